@@ -1,0 +1,54 @@
+#include "boolgrad/core/parallel.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <memory>
+#include <mutex>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+namespace {
+
+// An arena admits `threads` threads; the global limit must be raised beside it, or TBB would
+// quietly stop at the number of cores.
+struct Pool {
+  explicit Pool(int threads)
+      : threads(threads),
+        limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
+  int threads;
+  tbb::global_control limit;
+  tbb::task_arena arena;
+};
+
+std::unique_ptr<Pool>& pool_slot() {
+  static auto* slot =
+      new std::unique_ptr<Pool>(std::make_unique<Pool>(tbb::info::default_concurrency()));
+  return *slot;
+}
+
+}  // namespace
+
+int thread_count() { return pool_slot()->threads; }
+
+void set_thread_count(int threads) {
+  if (threads < 1) fail("set_thread_count", "expected at least 1 thread, received {}", threads);
+  if (threads == thread_count()) return;
+  pool_slot() = std::make_unique<Pool>(threads);
+}
+
+void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task) {
+  Pool& pool = *pool_slot();
+  if (tasks <= 1 || pool.threads == 1) {
+    for (std::size_t i = 0; i < tasks; ++i) task(i);
+    return;
+  }
+  pool.arena.execute(
+      [&] { tbb::parallel_for(std::size_t{0}, tasks, task, tbb::simple_partitioner()); });
+}
+
+}  // namespace boolgrad
