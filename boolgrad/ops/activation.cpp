@@ -1,0 +1,103 @@
+#include "boolgrad/ops/activation.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "boolgrad/backend/cpu/softmax.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/ops/unary.h"
+
+namespace boolgrad {
+namespace {
+
+using cpu::MapKernel;
+
+template <class T>
+Tensor integer_relu(const Tensor& x) {
+  Tensor y(x.shape(), x.dtype());
+  std::ranges::transform(x.values<T>(), y.mutable_values<T>().begin(),
+                         [](T value) { return std::max(value, T{0}); });
+  return y;
+}
+
+// The shape under which `slope` broadcasts against x: one element, or axis 1 of x.
+Shape slope_shape(const Tensor& x, const Tensor& slope) {
+  if (slope.size() == 1) return {1};
+  const bool fits = x.rank() >= 2 && slope.rank() == 1 && slope.size() == x.shape()[1];
+  if (!fits) {
+    fail("prelu",
+         "expected a slope of one element or of one a channel (axis 1), received {} for {}",
+         to_string(slope.shape()), to_string(x.shape()));
+  }
+  Shape shape(x.rank() - 1, 1);
+  shape[0] = slope.size();
+  return shape;
+}
+
+}  // namespace
+
+Tensor relu(const Tensor& x) {
+  if (x.dtype() == DType::int32) return integer_relu<std::int32_t>(x);
+  if (x.dtype() == DType::int64) return integer_relu<std::int64_t>(x);
+  return unary("relu", {MapKernel::relu, MapKernel::relu_grad, Saves::input}, x);
+}
+
+Tensor leaky_relu(const Tensor& x, double alpha) {
+  return unary("leaky_relu", {MapKernel::leaky_relu, MapKernel::leaky_relu_grad, Saves::input}, x,
+               {alpha}, {alpha});
+}
+
+// d/dx = 1 above 0, slope elsewhere; d/dslope = x below 0
+Tensor prelu(const Tensor& x, const Tensor& slope) {
+  const DType dtype = common_floating_dtype("prelu", {x, slope});
+  const Shape aligned = slope_shape(x, slope);
+  Tensor y(x.shape(), dtype);
+  cpu::map(MapKernel::prelu, {x, slope.viewed_as(aligned)}, y);
+  return record("prelu", {x, slope}, y, {x, slope}, [aligned](const VjpContext& c) {
+    const Tensor& g = c.gradient();
+    const Tensor& x = c.residual(0);
+    const Tensor slope = c.residual(1).viewed_as(aligned);
+    std::vector<Tensor> gradients(2);
+    if (c.needs[0]) {
+      gradients[0] = Tensor(x.shape(), x.dtype());
+      cpu::map(MapKernel::prelu_grad_x, {g, x, slope}, gradients[0]);
+    }
+    if (c.needs[1]) {
+      Tensor summed(aligned, x.dtype());
+      cpu::map_sum(MapKernel::prelu_grad_slope, {g, x}, x.shape(), summed);
+      gradients[1] = summed.viewed_as(c.residual(1).shape());
+    }
+    return gradients;
+  });
+}
+
+// y' = y (1 - y)
+Tensor sigmoid(const Tensor& x) {
+  return unary("sigmoid", {MapKernel::sigmoid, MapKernel::sigmoid_grad, Saves::output}, x);
+}
+
+// y' = 1 - y^2
+Tensor tanh(const Tensor& x) {
+  return unary("tanh", {MapKernel::tanh, MapKernel::tanh_grad, Saves::output}, x);
+}
+
+Tensor gelu(const Tensor& x, GeluForm form) {
+  if (form == GeluForm::tanh) {
+    return unary("gelu", {MapKernel::gelu_tanh, MapKernel::gelu_tanh_grad, Saves::input}, x);
+  }
+  return unary("gelu", {MapKernel::gelu, MapKernel::gelu_grad, Saves::input}, x);
+}
+
+// dx = y (g - sum g y)
+Tensor softmax(const Tensor& x, std::int64_t axis) {
+  Tensor y(x.shape(), common_floating_dtype("softmax", {x}));
+  const auto view = cpu::axis_view(x.shape(), resolve_axis("softmax", axis, x.rank()));
+  cpu::softmax(x, view, y);
+  return record("softmax", {x}, y, {y}, [view](const VjpContext& c) {
+    Tensor gx(c.gradient().shape(), c.gradient().dtype());
+    cpu::softmax_grad(c.gradient(), c.residual(0), view, gx);
+    return std::vector{gx};
+  });
+}
+
+}  // namespace boolgrad
