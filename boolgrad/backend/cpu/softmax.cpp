@@ -142,13 +142,8 @@ struct ColumnAccess {
   D d;
   std::size_t count;  ///< lanes in use; a full vector where it equals Lanes(d)
 
-  HWY_INLINE hn::Vec<D> Load(const T* from) const {
-    return count == hn::Lanes(d) ? LoadAs(d, from) : LoadSome(d, from, count);
-  }
-  HWY_INLINE void Store(hn::Vec<D> value, T* to) const {
-    if (count == hn::Lanes(d)) StoreAs(d, value, to);
-    else StoreSome(d, value, to, count);
-  }
+  HWY_INLINE hn::Vec<D> Load(const T* from) const { return LoadUpTo(d, from, count); }
+  HWY_INLINE void Store(hn::Vec<D> value, T* to) const { StoreUpTo(d, value, to, count); }
 };
 
 template <class T, class D>

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -49,13 +50,13 @@ HWY_INLINE void StoreAs(D d, V value, T* to) {
   }
 }
 
-/// Loads the first `count` elements; the other lanes repeat the last of them, so that whatever is
-/// computed there is as well-behaved as the rest.
+/// Loads the first `count` elements; the other lanes repeat the first, so that whatever is computed
+/// there is as well-behaved as the rest.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> LoadSome(D d, const T* from, std::size_t count) {
   HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < lanes; ++i) buffer[i] = from[i < count ? i : count - 1];
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) buffer[i] = from[0];
+  std::memcpy(buffer, from, count * sizeof(T));
   return LoadAs(d, buffer);
 }
 
@@ -63,7 +64,19 @@ template <class D, class T, class V>
 HWY_INLINE void StoreSome(D d, V value, T* to, std::size_t count) {
   HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
   StoreAs(d, value, buffer);
-  for (std::size_t i = 0; i < count; ++i) to[i] = buffer[i];
+  std::memcpy(to, buffer, count * sizeof(T));
+}
+
+/// The same for counts up to a full vector.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> LoadUpTo(D d, const T* from, std::size_t count) {
+  return count == hn::Lanes(d) ? LoadAs(d, from) : LoadSome(d, from, count);
+}
+
+template <class D, class T, class V>
+HWY_INLINE void StoreUpTo(D d, V value, T* to, std::size_t count) {
+  if (count == hn::Lanes(d)) StoreAs(d, value, to);
+  else StoreSome(d, value, to, count);
 }
 
 template <class D, class V>

@@ -1,0 +1,230 @@
+#include "boolgrad/backend/cpu/lut.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "boolgrad/backend/cpu/lut_kernels.h"
+#include "boolgrad/core/parallel.h"
+
+namespace boolgrad::cpu {
+namespace {
+
+// Tiles are handled in this many groups at most; each group has sums of its own.
+constexpr std::int64_t most_groups = 32;
+
+std::int64_t groups_of(const LutTiling& tiling) { return std::min(tiling.tiles, most_groups); }
+
+/// The tiles of a group.
+struct TileRange {
+  TileRange(const LutTiling& tiling, std::size_t group) {
+    const std::int64_t groups = groups_of(tiling);
+    const auto index = static_cast<std::int64_t>(group);
+    begin = index * tiling.tiles / groups;
+    end = (index + 1) * tiling.tiles / groups;
+  }
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+std::size_t bytes(std::int64_t elements, DType dtype) {
+  return static_cast<std::size_t>(elements) * size_of(dtype);
+}
+
+// Copies the columns of tile `index` of a [features, samples] tensor into [features][tile].
+void fill_tile(const Tensor& x, const LutTiling& tiling, std::int64_t index, std::byte* to) {
+  const std::int64_t first = index * tiling.tile;
+  const std::int64_t count = std::min(tiling.tile, tiling.samples - first);
+  const std::size_t used = bytes(count, x.dtype());
+  const std::size_t whole = bytes(tiling.tile, x.dtype());
+  const auto* from = static_cast<const std::byte*>(x.data()) + bytes(first, x.dtype());
+  for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
+    std::memcpy(to, from, used);
+    std::memset(to + used, 0, whole - used);
+    from += bytes(tiling.samples, x.dtype());
+    to += whole;
+  }
+}
+
+void empty_tile(const std::byte* from, const LutTiling& tiling, std::int64_t index, Tensor& out) {
+  const std::int64_t first = index * tiling.tile;
+  const std::int64_t count = std::min(tiling.tile, tiling.samples - first);
+  auto* to = static_cast<std::byte*>(out.mutable_data()) + bytes(first, out.dtype());
+  for (std::int64_t row = 0; row < out.shape()[0]; ++row) {
+    std::memcpy(to, from, bytes(count, out.dtype()));
+    to += bytes(tiling.samples, out.dtype());
+    from += bytes(tiling.tile, out.dtype());
+  }
+}
+
+std::int64_t widest(std::span<const LutWires> layers) {
+  std::int64_t features = 0;
+  for (const LutWires& wires : layers) features = std::max({features, wires.inputs, wires.gates});
+  return features;
+}
+
+std::vector<LutKernels> kernels_of(std::span<const LutWires> layers, DType dtype) {
+  std::vector<LutKernels> kernels;
+  for (const LutWires& wires : layers) kernels.push_back(lut_kernels(dtype, wires.arity));
+  return kernels;
+}
+
+std::byte* tile_of(Tensor& tiled, std::int64_t index) {
+  return static_cast<std::byte*>(tiled.mutable_data()) +
+         static_cast<std::size_t>(index) *
+             bytes(tiled.shape()[1] * tiled.shape()[2], tiled.dtype());
+}
+
+const std::byte* tile_of(const Tensor& tiled, std::int64_t index) {
+  return static_cast<const std::byte*>(tiled.data()) +
+         static_cast<std::size_t>(index) *
+             bytes(tiled.shape()[1] * tiled.shape()[2], tiled.dtype());
+}
+
+// Each of the k inputs in turn: f = f0 + x (f1 - f0).
+template <class T>
+void to_coefficients(std::span<T> values, std::size_t entries) {
+  for (std::size_t start = 0; start < values.size(); start += entries) {
+    for (std::size_t bit = 1; bit < entries; bit *= 2) {
+      for (std::size_t s = 0; s < entries; ++s) {
+        if ((s & bit) != 0) values[start + s] -= values[start + s - bit];
+      }
+    }
+  }
+}
+
+template <class T>
+void to_table_gradients(std::span<T> values, std::size_t entries) {
+  for (std::size_t start = 0; start < values.size(); start += entries) {
+    for (std::size_t bit = 1; bit < entries; bit *= 2) {
+      for (std::size_t s = 0; s < entries; ++s) {
+        if ((s & bit) != 0) values[start + s - bit] -= values[start + s];
+      }
+    }
+  }
+}
+
+// Applies a map of tables to tables, gates in parallel.
+template <class T, class Map>
+void transform_tables(const Tensor& from, Tensor& to, Map map) {
+  constexpr std::size_t gates_per_task = 4096;
+  const auto entries = static_cast<std::size_t>(from.shape()[1]);
+  const auto gates = static_cast<std::size_t>(from.shape()[0]);
+  const std::span<const T> source = from.values<T>();
+  const std::span<T> target = to.mutable_values<T>();
+  parallel_for(task_count(gates, gates_per_task), [&](std::size_t task) {
+    const std::size_t begin = task * gates_per_task * entries;
+    const std::size_t end = std::min(gates, (task + 1) * gates_per_task) * entries;
+    std::copy(source.begin() + static_cast<std::ptrdiff_t>(begin),
+              source.begin() + static_cast<std::ptrdiff_t>(end),
+              target.begin() + static_cast<std::ptrdiff_t>(begin));
+    map(target.subspan(begin, end - begin), entries);
+  });
+}
+
+// Adds up the sums of all groups, in order, for every layer.
+template <class T>
+void add_groups(const std::vector<std::vector<Tensor>>& sums, std::vector<Tensor>& gc) {
+  constexpr std::size_t grain = 16384;
+  for (std::size_t layer = 0; layer < gc.size(); ++layer) {
+    const std::span<T> to = gc[layer].mutable_values<T>();
+    parallel_for(task_count(to.size(), grain), [&](std::size_t task) {
+      const std::size_t end = std::min(to.size(), (task + 1) * grain);
+      for (const std::vector<Tensor>& group : sums) {
+        const std::span<const T> from = group[layer].values<T>();
+        for (std::size_t i = task * grain; i < end; ++i) to[i] += from[i];
+      }
+    });
+  }
+}
+
+}  // namespace
+
+LutTiling::LutTiling(std::int64_t sample_count) : samples(sample_count) {
+  // A quarter of the samples, so that small batches too are shared out, in whole vectors; more than
+  // 64 would push the rows of wide layers out of the cache.
+  const std::int64_t quarter = (samples / 4 + 15) / 16 * 16;
+  tile = std::clamp<std::int64_t>(quarter, 16, 64);
+  tiles = (samples + tile - 1) / tile;
+}
+
+void tables_to_coefficients(const Tensor& tables, Tensor& coefficients) {
+  if (tables.dtype() == DType::float32) {
+    transform_tables<float>(tables, coefficients, to_coefficients<float>);
+  } else {
+    transform_tables<double>(tables, coefficients, to_coefficients<double>);
+  }
+}
+
+void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables) {
+  if (tables.dtype() == DType::float32) {
+    transform_tables<float>(coefficients, tables, to_table_gradients<float>);
+  } else {
+    transform_tables<double>(coefficients, tables, to_table_gradients<double>);
+  }
+}
+
+void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
+                 const Tensor& x, Tensor& out, std::vector<Tensor>* kept) {
+  const DType dtype = x.dtype();
+  const LutTiling tiling(x.shape()[1]);
+  const std::vector<LutKernels> kernels = kernels_of(layers, dtype);
+  if (kept != nullptr) {
+    for (const LutWires& wires : layers) {
+      kept->emplace_back(Shape{tiling.tiles, wires.inputs, tiling.tile}, dtype);
+    }
+  }
+  const Shape scratch_shape{widest(layers), tiling.tile};
+  parallel_for(static_cast<std::size_t>(groups_of(tiling)), [&](std::size_t group) {
+    // Without `kept`, inputs and outputs change places between two buffers.
+    Tensor scratch[2] = {Tensor(scratch_shape, dtype), Tensor(scratch_shape, dtype)};
+    const TileRange range(tiling, group);
+    for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
+      const auto buffer = [&](std::size_t layer) {
+        const bool is_kept = kept != nullptr && layer < layers.size();
+        return is_kept ? tile_of((*kept)[layer], tile)
+                       : static_cast<std::byte*>(scratch[layer % 2].mutable_data());
+      };
+      fill_tile(x, tiling, tile, buffer(0));
+      for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+        kernels[layer].forward(layers[layer], coefficients[layer].data(), buffer(layer),
+                               buffer(layer + 1), static_cast<std::size_t>(tiling.tile));
+      }
+      empty_tile(buffer(layers.size()), tiling, tile, out);
+    }
+  });
+}
+
+void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
+                  std::span<const Tensor> kept, const Tensor& g, std::vector<Tensor>& gc,
+                  Tensor* gx) {
+  const DType dtype = g.dtype();
+  const LutTiling tiling(g.shape()[1]);
+  const std::vector<LutKernels> kernels = kernels_of(layers, dtype);
+  const auto groups = static_cast<std::size_t>(groups_of(tiling));
+  const Shape scratch_shape{widest(layers), tiling.tile};
+  std::vector<std::vector<Tensor>> sums(groups);
+  parallel_for(groups, [&](std::size_t group) {
+    for (const Tensor& c : coefficients) sums[group].push_back(Tensor::zeros(c.shape(), dtype));
+    Tensor scratch[2] = {Tensor(scratch_shape, dtype), Tensor(scratch_shape, dtype)};
+    const TileRange range(tiling, group);
+    for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
+      fill_tile(g, tiling, tile,
+                static_cast<std::byte*>(scratch[layers.size() % 2].mutable_data()));
+      for (std::size_t layer = layers.size(); layer-- > 0;) {
+        const bool wanted = layer > 0 || gx != nullptr;
+        kernels[layer].backward(
+            layers[layer], coefficients[layer].data(), tile_of(kept[layer], tile),
+            scratch[(layer + 1) % 2].data(), wanted ? scratch[layer % 2].mutable_data() : nullptr,
+            sums[group][layer].mutable_data(), static_cast<std::size_t>(tiling.tile));
+      }
+      if (gx != nullptr) {
+        empty_tile(static_cast<const std::byte*>(scratch[0].data()), tiling, tile, *gx);
+      }
+    }
+  });
+  for (const Tensor& c : coefficients) gc.push_back(Tensor::zeros(c.shape(), dtype));
+  if (dtype == DType::float32) add_groups<float>(sums, gc);
+  else add_groups<double>(sums, gc);
+}
+
+}  // namespace boolgrad::cpu

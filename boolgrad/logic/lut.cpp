@@ -1,0 +1,203 @@
+#include "boolgrad/logic/lut.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/backend/cpu/lut.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/ops/arithmetic.h"
+#include "boolgrad/ops/checks.h"
+#include "boolgrad/ops/reduction.h"
+#include "boolgrad/ops/shaping.h"
+
+namespace boolgrad {
+namespace {
+
+void check_layer(const Tensor& x, std::int64_t features, const Tensor& tables,
+                 const Wiring& wiring) {
+  const DType dtype = common_floating_dtype("lut_layer", {x, tables});
+  if (dtype == DType::float16) {
+    fail("lut_layer", "expected float32 or float64, received {}", to_string(dtype));
+  }
+  if (x.rank() != 2) {
+    fail("lut_layer", "expected inputs of shape [features, samples], received {}",
+         to_string(x.shape()));
+  }
+  if (features != wiring.inputs()) {
+    fail("lut_layer", "expected {} input features, received {}", wiring.inputs(), features);
+  }
+  const Shape expected{wiring.gates(), std::int64_t{1} << wiring.arity()};
+  if (tables.shape() != expected) {
+    fail("lut_layer", "expected tables of shape {}, received {}", to_string(expected),
+         to_string(tables.shape()));
+  }
+}
+
+std::vector<LutWires> views_of(std::span<const WiringPtr> wirings) {
+  std::vector<LutWires> views;
+  for (const WiringPtr& wiring : wirings) views.push_back(wiring->view());
+  return views;
+}
+
+// Gradients of x and of the tables, from residuals [coefficients..., tiled inputs...].
+std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const Shape& x_shape,
+                               const VjpContext& c) {
+  const std::size_t count = wirings.size();
+  std::vector<Tensor> gradients(count + 1);
+  if (c.needs[0]) gradients[0] = Tensor(x_shape, c.gradient().dtype());
+  std::vector<Tensor> coefficient_gradients;
+  cpu::lut_backward(views_of(wirings), c.residuals.first(count), c.residuals.subspan(count),
+                    c.gradient(), coefficient_gradients, c.needs[0] ? &gradients[0] : nullptr);
+  for (std::size_t layer = 0; layer < count; ++layer) {
+    gradients[layer + 1] = Tensor(coefficient_gradients[layer].shape(), c.gradient().dtype());
+    cpu::coefficient_to_table_gradients(coefficient_gradients[layer], gradients[layer + 1]);
+  }
+  return gradients;
+}
+
+Tensor constant_like(const Tensor& x, double value) { return Tensor::scalar(value, x.dtype()); }
+
+Tensor row_of(const Tensor& x, std::int64_t row) { return slice(x, 0, row, row + 1); }
+
+// The inputs that slot `slot` of every gate reads, one row a gate.
+Tensor gathered_inputs(const Tensor& x, const Wiring& wiring, int slot) {
+  std::vector<Tensor> rows;
+  for (std::int64_t gate = 0; gate < wiring.gates(); ++gate) {
+    rows.push_back(reshape(row_of(x, wiring.source(gate, slot)), {x.shape()[1]}));
+  }
+  return stack(rows);
+}
+
+}  // namespace
+
+Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
+                  std::span<const WiringPtr> wirings) {
+  if (tables.empty() || tables.size() != wirings.size()) {
+    fail("lut_layers", "expected as many tables as wirings and at least one, received {} and {}",
+         tables.size(), wirings.size());
+  }
+  std::vector<Tensor> inputs{x};
+  std::vector<Tensor> residuals;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    check_layer(x,
+                i == 0 && x.rank() == 2 ? x.shape()[0]
+                : i == 0                ? 0
+                                        : wirings[i - 1]->gates(),
+                tables[i], *wirings[i]);
+    inputs.push_back(tables[i]);
+    residuals.emplace_back(tables[i].shape(), x.dtype());
+    cpu::tables_to_coefficients(tables[i], residuals.back());
+  }
+  Tensor out({wirings.back()->gates(), x.shape()[1]}, x.dtype());
+  std::vector<Tensor> kept;
+  const bool keeps = will_record(inputs);
+  cpu::lut_forward(views_of(wirings), residuals, x, out, keeps ? &kept : nullptr);
+  residuals.insert(residuals.end(), kept.begin(), kept.end());
+  std::vector<WiringPtr> owned(wirings.begin(), wirings.end());
+  return record("lut_layers", inputs, {out}, std::move(residuals),
+                [owned = std::move(owned), shape = x.shape()](const VjpContext& c) {
+                  return layers_vjp(owned, shape, c);
+                })[0];
+}
+
+Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring) {
+  return lut_layers(x, {&tables, 1}, {&wiring, 1});
+}
+
+// The sum over all entries of entry times the product, over inputs, of x or 1 - x.
+Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPtr& wiring) {
+  check_layer(x, x.rank() == 2 ? x.shape()[0] : 0, tables, *wiring);
+  std::vector<Tensor> inputs;
+  for (int slot = 0; slot < wiring->arity(); ++slot) {
+    inputs.push_back(gathered_inputs(x, *wiring, slot));
+  }
+  Tensor total;
+  for (std::int64_t entry = 0; entry < tables.shape()[1]; ++entry) {
+    Tensor product = slice(tables, 1, entry, entry + 1);
+    for (int slot = 0; slot < wiring->arity(); ++slot) {
+      const Tensor& input = inputs[static_cast<std::size_t>(slot)];
+      const bool set = ((entry >> slot) & 1) != 0;
+      product = multiply(product, set ? input : subtract(constant_like(x, 1), input));
+    }
+    total = total.defined() ? add(total, product) : product;
+  }
+  return total;
+}
+
+BitMatrix pack_bits(const Tensor& x) {
+  if (x.rank() != 2) {
+    fail("pack_bits", "expected shape [features, samples], received {}", to_string(x.shape()));
+  }
+  BitMatrix bits{x.shape()[0], x.shape()[1], {}};
+  bits.words.assign(static_cast<std::size_t>(bits.features * bits.words_per_feature()), 0);
+  visit_dtype(x.dtype(), [&](auto zero) {
+    const auto values = x.values<decltype(zero)>();
+    for (std::int64_t feature = 0; feature < bits.features; ++feature) {
+      for (std::int64_t sample = 0; sample < bits.samples; ++sample) {
+        const auto at = static_cast<std::size_t>(feature * bits.samples + sample);
+        const auto word =
+            static_cast<std::size_t>(feature * bits.words_per_feature() + sample / 64);
+        const bool on = convert<double>(values[at]) > 0.5;
+        bits.words[word] |= static_cast<std::uint64_t>(on) << (sample % 64);
+      }
+    }
+  });
+  return bits;
+}
+
+Tensor unpack_bits(const BitMatrix& bits, DType dtype) {
+  Tensor x({bits.features, bits.samples}, dtype);
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<T> values = x.mutable_values<T>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      values[i] = convert<T>(bits.at(at / bits.samples, at % bits.samples) ? 1 : 0);
+    }
+  });
+  return x;
+}
+
+// Each input halves the table: where it is 1 the upper half counts, else the lower.
+BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring& wiring) {
+  if (x.features != wiring.inputs()) {
+    fail("hard_lut_layer", "expected {} input features, received {}", wiring.inputs(), x.features);
+  }
+  const auto entries = std::size_t{1} << wiring.arity();
+  const std::span<const std::uint8_t> table = tables.values<std::uint8_t>();
+  if (table.size() != static_cast<std::size_t>(wiring.gates()) * entries) {
+    fail("hard_lut_layer", "expected tables of shape [{}, {}], received {}", wiring.gates(),
+         entries, to_string(tables.shape()));
+  }
+  BitMatrix out{wiring.gates(), x.samples, {}};
+  const auto words = static_cast<std::size_t>(x.words_per_feature());
+  out.words.resize(static_cast<std::size_t>(out.features) * words);
+  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wiring.gates()); ++gate) {
+    for (std::size_t word = 0; word < words; ++word) {
+      std::uint64_t values[1 << most_inputs_per_gate];
+      for (std::size_t e = 0; e < entries; ++e) {
+        values[e] = table[gate * entries + e] != 0 ? ~std::uint64_t{0} : 0;
+      }
+      for (int slot = wiring.arity() - 1; slot >= 0; --slot) {
+        const auto source =
+            static_cast<std::size_t>(wiring.source(static_cast<std::int64_t>(gate), slot));
+        const std::uint64_t input = x.words[source * words + word];
+        const std::size_t half = std::size_t{1} << slot;
+        for (std::size_t e = 0; e < half; ++e) {
+          values[e] ^= (values[e] ^ values[e + half]) & input;
+        }
+      }
+      out.words[gate * words + word] = values[0];
+    }
+  }
+  // Samples beyond the last are 0 in every feature.
+  if (x.samples % 64 != 0) {
+    const std::uint64_t used = (std::uint64_t{1} << (x.samples % 64)) - 1;
+    for (std::size_t i = words; i <= out.words.size(); i += words) out.words[i - 1] &= used;
+  }
+  return out;
+}
+
+}  // namespace boolgrad

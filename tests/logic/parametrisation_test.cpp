@@ -1,0 +1,145 @@
+#include "boolgrad/logic/parametrisation.h"
+
+#include <gtest/gtest.h>
+
+#include "boolgrad/autograd/gradcheck.h"
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/logic/gates.h"
+#include "boolgrad/ops/activation.h"
+#include "boolgrad/ops/matrix.h"
+#include "boolgrad/ops/shaping.h"
+#include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+// The composed twin: a softmax, then the tables of the sixteen gates.
+Tensor softmax16_reference(const Tensor& logits) {
+  Tensor tables({16, 4}, logits.dtype());
+  visit_dtype(logits.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for (std::size_t i = 0; i < 64; ++i) {
+      tables.mutable_values<T>()[i] =
+          convert<T>(gates[i / 4].entry(static_cast<int>(i % 4)) ? 1 : 0);
+    }
+  });
+  return matmul(softmax(logits), tables);
+}
+
+// 1 to 40 gates: whole vectors of every width, and all tails.
+TEST(Softmax16, AgreesWithItsTwin) {
+  for (std::int64_t gate_count = 1; gate_count <= 40; ++gate_count) {
+    const Tensor z = random_tensor({gate_count, 16}, DType::float64, 1, {-4, 4});
+    const Tensor upstream = random_tensor({gate_count, 4}, DType::float64, 2);
+    const Tensor leaf = parameter(z);
+    const Tensor fast = softmax16(leaf);
+    const Tensor plain = softmax16_reference(leaf);
+    const Tensor fast_gradient = grad(fast, {leaf}, {.upstream = upstream})[0];
+    const Tensor plain_gradient = grad(plain, {leaf}, {.upstream = upstream})[0];
+    for (std::int64_t i = 0; i < fast.size(); ++i) EXPECT_NEAR(fast.at(i), plain.at(i), 1e-14);
+    for (std::int64_t i = 0; i < z.size(); ++i) {
+      EXPECT_NEAR(fast_gradient.at(i), plain_gradient.at(i), 1e-14);
+    }
+  }
+}
+
+TEST(Softmax16, IsExactInFloatToo) {
+  const Tensor z = random_tensor({3000, 16}, DType::float32, 1, {-10, 10});
+  const Tensor narrow = softmax16(z);
+  const Tensor wide = softmax16(cast(z, DType::float64));
+  for (std::int64_t i = 0; i < narrow.size(); ++i) EXPECT_NEAR(narrow.at(i), wide.at(i), 5e-7);
+}
+
+TEST(Softmax16, HasATrueDerivative) {
+  const Tensor inputs[] = {random_tensor({5, 16}, DType::float64, 1)};
+  const GradcheckResult result =
+      gradcheck([](std::span<const Tensor> in) { return softmax16(in[0]); }, inputs);
+  EXPECT_TRUE(result.pass) << result.describe();
+}
+
+TEST(Softmax16, SurvivesLargeLogits) {
+  Tensor z = Tensor::zeros({1, 16}, DType::float32);
+  z.mutable_values<float>()[6] = 1e4F;
+  const Tensor xor_table = softmax16(z);
+  EXPECT_EQ(xor_table.at(0), 0);
+  EXPECT_EQ(xor_table.at(1), 1);
+  EXPECT_EQ(xor_table.at(2), 1);
+  EXPECT_EQ(xor_table.at(3), 0);
+}
+
+TEST(HardTables, TakeTheLikeliestGateOrRound) {
+  Tensor z = Tensor::zeros({2, 16}, DType::float32);
+  z.mutable_values<float>()[14] = 1;         // NAND
+  z.mutable_values<float>()[16 + 2] = 0.5F;  // ties: the first wins
+  z.mutable_values<float>()[16 + 9] = 0.5F;
+  const Tensor hard = hard_tables(Parametrisation::softmax16, z);
+  const std::vector<int> expected{1, 1, 1, 0, 0, 1, 0, 0};
+  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(hard.at(i), expected[static_cast<std::size_t>(i)]);
+  const Tensor rounded =
+      hard_tables(Parametrisation::sigmoid, Tensor::of<double>({-1, 0, 1e-9, 5}, {1, 4}));
+  EXPECT_EQ(rounded.at(0), 0);
+  EXPECT_EQ(rounded.at(1), 0);  // one half rounds to even
+  EXPECT_EQ(rounded.at(2), 1);
+  EXPECT_EQ(rounded.at(3), 1);
+}
+
+TEST(InitialLogits, PassThroughGivesTheFirstInput) {
+  for (const auto kind : {Parametrisation::softmax16, Parametrisation::sigmoid}) {
+    const int arity = 2;
+    const Tensor z =
+        initial_logits(kind, 3, arity, DType::float32, {Initialisation::pass_through, 10}, 1, 0);
+    const Tensor hard = hard_tables(kind, z);
+    for (std::int64_t i = 0; i < hard.size(); ++i) EXPECT_EQ(hard.at(i), i % 2);
+  }
+  const Tensor z = initial_logits(Parametrisation::softmax16, 1, 2, DType::float64,
+                                  {Initialisation::pass_through, 10}, 1, 0);
+  EXPECT_EQ(z.at(3), 10);
+  EXPECT_EQ(z.at(2), 0);
+  const Tensor table = initial_logits(Parametrisation::sigmoid, 1, 4, DType::float64,
+                                      {Initialisation::pass_through, 3}, 1, 0);
+  EXPECT_EQ(table.size(), 16);
+  EXPECT_EQ(table.at(6), -3);
+  EXPECT_EQ(table.at(7), 3);
+}
+
+TEST(InitialLogits, GaussianHasItsSpreadAndItsSeed) {
+  const auto draw = [](std::uint64_t seed, std::uint32_t layer) {
+    return initial_logits(Parametrisation::sigmoid, 1000, 4, DType::float64,
+                          {Initialisation::gaussian, 2}, seed, layer);
+  };
+  const Tensor z = draw(1, 0);
+  double squares = 0;
+  for (std::int64_t i = 0; i < z.size(); ++i) squares += z.at(i) * z.at(i);
+  EXPECT_NEAR(squares / static_cast<double>(z.size()), 4, 0.2);
+  EXPECT_TRUE(same_bits(z, draw(1, 0)));
+  EXPECT_FALSE(same_bits(z, draw(1, 1)));
+  EXPECT_FALSE(same_bits(z, draw(2, 0)));
+  const Tensor residual = initial_logits(Parametrisation::softmax16, 100, 2, DType::float64,
+                                         {Initialisation::residual, 5}, 1, 0);
+  double at_pass = 0;
+  for (std::int64_t gate = 0; gate < 100; ++gate) at_pass += residual.at(gate * 16 + 3) / 100;
+  EXPECT_NEAR(at_pass, 5, 0.5);
+}
+
+TEST(Parametrisation, RefusesWhatDoesNotFit) {
+  expect_error(
+      [] {
+        softmax16(Tensor::zeros({3, 4}, DType::float32));
+      },
+      "[softmax16] expected logits of shape [gates, 16], received [3, 4]");
+  expect_error(
+      [] {
+        softmax16(Tensor::zeros({3, 16}, DType::float16));
+      },
+      "[softmax16] expected float32 or float64, received float16");
+  expect_error([] { logit_count(Parametrisation::softmax16, 3); },
+               "[softmax16] expected gates of 2 inputs, received 3");
+  expect_error([] { parametrisation_of("network", "softmax"); },
+               "[network] expected softmax16 or sigmoid, received softmax");
+  expect_error([] { initialisation_of("network", "zero"); },
+               "[network] expected gaussian, pass_through or residual, received zero");
+}
+
+}  // namespace
+}  // namespace boolgrad
