@@ -20,7 +20,8 @@ struct LutWires {
   int arity = 0;
   std::span<const std::int32_t> sources;        ///< [gates, arity]
   std::span<const std::size_t> first_consumer;  ///< [inputs + 1], into `consumers`
-  std::span<const Consumer> consumers;          ///< by input, then by gate and slot
+  std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
+  std::span<const std::int32_t> partners;       ///< of two-input gates: what the other slot reads
 
   std::size_t entries() const { return std::size_t{1} << arity; }
 };

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,7 +19,7 @@ class Error : public std::runtime_error {
 /// Throws `Error` with the message `[where] ...`.
 template <class... Args>
 [[noreturn]] void fail(std::string_view where, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error("[" + std::string(where) + "] " + fmt::format(format, std::forward<Args>(args)...));
+  throw Error(fmt::format("[{}] {}", where, fmt::format(format, std::forward<Args>(args)...)));
 }
 
 }  // namespace boolgrad

@@ -126,10 +126,15 @@ void Wiring::list_consumers() {
   std::partial_sum(first_consumer_.begin(), first_consumer_.end(), first_consumer_.begin());
   consumers_.resize(sources_.size());
   std::vector<std::size_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    const auto arity = static_cast<std::size_t>(arity_);
-    consumers_[next[static_cast<std::size_t>(sources_[i])]++] = {
-        static_cast<std::int32_t>(i / arity), static_cast<std::int32_t>(i % arity)};
+  for (int slot = 0; slot < arity_; ++slot) {
+    for (std::int64_t gate = 0; gate < gates_; ++gate) {
+      consumers_[next[static_cast<std::size_t>(source(gate, slot))]++] = {
+          static_cast<std::int32_t>(gate), slot};
+    }
+  }
+  if (arity_ != 2) return;
+  for (const Consumer& consumer : consumers_) {
+    partners_.push_back(source(consumer.gate, 1 - consumer.slot));
   }
 }
 

@@ -35,9 +35,11 @@ class Wiring {
   std::span<const std::int32_t> sources() const { return sources_; }
 
   /// All of it as kernels read it, valid as long as the wiring lives.
-  LutWires view() const { return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_}; }
+  LutWires view() const {
+    return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
+  }
 
-  /// Who reads `input`, by gate and slot in ascending order.
+  /// Who reads `input`, by slot and gate in ascending order.
   std::span<const Consumer> consumers(std::int64_t input) const {
     const auto i = static_cast<std::size_t>(input);
     return std::span(consumers_)
@@ -58,6 +60,7 @@ class Wiring {
   std::vector<std::int32_t> sources_;
   std::vector<std::size_t> first_consumer_;
   std::vector<Consumer> consumers_;
+  std::vector<std::int32_t> partners_;
 };
 
 using WiringPtr = std::shared_ptr<const Wiring>;

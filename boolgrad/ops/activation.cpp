@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "boolgrad/backend/cpu/permute.h"
 #include "boolgrad/backend/cpu/softmax.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/unary.h"
@@ -88,15 +89,19 @@ Tensor gelu(const Tensor& x, GeluForm form) {
   return unary("gelu", {MapKernel::gelu, MapKernel::gelu_grad, Saves::input}, x);
 }
 
-// dx = y (g - sum g y)
+// dx = y (g - sum g y), a difference of near-equal numbers: for float16 everything up to it stays
+// in float32, the saved y included.
 Tensor softmax(const Tensor& x, std::int64_t axis) {
-  Tensor y(x.shape(), common_floating_dtype("softmax", {x}));
+  const DType dtype = common_floating_dtype("softmax", {x});
+  const DType inside = dtype == DType::float16 ? DType::float32 : dtype;
   const auto view = cpu::axis_view(x.shape(), resolve_axis("softmax", axis, x.rank()));
-  cpu::softmax(x, view, y);
-  return record("softmax", {x}, y, {y}, [view](const VjpContext& c) {
-    Tensor gx(c.gradient().shape(), c.gradient().dtype());
-    cpu::softmax_grad(c.gradient(), c.residual(0), view, gx);
-    return std::vector{gx};
+  Tensor y(x.shape(), inside);
+  cpu::softmax(cpu::converted(x, inside), view, y);
+  return record("softmax", {x}, cpu::converted(y, dtype), {y}, [view](const VjpContext& c) {
+    const Tensor& y = c.residual(0);
+    Tensor gx(y.shape(), y.dtype());
+    cpu::softmax_grad(cpu::converted(c.gradient(), y.dtype()), y, view, gx);
+    return std::vector{cpu::converted(gx, c.gradient().dtype())};
   });
 }
 

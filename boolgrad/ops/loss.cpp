@@ -6,6 +6,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/map.h"
+#include "boolgrad/backend/cpu/permute.h"
 #include "boolgrad/backend/cpu/softmax.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
@@ -91,32 +92,22 @@ Tensor checked_labels(const Tensor& logits, const Tensor& labels, std::int64_t a
 }
 
 // Sum over samples of (largest - logit of the label) + log sum, in order, in double.
-template <class T, class Stat>
+template <class T>
 double total_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& largest,
                            const Tensor& log_sum, const cpu::AxisView& view) {
   const auto x = logits.values<T>();
   const auto label = labels.values<std::int64_t>();
-  const auto top = largest.values<Stat>();
-  const auto rest = log_sum.values<Stat>();
+  const auto top = largest.values<T>();
+  const auto rest = log_sum.values<T>();
   double total = 0;
   for (std::size_t i = 0; i < label.size(); ++i) {
     const auto sample = static_cast<std::int64_t>(i);
     const std::int64_t row = sample / view.inner * view.length + label[i];
     const auto at = static_cast<std::size_t>(row * view.inner + sample % view.inner);
-    total += (static_cast<double>(top[i]) - convert<double>(x[at])) + static_cast<double>(rest[i]);
+    total +=
+        (static_cast<double>(top[i]) - static_cast<double>(x[at])) + static_cast<double>(rest[i]);
   }
   return total;
-}
-
-double total_cross_entropy(const Tensor& logits, const Tensor& labels, const Tensor& largest,
-                           const Tensor& log_sum, const cpu::AxisView& view) {
-  if (logits.dtype() == DType::float16) {
-    return total_cross_entropy<Float16, float>(logits, labels, largest, log_sum, view);
-  }
-  if (logits.dtype() == DType::float32) {
-    return total_cross_entropy<float, float>(logits, labels, largest, log_sum, view);
-  }
-  return total_cross_entropy<double, double>(logits, labels, largest, log_sum, view);
 }
 
 }  // namespace
@@ -160,23 +151,25 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
   const std::int64_t axis = resolve_axis("cross_entropy", options.axis, logits.rank());
   const Tensor label = checked_labels(logits, labels, axis);
   const cpu::AxisView view = cpu::axis_view(logits.shape(), axis);
-  const DType stat = dtype == DType::float64 ? DType::float64 : DType::float32;
-  Tensor largest(labels.shape(), stat);
-  Tensor log_sum(labels.shape(), stat);
-  cpu::log_sum_exp(logits, view, largest, log_sum);
+  const Tensor x = cpu::converted(logits, dtype == DType::float64 ? dtype : DType::float32);
+  Tensor largest(labels.shape(), x.dtype());
+  Tensor log_sum(labels.shape(), x.dtype());
+  cpu::log_sum_exp(x, view, largest, log_sum);
   const double factor =
       options.reduction == Reduction::mean ? 1.0 / static_cast<double>(label.size()) : 1.0;
-  const double total = total_cross_entropy(logits, label, largest, log_sum, view);
+  const double total = x.dtype() == DType::float32
+                           ? total_cross_entropy<float>(x, label, largest, log_sum, view)
+                           : total_cross_entropy<double>(x, label, largest, log_sum, view);
   // Logits at both ends of float16 are further apart than its largest value.
   const double value =
       dtype == DType::float16 ? std::min<double>(total * factor, Float16::largest) : total * factor;
   return record("cross_entropy", {logits, labels}, Tensor::scalar(value, dtype),
-                {logits, label, largest, log_sum}, [view, factor](const VjpContext& c) {
-                  const Tensor& logits = c.residual(0);
-                  Tensor gx(logits.shape(), logits.dtype());
-                  cpu::cross_entropy_grad(logits, c.residual(1), c.residual(2), c.residual(3),
+                {x, label, largest, log_sum}, [view, factor](const VjpContext& c) {
+                  const Tensor& x = c.residual(0);
+                  Tensor gx(x.shape(), x.dtype());
+                  cpu::cross_entropy_grad(x, c.residual(1), c.residual(2), c.residual(3),
                                           factor * c.gradient().item(), view, gx);
-                  return std::vector{gx, Tensor()};
+                  return std::vector{cpu::converted(gx, c.gradient().dtype()), Tensor()};
                 });
 }
 

@@ -1,6 +1,5 @@
 #include "boolgrad/ops/matrix.h"
 
-#include <map>
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
@@ -10,7 +9,6 @@
 #include "boolgrad/backend/cpu/permute.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
-#include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 namespace {
@@ -41,11 +39,11 @@ struct Factor {
 // smaller than that.
 Tensor batched_product(const Factor& a, const Factor& b, const Shape& full, const Shape& batch) {
   if (a.matrices.dtype() == DType::float16) {
-    const Tensor wide_a = cast(a.matrices.detach(), DType::float32);
-    const Tensor wide_b = cast(b.matrices.detach(), DType::float32);
+    const Tensor wide_a = cpu::converted(a.matrices, DType::float32);
+    const Tensor wide_b = cpu::converted(b.matrices, DType::float32);
     const Tensor wide =
         batched_product({wide_a, a.transposed}, {wide_b, b.transposed}, full, batch);
-    return cast(wide, DType::float16);
+    return cpu::converted(wide, DType::float16);
   }
   const cpu::GemmShape shape{a.rows(), b.columns(), a.columns(), a.transposed, b.transposed};
   const DType dtype = a.matrices.dtype();

@@ -18,10 +18,11 @@ TEST(Wiring, ListsEveryConsumerOnce) {
   EXPECT_EQ(wiring.consumers(1).size(), 0U);
   const auto of_two = wiring.consumers(2);
   ASSERT_EQ(of_two.size(), 4U);
-  EXPECT_EQ(of_two[0].gate, 0);
-  EXPECT_EQ(of_two[0].slot, 1);
-  EXPECT_EQ(of_two[2].gate, 2);
-  EXPECT_EQ(of_two[3].slot, 1);  // the same gate reads input 2 twice
+  // By slot, then by gate; gate 2 reads input 2 twice.
+  const std::vector<std::pair<int, int>> expected{{1, 0}, {2, 0}, {0, 1}, {2, 1}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(std::pair(of_two[i].gate, of_two[i].slot), expected[i]);
+  }
 }
 
 TEST(Wiring, GatesOfAGroupShareWires) {

@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "boolgrad/backend/cpu/lut_kernels.cpp"
 #include <hwy/foreach_target.h>
 // Highway's own header needs the macros of the line above.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "boolgrad/backend/cpu/lut_kernels.h"
@@ -104,6 +105,19 @@ struct PairColumns {
     AddLanesOfFour(d, s0, s1, s2, s3, sums);
   }
 
+  // Asks for the rows that a consumer a few places ahead will need: they lie anywhere, so the
+  // hardware cannot guess them, and the loops over consumers are too short to run ahead.
+  static HWY_INLINE void Prefetch(const LutWires& wires, const T* x, const T* g, std::size_t tile,
+                                  std::size_t column, std::size_t k) {
+    const std::size_t ahead = HWY_MIN(k + 6, wires.consumers.size() - 1);
+    const T* upstream = g + static_cast<std::size_t>(wires.consumers[ahead].gate) * tile + column;
+    const T* other = x + static_cast<std::size_t>(wires.partners[ahead]) * tile + column;
+    for (std::size_t line = 0; line < V * hn::Lanes(D()) * sizeof(T); line += 64) {
+      hwy::Prefetch(reinterpret_cast<const char*>(upstream) + line);
+      hwy::Prefetch(reinterpret_cast<const char*>(other) + line);
+    }
+  }
+
   // One input: g (c1 + c3 b) from each gate that reads it first, g (c2 + c3 a) where second.
   static HWY_INLINE void Gather(const LutWires& wires, const T* c, const T* x, const T* g, T* gx,
                                 T* sums, std::size_t tile, std::size_t input, std::size_t column) {
@@ -113,28 +127,30 @@ struct PairColumns {
     Vec total[V];
     Unrolled<V>([&](auto v) HWY_ATTR { total[v] = hn::Zero(d); });
     const std::size_t end = wires.first_consumer[input + 1];
-    for (std::size_t k = wires.first_consumer[input]; k < end; ++k) {
-      const Consumer consumer = wires.consumers[k];
-      const auto gate = static_cast<std::size_t>(consumer.gate);
-      const auto other_input = static_cast<std::size_t>(
-          wires.sources[gate * 2 + 1 - static_cast<std::size_t>(consumer.slot)]);
-      const T* other = x + other_input * tile + column;
+    std::size_t k = wires.first_consumer[input];
+    const auto visit = [&](auto slot) HWY_ATTR {
+      Prefetch(wires, x, g, tile, column, k);
+      const auto gate = static_cast<std::size_t>(wires.consumers[k].gate);
+      const T* other = x + static_cast<std::size_t>(wires.partners[k]) * tile + column;
       const T* upstream = g + gate * tile + column;
-      const T* coefficients = c + gate * 4;
-      const Vec alone = hn::Set(d, coefficients[1 + consumer.slot]);
-      const Vec both = hn::Set(d, coefficients[3]);
+      const Vec alone = hn::Set(d, c[gate * 4 + 1 + slot]);
+      const Vec both = hn::Set(d, c[gate * 4 + 3]);
       Unrolled<V>([&](auto v) HWY_ATTR {
         const Vec slope = hn::MulAdd(both, hn::LoadU(d, other + v * lanes), alone);
         total[v] = hn::MulAdd(hn::LoadU(d, upstream + v * lanes), slope, total[v]);
       });
-      if (consumer.slot == 0) Sums(d, upstream, own, other, sums + gate * 4);
+      if constexpr (slot == 0) Sums(d, upstream, own, other, sums + gate * 4);
+    };
+    for (; k < end && wires.consumers[k].slot == 0; ++k) {
+      visit(std::integral_constant<std::size_t, 0>{});
     }
+    for (; k < end; ++k) visit(std::integral_constant<std::size_t, 1>{});
     T* to = gx + input * tile + column;
     Unrolled<V>([&](auto v) HWY_ATTR { hn::StoreU(total[v], d, to + v * lanes); });
   }
 };
 
-/// Calls f with 4, 2 or 1 vectors at a time until the tile is covered.
+/// Calls f with 4 vectors or 1 at a time until the tile is covered.
 template <class T, class F>
 HWY_INLINE void ForColumns(std::size_t tile, F f) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());

@@ -133,6 +133,13 @@ void permute(const Tensor& x, const Axes& axes, Tensor& out) {
   }
 }
 
+Tensor converted(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x.detach();
+  Tensor result(x.shape(), dtype);
+  convert_elements(x, result);
+  return result;
+}
+
 void convert_elements(const Tensor& x, Tensor& out) {
   constexpr std::size_t grain = 32768;
   const auto count = static_cast<std::size_t>(x.size());

@@ -11,4 +11,7 @@ void permute(const Tensor& x, const Axes& axes, Tensor& out);
 /// Converts every element of x to the dtype of `out`.
 void convert_elements(const Tensor& x, Tensor& out);
 
+/// x in another dtype, off the tape; x itself where it has that dtype already.
+Tensor converted(const Tensor& x, DType dtype);
+
 }  // namespace boolgrad::cpu

@@ -44,8 +44,8 @@ HWY_INLINE void ForVectors(D d, std::size_t count, Full full, Some some) {
 }
 
 template <class T, class D>
-HWY_INLINE Compute<T> LargestOfRow(D d, const T* x, std::size_t count) {
-  auto largest = hn::Set(d, -std::numeric_limits<Compute<T>>::infinity());
+HWY_INLINE T LargestOfRow(D d, const T* x, std::size_t count) {
+  auto largest = hn::Set(d, -std::numeric_limits<T>::infinity());
   ForVectors(
       d, count, [&](std::size_t i) HWY_ATTR { largest = hn::Max(largest, LoadAs(d, x + i)); },
       [&](std::size_t i, std::size_t n)
@@ -54,7 +54,7 @@ HWY_INLINE Compute<T> LargestOfRow(D d, const T* x, std::size_t count) {
 }
 
 template <class T>
-void SoftmaxRow(const T* x, T* y, Compute<T>* scratch, std::size_t count) {
+void SoftmaxRow(const T* x, T* y, T* scratch, std::size_t count) {
   const ComputeTag<T> d;
   const auto largest = hn::Set(d, LargestOfRow(d, x, count));
   auto total = hn::Zero(d);
@@ -70,7 +70,7 @@ void SoftmaxRow(const T* x, T* y, Compute<T>* scratch, std::size_t count) {
         total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, n), e));
         StoreSome(d, e, scratch + i, n);
       });
-  const auto one = hn::Set(d, Compute<T>(1));
+  const auto one = hn::Set(d, T(1));
   const auto inverse = hn::Div(one, hn::SumOfLanes(d, total));
   ForVectors(
       d, count,
@@ -104,7 +104,7 @@ void SoftmaxGradRow(const T* g, const T* y, T* gx, std::size_t count) {
 }
 
 template <class T>
-void LogSumExpRow(const T* x, Compute<T>* largest, Compute<T>* log_sum, std::size_t count) {
+void LogSumExpRow(const T* x, T* largest, T* log_sum, std::size_t count) {
   const ComputeTag<T> d;
   *largest = LargestOfRow(d, x, count);
   const auto top = hn::Set(d, *largest);
@@ -121,8 +121,7 @@ void LogSumExpRow(const T* x, Compute<T>* largest, Compute<T>* log_sum, std::siz
 }
 
 template <class T>
-void ScaledSoftmaxRow(const T* x, Compute<T> largest, Compute<T> log_sum, Compute<T> factor, T* gx,
-                      std::size_t count) {
+void ScaledSoftmaxRow(const T* x, T largest, T log_sum, T factor, T* gx, std::size_t count) {
   const ComputeTag<T> d;
   const auto top = hn::Set(d, largest);
   const auto rest = hn::Set(d, log_sum);
@@ -162,7 +161,7 @@ HWY_INLINE void LargestAndTotal(const SoftmaxBlock& block, const ColumnAccess<T,
 
 template <class T, class D>
 void SoftmaxColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& access, const T* x, T* y,
-                    Compute<T>* scratch) {
+                    T* scratch) {
   const D d = access.d;
   const std::size_t lanes = hn::Lanes(d);
   auto largest = access.Load(x);
@@ -175,7 +174,7 @@ void SoftmaxColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& access,
     total = hn::Add(total, e);
     hn::StoreU(e, d, scratch + r * lanes);
   }
-  const auto inverse = hn::Div(hn::Set(d, Compute<T>(1)), total);
+  const auto inverse = hn::Div(hn::Set(d, T(1)), total);
   for (std::size_t r = 0; r < block.length; ++r) {
     access.Store(hn::Mul(hn::LoadU(d, scratch + r * lanes), inverse), y + r * block.stride);
   }
@@ -215,7 +214,7 @@ template <class T>
 void Forward(const SoftmaxBlock& block, const void* x, void* y, void* scratch) {
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
-  auto* buffer = static_cast<Compute<T>*>(scratch);
+  auto* buffer = static_cast<T*>(scratch);
   if (IsRow(block)) {
     SoftmaxRow(from, to, buffer, block.length);
     return;
@@ -242,8 +241,8 @@ void Backward(const SoftmaxBlock& block, const void* g, const void* y, void* gx,
 template <class T>
 void LogSumExp(const SoftmaxBlock& block, const void* x, void* largest, void* log_sum) {
   const T* from = static_cast<const T*>(x);
-  auto* largest_at = static_cast<Compute<T>*>(largest);
-  auto* log_sum_at = static_cast<Compute<T>*>(log_sum);
+  auto* largest_at = static_cast<T*>(largest);
+  auto* log_sum_at = static_cast<T*>(log_sum);
   if (IsRow(block)) {
     LogSumExpRow(from, largest_at, log_sum_at, block.length);
     return;
@@ -261,9 +260,9 @@ template <class T>
 void ScaledSoftmax(const SoftmaxBlock& block, const void* x, const void* largest,
                    const void* log_sum, double factor, void* gx) {
   const T* from = static_cast<const T*>(x);
-  const auto* largest_at = static_cast<const Compute<T>*>(largest);
-  const auto* log_sum_at = static_cast<const Compute<T>*>(log_sum);
-  const auto times = static_cast<Compute<T>>(factor);
+  const auto* largest_at = static_cast<const T*>(largest);
+  const auto* log_sum_at = static_cast<const T*>(log_sum);
+  const auto times = static_cast<T>(factor);
   T* to = static_cast<T*>(gx);
   if (IsRow(block)) {
     ScaledSoftmaxRow(from, *largest_at, *log_sum_at, times, to, block.length);
@@ -287,9 +286,7 @@ SoftmaxKernels KernelsOf() {
 }
 
 SoftmaxKernels FindSoftmaxKernels(DType dtype) {
-  if (dtype == DType::float16) return KernelsOf<Float16>();
-  if (dtype == DType::float32) return KernelsOf<float>();
-  return KernelsOf<double>();
+  return dtype == DType::float32 ? KernelsOf<float>() : KernelsOf<double>();
 }
 
 }  // namespace boolgrad::cpu::HWY_NAMESPACE
@@ -364,7 +361,7 @@ void subtract_at_labels(const Tensor& labels, double factor, const AxisView& vie
     const std::int64_t outer = sample / view.inner;
     const std::int64_t row = outer * view.length + label[static_cast<std::size_t>(sample)];
     const auto i = static_cast<std::size_t>(row * view.inner + sample % view.inner);
-    to[i] = convert<T>(convert<double>(to[i]) - factor);
+    to[i] -= static_cast<T>(factor);
   }
 }
 
@@ -402,8 +399,7 @@ void cross_entropy_grad(const Tensor& x, const Tensor& labels, const Tensor& lar
     kernels.scaled_softmax(block, at(x, element), at(largest, sample), at(log_sum, sample), factor,
                            at(gx, element));
   });
-  if (x.dtype() == DType::float16) subtract_at_labels<Float16>(labels, factor, view, gx);
-  else if (x.dtype() == DType::float32) subtract_at_labels<float>(labels, factor, view, gx);
+  if (x.dtype() == DType::float32) subtract_at_labels<float>(labels, factor, view, gx);
   else subtract_at_labels<double>(labels, factor, view, gx);
 }
 

@@ -1,4 +1,5 @@
-// Softmax and cross-entropy along one axis, forward and backward.
+// Softmax and cross-entropy along one axis, forward and backward, for float32 and float64. float16
+// is converted first: their gradients are differences of near-equal numbers.
 #pragma once
 
 #include "boolgrad/backend/cpu/extremum.h"
