@@ -1,0 +1,103 @@
+# The front door. On Debian or Ubuntu every target first installs what it needs and is missing; the
+# builds themselves are CMake presets and also work without make: cmake --preset release.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+JOBS ?= $(shell nproc)
+# One version for everybody, because each formats a little differently.
+LLVM ?= 14
+
+BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
+                  nlohmann-json3-dev libtomlplusplus-dev libgtest-dev librapidcheck-dev
+CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
+BENCH_PACKAGES := python3-venv
+
+.PHONY: help
+help: ## Lists the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build/release/build.ninja ## Shows seven soft gates learning to add, from sixteen examples
+	@cmake --build build/release -j $(JOBS) --target learn_adder
+	@echo
+	@build/release/examples/learn_adder
+
+.PHONY: build
+build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it
+	@cmake --build build/release -j $(JOBS)
+
+.PHONY: test
+test: build ## Builds and runs all tests
+	@ctest --preset release -j $(JOBS)
+
+.PHONY: check
+check: asan tidy formatted ## Runs the tests under sanitizers, warnings as errors, and the linters
+
+.PHONY: asan
+asan: build/asan/build.ninja
+	@cmake --build build/asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+# Reads the flags of the asan build. HWY_COMPILE_ONLY_STATIC leaves one instruction set to read in
+# place of one after the other; the two warning options are GCC's and unknown here.
+.PHONY: tidy
+tidy: build/asan/build.ninja check-packages
+	@run-clang-tidy-$(LLVM) -clang-tidy-binary clang-tidy-$(LLVM) -quiet -j $(JOBS) -p build/asan \
+	  -extra-arg=-DHWY_COMPILE_ONLY_STATIC -extra-arg=-Wshadow -extra-arg=-Wno-unknown-warning-option \
+	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/'
+
+FORMATTED := '*.h' '*.cpp' '*.cu' '*.cuh' '*.comp' '*.glsl'
+
+.PHONY: formatted
+formatted: check-packages
+	@git ls-files -z --cached --others --exclude-standard -- $(FORMATTED) \
+	  | xargs -0 clang-format-$(LLVM) --dry-run -Werror
+
+.PHONY: format
+format: check-packages ## Formats all sources
+	@git ls-files -z --cached --others --exclude-standard -- $(FORMATTED) \
+	  | xargs -0 clang-format-$(LLVM) -i
+
+.PHONY: bench
+bench: build build/bench/.ready ## Compares the ops with PyTorch; arguments in ARGS
+	@build/bench/bin/python bench/ops.py $(ARGS)
+
+build/bench/.ready: bench/requirements.txt
+	@$(call install,$(BENCH_PACKAGES))
+	python3 -m venv build/bench
+	build/bench/bin/pip install --quiet --requirement bench/requirements.txt
+	@touch $@
+
+.PHONY: clean
+clean: ## Removes everything that was built
+	rm -rf build
+
+# A configured build folder re-runs CMake on its own when it has to. Only a change of the presets
+# goes past it.
+build/%/build.ninja: CMakePresets.json | build-packages
+	@cmake --preset $*
+	@touch $@
+
+.PHONY: build-packages
+build-packages:
+	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: check-packages
+check-packages:
+	@$(call install,$(CHECK_PACKAGES))
+
+# Installs those of the packages that are missing, without a question; with none missing it touches
+# nothing. Where there is no dpkg, CMake says what it does not find.
+define install
+command -v dpkg-query >/dev/null || exit 0; \
+missing=; \
+for package in $(1); do \
+  [ "$$(dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null)" = installed ] \
+    || missing="$$missing $$package"; \
+done; \
+[ -n "$$missing" ] || exit 0; \
+echo "Installing$$missing"; \
+root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+apt="$$root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300"; \
+$$apt update && $$apt install -y --no-install-recommends $$missing
+endef

@@ -1,0 +1,105 @@
+// `boolgrad bench`: the built-in benchmarks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/command.h"
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad::cli {
+namespace {
+
+constexpr std::array<Benchmark, 2> benchmarks = {{{"ops", bench_ops}, {"lut", bench_lut}}};
+
+std::vector<Benchmark> chosen(const std::string& name) {
+  if (name.empty()) return {benchmarks.begin(), benchmarks.end()};
+  const auto* const found = std::ranges::find(benchmarks, name, &Benchmark::name);
+  if (found != benchmarks.end()) return {*found};
+  std::vector<std::string> names;
+  for (const Benchmark& benchmark : benchmarks) names.emplace_back(benchmark.name);
+  throw UsageError(fmt::format("expected a benchmark ({}), received '{}'{}", fmt::join(names, ", "),
+                               printable(name), suggestion(name, names)));
+}
+
+nlohmann::json to_json(const BenchmarkRow& row, const std::string& device) {
+  nlohmann::json object = {{"name", row.name},          {"device", device},
+                           {"ms", row.time.median_ms},  {"min_ms", row.time.least_ms},
+                           {"threads", thread_count()}, {"max_error", row.error}};
+  if (row.gflop > 0) object["gflop"] = row.gflop;
+  if (row.gigabyte > 0) object["gigabyte"] = row.gigabyte;
+  return object;
+}
+
+/// Rows whose work is known, as shares of what the machine can do, where that was measured.
+void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
+  if (!facts.contains("machine")) return;
+  const double gflops = facts["machine"]["gflops"].get<double>();
+  const double gigabytes = facts["machine"]["gigabytes"].get<double>();
+  fmt::print("\nThis machine reaches {:.0f} GFLOP/s and copies {:.0f} GB/s; of these\n", gflops,
+             gigabytes);
+  for (const nlohmann::json& row : rows) {
+    if (!row.contains("gflop")) continue;
+    const double seconds = row["ms"].get<double>() * 1e-3;
+    fmt::print("{:<24}{:>11.0f}%{:>11.0f}%\n", row["name"].get<std::string>(),
+               100 * row["gflop"].get<double>() / seconds / gflops,
+               100 * row["gigabyte"].get<double>() / seconds / gigabytes);
+  }
+}
+
+int run(const BenchOptions& options, const CommonOptions& common) {
+  const std::vector<Benchmark> selected = chosen(options.name);
+  check_device(options.device);
+  if (!common.quiet) {
+    fmt::print("{:<24}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
+  }
+  nlohmann::json rows = nlohmann::json::array();
+  const Report report = [&](const BenchmarkRow& row) {
+    if (!common.quiet) {
+      fmt::print("{:<24}{:>12.3f}{:>12.3f}{:>14.1e}\n", printable(row.name), row.time.median_ms,
+                 row.time.least_ms, row.error);
+      std::fflush(stdout);
+    }
+    rows.push_back(to_json(row, options.device));
+  };
+  nlohmann::json result = nlohmann::json::object();
+  for (const Benchmark& benchmark : selected) benchmark.run(options, report, result);
+  if (!common.quiet) print_shares(rows, result);
+  result["benchmarks"] = std::move(rows);
+  if (common.json) print_json(result);
+  return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
+  CLI::App* command =
+      new_command(root, common, "bench",
+                  "Times the built-in benchmarks: 'ops' is every op on a million float32 elements, "
+                  "'lut' a training step of 6 layers of 8,000 gates on a batch of 256.",
+                  "boolgrad bench ops --threads 2 --json");
+  const auto options = std::make_shared<BenchOptions>();
+  command->add_option("name", options->name, "Benchmark to run (ops, lut); all by default")
+      ->type_name("NAME");
+  command
+      ->add_option("--file", options->file,
+                   "What to time instead: cases as verify reads them, or a network with a batch")
+      ->type_name("FILE");
+  command
+      ->add_option("--repeat", options->repeat,
+                   "Timed runs of each; a third of a second's by default")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  add_device(*command, options->device);
+  command->callback(
+      [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });
+}
+
+}  // namespace boolgrad::cli

@@ -1,0 +1,77 @@
+// `boolgrad eval`: how good a model is at its task, soft and hardened.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "boolgrad/cli/command.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/evaluation.h"
+#include "boolgrad/train/problem.h"
+
+namespace boolgrad::cli {
+namespace {
+
+struct EvalArguments {
+  std::string model;
+  std::string device = "cpu";
+};
+
+void check_fits(const LogicNetwork& network, const BooleanTask& task, const std::string& path) {
+  if (network.inputs() != task.input_count() || network.outputs() != task.output_count()) {
+    fail("eval", "{}: expected {} inputs and {} outputs as {} has, received {} and {}", path,
+         task.input_count(), task.output_count(), task.name, network.inputs(), network.outputs());
+  }
+}
+
+int run(const EvalArguments& arguments, const CommonOptions& common) {
+  check_device(arguments.device);
+  const Model model = load_model(arguments.model);
+  if (!model.experiment) {
+    fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
+  }
+  const BooleanTask task = make_task(*model.experiment);
+  check_fits(model.network, task, arguments.model);
+  const Evaluation evaluation =
+      evaluate(model.network, Cases(task, model.network.dtype()), model.experiment->training);
+  if (!common.quiet) {
+    fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
+               printable(task.name));
+    fmt::print("  soft loss {:.6g}, accuracy {:.2f} %\n", evaluation.soft_loss,
+               100 * evaluation.soft_accuracy);
+    fmt::print("  hard loss {:.0f} wrong bits, accuracy {:.2f} % of cases, {:.2f} % of bits\n",
+               evaluation.hard_loss, 100 * evaluation.hard_accuracy, 100 * evaluation.bit_accuracy);
+  }
+  if (common.json) {
+    print_json({{"experiment", model.experiment->name},
+                {"cases", task.cases()},
+                {"soft_loss", evaluation.soft_loss},
+                {"soft_accuracy", evaluation.soft_accuracy},
+                {"hard_loss", evaluation.hard_loss},
+                {"hard_accuracy", evaluation.hard_accuracy},
+                {"bit_accuracy", evaluation.bit_accuracy}});
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
+  CLI::App* command =
+      new_command(root, common, "eval", "Soft and hard loss and accuracy of a model on its task.",
+                  "boolgrad eval runs/add-1/model.safetensors");
+  const auto arguments = std::make_shared<EvalArguments>();
+  command->add_option("model", arguments->model, "A model or a checkpoint")
+      ->type_name("MODEL")
+      ->required();
+  add_device(*command, arguments->device);
+  command->callback([arguments, &common, &job] {
+    job = [arguments, &common] { return run(*arguments, common); };
+  });
+}
+
+}  // namespace boolgrad::cli

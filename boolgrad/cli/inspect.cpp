@@ -1,0 +1,82 @@
+// `boolgrad inspect`: what a model consists of once it is hardened, and how hard it already is.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "boolgrad/cli/command.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/inspection.h"
+
+namespace boolgrad::cli {
+namespace {
+
+void print_layers(const Inspection& inspection) {
+  fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10}{:>12}{:>11}\n", "layer", "gates", "active", "unused",
+             "off", "entropy", "soft-hard", "disagree");
+  for (std::size_t i = 0; i < inspection.layers.size(); ++i) {
+    const LayerInspection& layer = inspection.layers[i];
+    fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10.4f}{:>12.4f}{:>10.2f}%\n", i + 1, layer.gates,
+               layer.active, layer.gates - layer.active - layer.off, layer.off, layer.entropy,
+               layer.gap, 100 * layer.disagreement);
+  }
+}
+
+void print_report(const std::string& path, const Model& model, const Inspection& inspection) {
+  fmt::print("{}: {} inputs, {} outputs, {}{}\n", printable(path), model.network.inputs(),
+             model.network.outputs(), to_string(model.network.parametrisation()),
+             model.experiment ? ", " + printable(model.experiment->name) : "");
+  print_layers(inspection);
+  fmt::print("{} gates, {} of them active, depth {}\n", inspection.gates, inspection.active_gates,
+             inspection.depth);
+  for (const auto& [kind, count] : inspection.kinds) fmt::print("  {:<14}{:>9}\n", kind, count);
+  fmt::print("soft against hard on {} inputs\n", inspection.samples);
+}
+
+nlohmann::json to_json(const Model& model, const Inspection& inspection) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerInspection& layer : inspection.layers) {
+    layers.push_back({{"gates", layer.gates},
+                      {"active_gates", layer.active},
+                      {"off", layer.off},
+                      {"entropy", layer.entropy},
+                      {"soft_hard_gap", layer.gap},
+                      {"disagreement", layer.disagreement}});
+  }
+  nlohmann::json kinds = nlohmann::json::object();
+  for (const auto& [kind, count] : inspection.kinds) kinds[kind] = count;
+  return {{"inputs", model.network.inputs()},
+          {"outputs", model.network.outputs()},
+          {"parametrisation", to_string(model.network.parametrisation())},
+          {"gates", inspection.gates},
+          {"active_gates", inspection.active_gates},
+          {"depth", inspection.depth},
+          {"kinds", std::move(kinds)},
+          {"layers", std::move(layers)},
+          {"samples", inspection.samples}};
+}
+
+int run(const std::string& path, const CommonOptions& common) {
+  const Model model = load_model(path);
+  const Inspection inspection = inspect(model.network);
+  if (!common.quiet) print_report(path, model, inspection);
+  if (common.json) print_json(to_json(model, inspection));
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
+  CLI::App* command =
+      new_command(root, common, "inspect",
+                  "Gates by kind, unused gates, depth, and soft against hard in every layer.",
+                  "boolgrad inspect runs/add-1/model.safetensors");
+  const auto path = std::make_shared<std::string>();
+  command->add_option("model", *path, "A model or a checkpoint")->type_name("MODEL")->required();
+  command->callback(
+      [path, &common, &job] { job = [path, &common] { return run(*path, common); }; });
+}
+
+}  // namespace boolgrad::cli

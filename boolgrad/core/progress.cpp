@@ -1,0 +1,107 @@
+#include "boolgrad/core/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace boolgrad {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto between_redraws = 100ms;
+constexpr auto between_lines = 5s;
+constexpr std::size_t widest_bar = 20;
+constexpr std::size_t narrowest_bar = 5;
+
+bool is_terminal(std::FILE* file) {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(::fileno(file)) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+/// Columns of the terminal; a line that is longer would wrap and could not be redrawn.
+std::size_t columns_of(std::FILE* file) {
+  winsize size{};
+  if (::ioctl(::fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  constexpr double longest = 99 * 3600.0;
+  const auto whole = static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, longest)));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string bar_text(double share, std::size_t width) {
+  const auto full =
+      static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(width));
+  return "[" + std::string(full, '#') + std::string(width - full, '.') + "] ";
+}
+
+Progress::Progress(std::FILE* to, bool quiet, std::string unit, std::int64_t total,
+                   std::int64_t done)
+    : to_(to),
+      unit_(std::move(unit)),
+      style_(quiet             ? Style::none
+             : is_terminal(to) ? Style::redrawn
+                               : Style::lines),
+      total_(std::max<std::int64_t>(total, 1)),
+      done_at_start_(done),
+      start_(Clock::now()),
+      // The first redraw is due at once, the first line after a while.
+      shown_(style_ == Style::redrawn ? start_ - between_redraws : start_) {}
+
+Progress::~Progress() {
+  if (line_open_) std::fputc('\n', to_);
+}
+
+bool Progress::due() const {
+  switch (style_) {
+    case Style::none: return false;
+    case Style::lines: return Clock::now() - shown_ >= between_lines;
+    case Style::redrawn: return Clock::now() - shown_ >= between_redraws;
+  }
+  return false;
+}
+
+void Progress::show(std::int64_t done, const std::string& text) {
+  const bool last_redraw = style_ == Style::redrawn && done >= total_;
+  if (!due() && !last_redraw) return;
+  shown_ = Clock::now();
+  const double rate =
+      static_cast<double>(done - done_at_start_) / std::max(seconds_since(start_), 1e-3);
+  const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0;
+  const std::string line =
+      fmt::format("{}  {:.0f} {}/s  {} left", text, rate, unit_, clock_text(left));
+  if (style_ == Style::lines) {
+    fmt::print(to_, "{}\n", line);
+  } else {
+    redraw(line, static_cast<double>(done) / static_cast<double>(total_));
+  }
+  std::fflush(to_);
+}
+
+// The bar takes the room that the numbers leave.
+void Progress::redraw(const std::string& line, double share) {
+  const std::size_t columns = columns_of(to_) - 1;
+  const std::size_t taken = line.size() + bar_text(0, 0).size();
+  const std::size_t room = columns > taken ? std::min(columns - taken, widest_bar) : 0;
+  const std::string bar = room >= narrowest_bar ? bar_text(share, room) : "";
+  fmt::print(to_, "\r{}\x1b[K", (bar + line).substr(0, columns));
+  line_open_ = true;
+}
+
+}  // namespace boolgrad

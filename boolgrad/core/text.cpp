@@ -1,0 +1,53 @@
+#include "boolgrad/core/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace boolgrad {
+namespace {
+
+/// How many letters must be changed, inserted or left out to turn one word into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view received,
+                                        std::span<const std::string> names) {
+  const auto distance = [&](const std::string& name) { return edit_distance(received, name); };
+  const auto nearest = std::ranges::min_element(names, {}, distance);
+  if (nearest == names.end() || distance(*nearest) > nearest->size() / 2) return std::nullopt;
+  return *nearest;
+}
+
+std::string alternatives(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 300;
+  std::string result(text.substr(0, longest));
+  std::ranges::replace_if(
+      result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }, '?');
+  return result;
+}
+
+}  // namespace boolgrad

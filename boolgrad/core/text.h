@@ -1,0 +1,22 @@
+// Small helpers for what is read from people and shown to them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace boolgrad {
+
+/// The one of `names` that takes the fewest changed, inserted or left-out letters to become, where
+/// it takes no more than half of its letters.
+std::optional<std::string> nearest_name(std::string_view received,
+                                        std::span<const std::string> names);
+
+/// `a, b or c`.
+std::string alternatives(std::span<const std::string> names);
+
+/// `text` on one line, fit for a terminal whatever file it came from.
+std::string printable(std::string_view text);
+
+}  // namespace boolgrad

@@ -1,0 +1,33 @@
+// How good a network is at a task, soft and hardened.
+#pragma once
+
+#include "boolgrad/data/boolean_task.h"
+#include "boolgrad/logic/network.h"
+#include "boolgrad/train/experiment.h"
+
+namespace boolgrad {
+
+/// A task's cases in the forms that forward passes read.
+struct Cases {
+  Tensor inputs;   ///< [inputs, cases] in the network's dtype
+  Tensor targets;  ///< [outputs, cases]
+  BitMatrix input_bits;
+  BitMatrix target_bits;
+
+  Cases(const BooleanTask& task, DType dtype);
+};
+
+struct Evaluation {
+  double soft_loss = 0;      ///< the training loss, summed over all outputs of all cases
+  double soft_accuracy = 0;  ///< share of cases whose soft outputs all round to what is wanted
+  double hard_loss = 0;      ///< output bits of all cases that the hardened circuit gets wrong
+  double hard_accuracy = 0;  ///< share of cases of which it gets every output bit right
+  double bit_accuracy = 0;   ///< share of output bits that it gets right
+
+  bool solved() const { return hard_loss == 0; }
+};
+
+Evaluation evaluate(const LogicNetwork& network, const Cases& cases,
+                    const TrainingOptions& training);
+
+}  // namespace boolgrad

@@ -1,0 +1,209 @@
+#include "boolgrad/train/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/train/experiment_keys.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::string_view where = "experiment";
+
+const ExperimentKey* find_key(const std::string& path) {
+  const auto& table = experiment_key_table();
+  const auto found = std::ranges::find(table, path, &ExperimentKey::path);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string text_of(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  std::ostringstream out;
+  out << toml::node_view<const toml::node>(&node);
+  return printable(out.str());
+}
+
+[[noreturn]] void refuse_unknown(const std::string& path, const std::string& source) {
+  const auto nearest = nearest_name(path, experiment_keys());
+  fail(where, "{}: unknown key '{}'{}", source, printable(path),
+       nearest ? fmt::format(", did you mean '{}'?", *nearest) : "");
+}
+
+/// Takes every value of `table` over, where `prefix` is the path of the table itself.
+void read_table(Experiment& experiment, const toml::table& table, const std::string& prefix,
+                const std::string& source) {
+  for (const auto& [name, node] : table) {
+    const std::string path = prefix + std::string(name.str());
+    const ExperimentKey* key = find_key(path);
+    const toml::table* inner = node.as_table();
+    if (key == nullptr && inner != nullptr && !inner->empty()) {
+      read_table(experiment, *inner, path + ".", source);
+    } else if (key == nullptr) {
+      refuse_unknown(path, source);
+    } else if (!key->read(experiment, node)) {
+      fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
+           text_of(node));
+    }
+  }
+}
+
+toml::table parse(std::string_view text, const std::string& source) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(where, "{}:{}: expected TOML, received an error: {}", source, error.source().begin.line,
+         printable(error.description()));
+  }
+}
+
+/// The value of an override. What is no TOML value is taken for a text, so that
+/// `training.loss=bce` needs no quotes.
+toml::table parse_override(const std::string& value) {
+  try {
+    toml::table table = toml::parse("value = " + value);
+    if (table.size() == 1) return table;
+  } catch (const toml::parse_error&) {
+    // A text, then.
+  }
+  return toml::table{{"value", value}};
+}
+
+void apply_override(Experiment& experiment, const std::string& text) {
+  constexpr const char* source = "--set";
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    fail(where, "{}: expected key=value, received '{}'", source, printable(text));
+  }
+  const std::string path = text.substr(0, equals);
+  const ExperimentKey* key = find_key(path);
+  if (key == nullptr) refuse_unknown(path, source);
+  const toml::table table = parse_override(text.substr(equals + 1));
+  const toml::node& node = *table.get("value");
+  if (!key->read(experiment, node)) {
+    fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
+         text_of(node));
+  }
+}
+
+void check_per_layer(const std::vector<std::int64_t>& values, std::size_t layers,
+                     std::string_view key, const std::string& source) {
+  if (values.size() != 1 && values.size() != layers) {
+    fail(where, "{}: expected {} of 1 or {} values (hidden layers and outputs), received {}",
+         source, key, layers, values.size());
+  }
+}
+
+void check_arity(const NetworkOptions& network, const std::string& source) {
+  const auto is_two = [](std::int64_t arity) { return arity == 2; };
+  if (std::ranges::all_of(network.arity, is_two)) return;
+  if (network.parametrisation == Parametrisation::softmax16) {
+    fail(where, "{}: expected network.arity 2 with softmax16, received another", source);
+  }
+  if (network.wiring == WiringKind::unique) {
+    fail(where, "{}: expected network.arity 2 with unique wiring, received another", source);
+  }
+}
+
+void check(const Experiment& experiment, const std::string& source) {
+  const NetworkOptions& network = experiment.network;
+  const std::size_t layers = network.hidden.size() + 1;
+  check_per_layer(network.arity, layers, "network.arity", source);
+  check_per_layer(network.group_size, layers, "network.group_size", source);
+  check_arity(network, source);
+  if (experiment.task.kind == "table" && experiment.task.file.empty()) {
+    fail(where, "{}: expected task.file for a table, received none", source);
+  }
+  if (experiment.training.schedule == ScheduleKind::exponential &&
+      experiment.training.final_share == 0) {
+    fail(where, "{}: expected training.final_share above 0 for exponential, received 0", source);
+  }
+  if (experiment.knockout.layer > static_cast<std::int64_t>(layers)) {
+    fail(where, "{}: expected knockout.layer from 0 to {}, received {}", source, layers,
+         experiment.knockout.layer);
+  }
+}
+
+}  // namespace
+
+std::int64_t Experiment::knockout_step() const {
+  if (knockout.pattern == KnockoutPattern::none) return -1;
+  const double step = std::floor(knockout.at * static_cast<double>(training.steps));
+  return static_cast<std::int64_t>(step);
+}
+
+Experiment parse_experiment(std::string_view text, const std::string& source,
+                            const std::string& name, const std::filesystem::path& folder,
+                            std::span<const std::string> overrides) {
+  Experiment experiment;
+  experiment.name = name;
+  read_table(experiment, parse(text, source), "", source);
+  if (!experiment.task.file.empty()) {
+    experiment.task.file = (folder / experiment.task.file).lexically_normal().string();
+  }
+  for (const std::string& one : overrides) apply_override(experiment, one);
+  // Absolute, so that a checkpoint can be resumed and a model evaluated from any folder.
+  if (!experiment.task.file.empty()) {
+    experiment.task.file = std::filesystem::absolute(experiment.task.file).string();
+  }
+  check(experiment, source);
+  return experiment;
+}
+
+Experiment read_experiment(const std::filesystem::path& path,
+                           std::span<const std::string> overrides) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    const int reason = errno != 0 ? errno : EISDIR;
+    fail(where, "{}: expected to read it, received {}", path.string(),
+         std::generic_category().message(reason));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_experiment(text, path.string(), path.stem().string(), path.parent_path(), overrides);
+}
+
+std::string to_toml(const Experiment& experiment) {
+  std::string text;
+  std::string section;
+  for (const ExperimentKey& key : experiment_key_table()) {
+    const std::size_t dot = key.path.find('.');
+    const bool top_level = dot == std::string::npos;
+    const std::string own = top_level ? "" : key.path.substr(0, dot);
+    if (own != section) text += fmt::format("\n[{}]\n", section = own);
+    text += fmt::format("{} = {}\n", top_level ? key.path : key.path.substr(dot + 1),
+                        key.write(experiment));
+  }
+  return text;
+}
+
+std::vector<std::string> experiment_keys() {
+  std::vector<std::string> keys;
+  for (const ExperimentKey& key : experiment_key_table()) keys.push_back(key.path);
+  return keys;
+}
+
+void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source) {
+  constexpr std::array free = {"training.steps", "training.log_every", "training.checkpoint_every",
+                               "training.stop_when_solved"};
+  for (const ExperimentKey& key : experiment_key_table()) {
+    if (std::ranges::find(free, key.path) != free.end()) continue;
+    const std::string before = key.write(saved);
+    const std::string now = key.write(wanted);
+    if (before != now) {
+      fail("resume", "{}: expected {} = {} as the run was started with, received {}", source,
+           key.path, printable(before), printable(now));
+    }
+  }
+}
+
+}  // namespace boolgrad

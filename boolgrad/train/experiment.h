@@ -1,0 +1,110 @@
+// An experiment: everything that decides what a run computes, read from a TOML file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boolgrad/logic/parametrisation.h"
+#include "boolgrad/optim/schedule.h"
+#include "boolgrad/tensor/dtype.h"
+
+namespace boolgrad {
+
+struct TaskOptions {
+  std::string kind = "copy";  ///< one of `boolean_task_names`, or `table`
+  std::int64_t bits = 8;      ///< inputs; not for `table`
+  std::string file;           ///< for `table`: a CSV file, beside the experiment if relative
+  std::int64_t outputs = 0;   ///< for `table`: how many of the last columns are outputs
+};
+
+enum class WiringKind : std::uint8_t { random, unique, local };
+
+struct NetworkOptions {
+  Parametrisation parametrisation = Parametrisation::sigmoid;
+  DType dtype = DType::float32;
+  /// Gates of the hidden layers. A layer of the task's outputs follows.
+  std::vector<std::int64_t> hidden;
+  /// Inputs of a gate: one number for all layers, or one a layer with the last for the outputs.
+  std::vector<std::int64_t> arity = {2};
+  /// Gates that share wires, in the same two forms.
+  std::vector<std::int64_t> group_size = {1};
+  WiringKind wiring = WiringKind::random;
+  double wiring_noise = 1;  ///< of `local`, in inputs
+  Initialisation init = Initialisation::gaussian;
+  double init_strength = 1;
+};
+
+enum class LossKind : std::uint8_t { squares, l4, bce, focal };
+
+struct TrainingOptions {
+  std::int64_t steps = 1000;
+  double learning_rate = 0.05;
+  ScheduleKind schedule = ScheduleKind::constant;
+  std::int64_t warm_up = 0;
+  double final_share = 0.01;  ///< of the learning rate, at the end of the schedule
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  double clip_value = 100;    ///< 0: no limit
+  double clip_norm = 0;       ///< 0: no limit
+  double gradient_noise = 0;  ///< standard deviation
+  LossKind loss = LossKind::squares;
+  double focal_gamma = 2;
+  std::int64_t batch = 0;  ///< cases a step; 0: all
+  std::int64_t log_every = 50;
+  std::int64_t checkpoint_every = 500;  ///< 0: at the end only
+  bool stop_when_solved = true;
+};
+
+enum class KnockoutPattern : std::uint8_t { none, random, list, layer, block };
+
+struct KnockoutOptions {
+  KnockoutPattern pattern = KnockoutPattern::none;
+  double share = 0.1;               ///< of `random`, in every hidden layer
+  std::int64_t layer = 1;           ///< of the other patterns: 1 is the first, 0 are the inputs
+  std::vector<std::int64_t> gates;  ///< of `list`
+  std::int64_t first = 0;           ///< of `block`
+  std::int64_t count = 0;           ///< of `block`
+  double at = 0.5;                  ///< when, as a share of the run
+  std::int64_t seed = -1;           ///< -1: the run's
+};
+
+struct Experiment {
+  std::string name;
+  std::int64_t seed = 1;
+  TaskOptions task;
+  NetworkOptions network;
+  TrainingOptions training;
+  KnockoutOptions knockout;
+
+  /// The step before which the knockout happens; -1 where there is none.
+  std::int64_t knockout_step() const;
+};
+
+/// Reads an experiment. `overrides` are `key=value` and take effect after the text. `source` opens
+/// messages, and a relative `task.file` is looked for in `folder`. An experiment without a name is
+/// called `name`. Everything is checked: unknown keys, types, ranges and what must fit together.
+Experiment parse_experiment(std::string_view text, const std::string& source,
+                            const std::string& name, const std::filesystem::path& folder,
+                            std::span<const std::string> overrides = {});
+
+/// The same from a file, whose name without extension is the default name.
+Experiment read_experiment(const std::filesystem::path& path,
+                           std::span<const std::string> overrides = {});
+
+/// The whole experiment, defaults included, as TOML that reads back as the same experiment.
+std::string to_toml(const Experiment& experiment);
+
+/// Every key that an experiment may have.
+std::vector<std::string> experiment_keys();
+
+/// Throws where continuing the run of experiment `saved` as `wanted` would be another run. Steps,
+/// logging and stopping may differ. `source` opens the message.
+void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source);
+
+}  // namespace boolgrad

@@ -1,0 +1,250 @@
+#include "boolgrad/train/inspection.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/core/random.h"
+#include "boolgrad/logic/gates.h"
+#include "boolgrad/ops/shaping.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::int64_t most_exhaustive_inputs = 12;
+constexpr std::int64_t most_samples = 1 << most_exhaustive_inputs;
+// Gate outputs held at a time.
+constexpr std::int64_t most_values = 1 << 24;
+constexpr std::uint32_t sample_stream = 0x01000002;
+
+/// A hard gate: its table and what it reads.
+struct HardGate {
+  std::span<const std::uint8_t> table;
+  std::span<const std::int32_t> sources;
+
+  /// The entry reached from `entry` when the source in `slot` changes its value.
+  std::size_t flipped(std::size_t entry, std::size_t slot) const {
+    for (std::size_t other = 0; other < sources.size(); ++other) {
+      if (sources[other] == sources[slot]) entry ^= std::size_t{1} << other;
+    }
+    return entry;
+  }
+
+  /// Whether slots that read the same source have the same value in `entry`.
+  bool is_possible(std::size_t entry) const {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (sources[i] == sources[j] && ((entry >> i) & 1) != ((entry >> j) & 1)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool depends_on(std::size_t slot) const {
+    for (std::size_t entry = 0; entry < table.size(); ++entry) {
+      if (is_possible(entry) && table[entry] != table[flipped(entry, slot)]) return true;
+    }
+    return false;
+  }
+};
+
+/// The hard gates of a layer.
+class HardLayer {
+ public:
+  HardLayer(const LogicNetwork& network, std::size_t layer)
+      : tables_(network.hard_tables_of(layer)), wiring_(network.layers()[layer].wiring) {
+    for (std::int64_t gate = 0; gate < wiring_->gates(); ++gate) {
+      off_.push_back(network.layers()[layer].mask.at(gate) < 0.5);
+    }
+  }
+
+  std::size_t gates() const { return off_.size(); }
+  bool off(std::size_t gate) const { return off_[gate]; }
+  std::size_t arity() const { return static_cast<std::size_t>(wiring_->arity()); }
+
+  HardGate gate(std::size_t index) const {
+    const std::size_t entries = std::size_t{1} << arity();
+    return {tables_.values<std::uint8_t>().subspan(index * entries, entries),
+            wiring_->sources().subspan(index * arity(), arity())};
+  }
+
+ private:
+  Tensor tables_;
+  WiringPtr wiring_;
+  std::vector<bool> off_;
+};
+
+/// Whether the table is that of input `slot`, or of its inverse.
+bool is_input(std::span<const std::uint8_t> table, std::size_t slot, bool inverted) {
+  for (std::size_t entry = 0; entry < table.size(); ++entry) {
+    const bool input = ((entry >> slot) & 1) != 0;
+    if ((table[entry] != 0) != (input != inverted)) return false;
+  }
+  return true;
+}
+
+bool is_constant(std::span<const std::uint8_t> table) {
+  return std::ranges::all_of(table, [&](std::uint8_t entry) { return entry == table[0]; });
+}
+
+bool passes_an_input(const HardGate& gate, bool inverted) {
+  for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
+    if (is_input(gate.table, slot, inverted)) return true;
+  }
+  return false;
+}
+
+/// A kind and its place in the list of kinds.
+struct Kind {
+  int order;
+  std::string name;
+  bool operator<(const Kind& other) const { return order < other.order; }
+};
+
+Kind kind_of(const HardLayer& layer, std::size_t index) {
+  if (layer.off(index)) return {100, "off"};
+  const HardGate gate = layer.gate(index);
+  if (layer.arity() == 2) {
+    for (const Gate& known : gates) {
+      bool same = true;
+      for (int i = 0; i < 4; ++i) {
+        same = same && known.entry(i) == (gate.table[static_cast<std::size_t>(i)] != 0);
+      }
+      if (same) return {known.index, std::string(known.name)};
+    }
+  }
+  if (is_constant(gate.table)) return {20, "constant"};
+  if (passes_an_input(gate, false)) return {21, "pass"};
+  if (passes_an_input(gate, true)) return {22, "inverter"};
+  return {23, "other"};
+}
+
+/// Marks what is heard at the outputs, from the last layer down.
+std::vector<std::vector<bool>> find_active(const std::vector<HardLayer>& layers) {
+  std::vector<std::vector<bool>> active;
+  for (const HardLayer& layer : layers) active.emplace_back(layer.gates(), false);
+  std::fill(active.back().begin(), active.back().end(), true);
+  for (std::size_t l = layers.size(); l-- > 0;) {
+    for (std::size_t g = 0; g < layers[l].gates(); ++g) {
+      if (layers[l].off(g)) active[l][g] = false;
+      if (!active[l][g] || l == 0) continue;
+      const HardGate gate = layers[l].gate(g);
+      for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
+        if (gate.depends_on(slot)) {
+          active[l - 1][static_cast<std::size_t>(gate.sources[slot])] = true;
+        }
+      }
+    }
+  }
+  return active;
+}
+
+std::int64_t find_depth(const std::vector<HardLayer>& layers, std::int64_t inputs) {
+  std::vector<std::int64_t> before(static_cast<std::size_t>(inputs), 0);
+  for (const HardLayer& layer : layers) {
+    std::vector<std::int64_t> depth(layer.gates(), 0);
+    for (std::size_t g = 0; g < layer.gates(); ++g) {
+      const HardGate gate = layer.gate(g);
+      if (is_constant(gate.table)) continue;
+      for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
+        if (!gate.depends_on(slot)) continue;
+        depth[g] = std::max(depth[g], before[static_cast<std::size_t>(gate.sources[slot])]);
+      }
+      if (!passes_an_input(gate, false)) ++depth[g];
+    }
+    before = std::move(depth);
+  }
+  return before.empty() ? 0 : *std::ranges::max_element(before);
+}
+
+double mean_entropy(const Tensor& tables) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < tables.size(); ++i) {
+    const double p = tables.at(i);
+    if (p > 0 && p < 1) sum -= p * std::log2(p) + (1 - p) * std::log2(1 - p);
+  }
+  return sum / static_cast<double>(tables.size());
+}
+
+/// All inputs, or as many drawn at random: [inputs, samples].
+Tensor sample_inputs(std::int64_t inputs, DType dtype) {
+  const bool all = inputs <= most_exhaustive_inputs;
+  const std::int64_t samples = all ? std::int64_t{1} << inputs : most_samples;
+  Tensor result({inputs, samples}, DType::uint8);
+  const auto values = result.mutable_values<std::uint8_t>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t input = i / static_cast<std::size_t>(samples);
+    const std::size_t sample = i % static_cast<std::size_t>(samples);
+    const std::uint32_t random = all ? 0 : random_bits({.stream = sample_stream, .index = i})[0];
+    values[i] = static_cast<std::uint8_t>((all ? sample >> input : random) & 1);
+  }
+  return cast(result, dtype);
+}
+
+void compare(const Tensor& soft, const BitMatrix& hard, double share, LayerInspection& layer) {
+  const std::int64_t samples = soft.shape()[1];
+  double gap = 0;
+  std::int64_t differing = 0;
+  for (std::int64_t i = 0; i < soft.size(); ++i) {
+    const double value = soft.at(i);
+    const bool bit = hard.at(i / samples, i % samples);
+    gap += std::abs(value - (bit ? 1 : 0));
+    differing += (value > 0.5) != bit ? 1 : 0;
+  }
+  const auto count = static_cast<double>(soft.size());
+  layer.gap += share * gap / count;
+  layer.disagreement += share * static_cast<double>(differing) / count;
+}
+
+/// Soft against hard in every layer, a few samples at a time.
+void compare_layers(const LogicNetwork& network, Inspection& inspection) {
+  const Tensor x = sample_inputs(network.inputs(), network.dtype());
+  inspection.samples = x.shape()[1];
+  const std::int64_t step = std::max<std::int64_t>(64, most_values / inspection.gates);
+  for (std::int64_t begin = 0; begin < inspection.samples; begin += step) {
+    const std::int64_t end = std::min(begin + step, inspection.samples);
+    const Tensor part = slice(x, 1, begin, end);
+    const double share = static_cast<double>(end - begin) / static_cast<double>(inspection.samples);
+    const std::vector<Tensor> soft = network.soft_layers(part);
+    const std::vector<BitMatrix> hard = network.hard_layers(pack_bits(part));
+    for (std::size_t l = 0; l < soft.size(); ++l) {
+      compare(soft[l], hard[l], share, inspection.layers[l]);
+    }
+  }
+}
+
+}  // namespace
+
+Inspection inspect(const LogicNetwork& network) {
+  const NoGrad off_the_tape;
+  Inspection result;
+  if (network.layers().empty()) return result;
+  std::vector<HardLayer> layers;
+  for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
+  const std::vector<std::vector<bool>> active = find_active(layers);
+  std::map<Kind, std::int64_t> kinds;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    LayerInspection layer;
+    layer.gates = static_cast<std::int64_t>(layers[l].gates());
+    layer.active = std::ranges::count(active[l], true);
+    layer.entropy =
+        mean_entropy(soft_tables(network.parametrisation(), network.layers()[l].logits));
+    for (std::size_t g = 0; g < layers[l].gates(); ++g) {
+      layer.off += layers[l].off(g) ? 1 : 0;
+      ++kinds[kind_of(layers[l], g)];
+    }
+    result.gates += layer.gates;
+    result.active_gates += layer.active;
+    result.layers.push_back(layer);
+  }
+  for (const auto& [kind, count] : kinds) result.kinds.emplace_back(kind.name, count);
+  result.depth = find_depth(layers, network.inputs());
+  compare_layers(network, result);
+  return result;
+}
+
+}  // namespace boolgrad

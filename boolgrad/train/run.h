@@ -1,0 +1,46 @@
+// A run from start to end in a folder: steps, metrics, checkpoints, the final model.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "boolgrad/train/experiment.h"
+#include "boolgrad/train/metrics.h"
+
+namespace boolgrad {
+
+/// The files of a run's folder.
+inline constexpr const char* checkpoint_file = "checkpoint.safetensors";
+inline constexpr const char* model_file = "model.safetensors";
+inline constexpr const char* metrics_file = "metrics.jsonl";
+
+struct RunOptions {
+  std::filesystem::path folder;
+  /// Goes on from the folder's checkpoint, with the same bits as if the run had never stopped.
+  bool resume = false;
+  /// Asked after every step; true ends the run with a checkpoint.
+  std::function<bool()> stop = {};
+  /// Told after every step: the steps taken and the last line logged.
+  std::function<void(std::int64_t steps, const LogEntry& last)> watch = {};
+};
+
+enum class Ending : std::uint8_t {
+  solved,    ///< no wrong bit left, and the experiment stops then
+  finished,  ///< all steps taken
+  stopped,   ///< asked to
+};
+
+struct RunReport {
+  Ending ending = Ending::finished;
+  LogEntry last;
+  std::filesystem::path checkpoint;
+  std::filesystem::path model;  ///< empty where the run was stopped
+};
+
+/// Trains `experiment` in the folder, which is made if it is not there.
+///
+/// The state of the last step that was logged with a finite loss is kept: when a loss or gradient
+/// is not finite, that state is written as the checkpoint, and the error names the step.
+RunReport run_experiment(const Experiment& experiment, const RunOptions& options);
+
+}  // namespace boolgrad

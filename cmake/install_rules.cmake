@@ -1,0 +1,35 @@
+# `cmake --install` leaves a package for find_package(boolgrad): the library with the headers a user
+# includes, the program, the reference values that it verifies itself against and the experiments it
+# knows by name.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/boolgrad)
+
+install(TARGETS boolgrad EXPORT boolgrad)
+install(EXPORT boolgrad NAMESPACE boolgrad:: FILE boolgradTargets.cmake DESTINATION ${package_dir})
+install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h"
+  # The inside of the library. The install test includes every header that is left.
+  PATTERN "cli" EXCLUDE
+  REGEX "/backend/[a-z]+$" EXCLUDE
+  PATTERN "tape_node.h" EXCLUDE
+  PATTERN "ops/checks.h" EXCLUDE
+  PATTERN "ops/unary.h" EXCLUDE)
+
+configure_package_config_file(cmake/boolgradConfig.cmake.in generated/boolgradConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/boolgradConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/generated/boolgradConfig.cmake
+  ${PROJECT_BINARY_DIR}/generated/boolgradConfigVersion.cmake
+  cmake/openblas_target.cmake
+  DESTINATION ${package_dir})
+
+if(TARGET boolgrad_cli)
+  install(TARGETS boolgrad_cli)
+endif()
+file(GLOB goldens CONFIGURE_DEPENDS goldens/*.safetensors)
+install(FILES ${goldens} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/goldens)
+file(GLOB experiments CONFIGURE_DEPENDS experiments/*.toml)
+install(FILES ${experiments} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/experiments)

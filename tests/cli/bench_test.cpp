@@ -1,0 +1,101 @@
+// That benchmarks run and say whether their results are right. How fast they are is no test.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "boolgrad/ops/op_table.h"
+#include "boolgrad/tensor/safetensors.h"
+#include "tests/cli/run_cli.h"
+
+namespace boolgrad {
+namespace {
+
+using nlohmann::json;
+using testing_support::CliResult;
+using testing_support::run_cli;
+using testing_support::ScratchFolder;
+
+std::string square_root_file(const ScratchFolder& scratch, double root_of_nine) {
+  TensorFile file;
+  file.metadata["cases"] = R"({"sqrt": {}})";
+  file.tensors["sqrt/in0"] = Tensor::of(std::vector<double>{4, 9});
+  file.tensors["sqrt/out"] = Tensor::of(std::vector<double>{2, root_of_nine});
+  file.tensors["sqrt/gout"] = Tensor::of(std::vector<double>{4, 6});
+  file.tensors["sqrt/grad0"] = Tensor::of(std::vector<double>{1, 1});
+  std::string path = (scratch / "file.safetensors").string();
+  save_safetensors(path, file);
+  return path;
+}
+
+TEST(Bench, TimesTheCasesOfAFile) {
+  const ScratchFolder scratch;
+  const CliResult result = run_cli({"bench", "ops", "--file", square_root_file(scratch, 3),
+                                    "--repeat", "3", "--threads", "2", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  ASSERT_EQ(result.json()["benchmarks"].size(), 1U) << result.out;
+  const json row = result.json()["benchmarks"][0];
+  EXPECT_EQ(row["name"], "sqrt");
+  EXPECT_EQ(row["device"], "cpu");
+  EXPECT_EQ(row["threads"], 2);
+  EXPECT_GT(row["ms"].get<double>(), 0);
+  EXPECT_LE(row["min_ms"].get<double>(), row["ms"].get<double>());
+  EXPECT_LE(row["max_error"].get<double>(), 1e-6);
+}
+
+TEST(Bench, ShowsWrongResults) {
+  const ScratchFolder scratch;
+  const CliResult result = run_cli({"bench", "ops", "--file", square_root_file(scratch, 4),
+                                    "--repeat", "1", "--quiet", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["benchmarks"][0]["max_error"], 0.25);
+}
+
+TEST(Bench, StandardSetHasEveryOp) {
+  const CliResult result = run_cli({"bench", "ops", "--repeat", "1", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const json answer = result.json();
+  std::set<std::string> names;
+  for (const json& row : answer["benchmarks"]) {
+    names.insert(row["name"]);
+    EXPECT_LE(row["max_error"].get<double>(), 1e-5) << row;
+  }
+  for (const OpEntry& op : op_table()) EXPECT_TRUE(names.contains(std::string(op.name))) << op.name;
+}
+
+TEST(Bench, AnUnknownBenchmarkIsWrongUsage) {
+  CliResult result = run_cli({"bench", "opps"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.complaint(),
+            "expected a benchmark (ops, lut), received 'opps' (did you mean 'ops'?)");
+  result = run_cli({"bench", "everything"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.complaint(), "expected a benchmark (ops, lut), received 'everything'");
+}
+
+TEST(Bench, ABadFileIsAFailure) {
+  const ScratchFolder scratch;
+  const std::string path = (scratch / "file").string();
+  CliResult result = run_cli({"bench", "ops", "--file", path});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(
+      result.complaint(),
+      "[safetensors] " + path + ": expected a file to read, received No such file or directory");
+  save_safetensors(path, {});
+  result = run_cli({"bench", "ops", "--file", path, "--json"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.complaint(),
+            "[bench] " + path + ": expected inputs and outputs of ops, received other tensors");
+  EXPECT_EQ(result.json()["error"], result.complaint());
+}
+
+TEST(Bench, RepeatIsChecked) {
+  const CliResult result = run_cli({"bench", "ops", "--repeat", "0"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.complaint().find("--repeat"), std::string::npos) << result.complaint();
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,65 @@
+"""Files of reference values, as `boolgrad verify` and `boolgrad bench ops --file` read them.
+
+A case `op.variant` has the tensors in0, in1, ..., out, gout (the upstream gradient) and grad0, ...
+for each input that has a derivative; the metadata `cases` maps names to options.
+"""
+
+import json
+import struct
+
+import torch
+
+DTYPES = {torch.float32: "F32", torch.float64: "F64", torch.int64: "I64"}
+
+
+def write(path, cases, about):
+    """Writes cases {name: (options, {tensor name: tensor})} as a safetensors file."""
+    tensors = {
+        f"{case}/{name}": tensor.detach().contiguous()
+        for case, (_, named) in cases.items()
+        for name, tensor in named.items()
+    }
+    options = {case: settings for case, (settings, _) in cases.items()}
+    header = {"__metadata__": {"about": about, "cases": json.dumps(options)}}
+    offset = 0
+    for name, tensor in tensors.items():
+        end = offset + tensor.numel() * tensor.element_size()
+        # A tensor without dimensions is stored as one of a single element.
+        shape = list(tensor.shape) or [1]
+        header[name] = {
+            "dtype": DTYPES[tensor.dtype],
+            "shape": shape,
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.numpy().tobytes())
+
+
+def case(function, inputs, options=None, upstream=None, differentiate=None):
+    """Evaluates `function` and its derivatives at `inputs`.
+
+    `differentiate` lists the inputs that get a gradient, all floating ones by default. `upstream`
+    is random where it is not given.
+    """
+    if differentiate is None:
+        differentiate = [i for i, x in enumerate(inputs) if x.is_floating_point()]
+    leaves = [x.detach().clone() for x in inputs]
+    for i in differentiate:
+        leaves[i].requires_grad_()
+    out = function(*leaves)
+    if upstream is None:
+        upstream = torch.randn(out.shape, dtype=out.dtype)
+    if out.requires_grad:
+        out.backward(upstream)
+    named = {f"in{i}": x for i, x in enumerate(inputs)}
+    named["out"] = out.detach()
+    named["gout"] = upstream
+    for i in differentiate:
+        gradient = leaves[i].grad
+        named[f"grad{i}"] = torch.zeros_like(inputs[i]) if gradient is None else gradient
+    return options or {}, named
