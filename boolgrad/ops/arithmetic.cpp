@@ -86,20 +86,17 @@ Tensor divide(const Tensor& a, const Tensor& b) {
 
 // d(a^b)/da = b a^(b-1), d(a^b)/db = a^b ln a
 Tensor power(const Tensor& a, const Tensor& b) {
-  return record("power", {a, b}, forward("power", MapKernel::power, a, b), {a, b},
-                [](const VjpContext& c) {
-                  const Tensor& g = c.gradient();
-                  const Tensor& a = c.residual(0);
-                  const Tensor& b = c.residual(1);
-                  std::vector<Tensor> gradients(2);
-                  if (c.needs[0]) {
-                    gradients[0] = summed(MapKernel::power_grad_a, {g, a, b}, g, a.shape());
-                  }
-                  if (c.needs[1]) {
-                    gradients[1] = summed(MapKernel::power_grad_b, {g, a, b}, g, b.shape());
-                  }
-                  return gradients;
-                });
+  const Tensor y = forward("power", MapKernel::power, a, b);
+  return record("power", {a, b}, y, {a, b, y}, [](const VjpContext& c) {
+    const Tensor& g = c.gradient();
+    const Tensor& a = c.residual(0);
+    const Tensor& b = c.residual(1);
+    const Tensor& y = c.residual(2);
+    std::vector<Tensor> gradients(2);
+    if (c.needs[0]) gradients[0] = summed(MapKernel::power_grad_a, {g, a, b, y}, g, a.shape());
+    if (c.needs[1]) gradients[1] = summed(MapKernel::power_grad_b, {g, a, y}, g, b.shape());
+    return gradients;
+  });
 }
 
 // Constant between its jumps: the derivative is 0, which is what undefined gradients mean.

@@ -1,46 +1,20 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "boolgrad/backend/cpu/lut_kernels.cpp"
 #include <hwy/foreach_target.h>
-// Highway's own header needs the macros of the line above.
+// The vector functions need the macros of the line above.
 #include <hwy/cache_control.h>
-#include <hwy/highway.h>
 
 #include "boolgrad/backend/cpu/lut_kernels.h"
+#include "boolgrad/backend/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-/// sums[0..3] += the sums of the lanes of four vectors. Four at a time cost little more than one.
+/// sums[0..3] += the sums of the lanes of four vectors.
 template <class D, class V, class T>
 HWY_INLINE void AddLanesOfFour(D d, V v0, V v1, V v2, V v3, T* sums) {
-#if HWY_TARGET == HWY_SCALAR
-  sums[0] += hn::GetLane(v0);
-  sums[1] += hn::GetLane(v1);
-  sums[2] += hn::GetLane(v2);
-  sums[3] += hn::GetLane(v3);
-  static_cast<void>(d);
-#else
-  if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) > 4) {
-    // Fold each vector onto its lower half until four lanes are left, then transpose while adding.
-    const hn::Half<D> half;
-    AddLanesOfFour(half, hn::Add(hn::LowerHalf(half, v0), hn::UpperHalf(half, v0)),
-                   hn::Add(hn::LowerHalf(half, v1), hn::UpperHalf(half, v1)),
-                   hn::Add(hn::LowerHalf(half, v2), hn::UpperHalf(half, v2)),
-                   hn::Add(hn::LowerHalf(half, v3), hn::UpperHalf(half, v3)), sums);
-  } else if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) == 4) {
-    const V first = hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
-    const V second = hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
-    const V totals =
-        hn::Add(hn::ConcatLowerLower(d, second, first), hn::ConcatUpperUpper(d, second, first));
-    hn::StoreU(hn::Add(hn::LoadU(d, sums), totals), d, sums);
-  } else {
-    sums[0] += hn::GetLane(hn::SumOfLanes(d, v0));
-    sums[1] += hn::GetLane(hn::SumOfLanes(d, v1));
-    sums[2] += hn::GetLane(hn::SumOfLanes(d, v2));
-    sums[3] += hn::GetLane(hn::SumOfLanes(d, v3));
-  }
-#endif
+  T totals[4];
+  FoldFour(d, v0, v1, v2, v3, AddOp(), totals);
+  for (int i = 0; i < 4; ++i) sums[i] += totals[i];
 }
 
 /// Calls f(i) for i = 0..N-1 with constants, so that arrays of vectors stay in registers.

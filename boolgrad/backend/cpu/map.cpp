@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/backend/cpu/loop.h"
@@ -299,7 +300,10 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
 
   const auto tasks = static_cast<std::size_t>(results * plan.groups * plan.strips);
   parallel_for(tasks, [&](std::size_t task) {
-    RowReader reader = call.reader();
+    // Rows wait here until there are enough of them for one pass over the sums.
+    std::vector<RowReader> readers(rows_at_once, call.reader());
+    RowInputs waiting[rows_at_once];
+    std::size_t waiting_rows = 0;
     const auto index = static_cast<std::int64_t>(task);
     const std::int64_t strip = index % plan.strips * plan.strip;
     const std::int64_t group = index / plan.strips % plan.groups;
@@ -308,6 +312,11 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
     part.size = std::min(plan.strip, length - strip);
     const Offsets base = advanced(position_of(outer.kept, result).in, nest.row, strip);
     std::vector<Sum> columns(static_cast<std::size_t>(part.size * plan.joined), Sum{0});
+    std::int64_t waiting_count = 0;
+    const auto flush = [&] {
+      call.kernels.accumulate(waiting, std::exchange(waiting_rows, 0), columns.data(),
+                              static_cast<std::size_t>(waiting_count), call.parameters);
+    };
     const std::int64_t first = group * plan.units_per_group;
     for (std::int64_t unit = first; unit < std::min(plan.units, first + plan.units_per_group);
          ++unit) {
@@ -318,9 +327,12 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
       const std::int64_t rows =
           plan.joined == 1 ? 1 : std::min(plan.joined, plan.rows_apart.size - begin);
       if (plan.joined > 1) start = advanced(start, plan.rows_apart, begin);
-      call.kernels.accumulate(reader.read(start, part, rows, plan.rows_apart), columns.data(),
-                              static_cast<std::size_t>(rows * part.size), call.parameters);
+      if (rows < plan.joined) flush();  // a shorter block: what waits is longer
+      waiting[waiting_rows] = readers[waiting_rows].read(start, part, rows, plan.rows_apart);
+      waiting_count = rows * part.size;
+      if (++waiting_rows == rows_at_once || rows < plan.joined) flush();
     }
+    flush();
     Sum* to = sums.data() + (result * plan.groups + group) * length + strip;
     for (std::int64_t c = 0; c < part.size; ++c) {
       double sum = 0;
@@ -331,16 +343,15 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
     }
   });
 
+  std::vector<double> totals(static_cast<std::size_t>(length));
   for (std::int64_t i = 0; i < results; ++i) {
-    const std::int64_t to = position_of(outer.kept, i).out;
-    for (std::int64_t c = 0; c < length; ++c) {
-      double sum = 0;
-      for (std::int64_t g = 0; g < plan.groups; ++g) {
-        sum +=
-            static_cast<double>(sums[static_cast<std::size_t>((i * plan.groups + g) * length + c)]);
-      }
-      store_sum(out, to + c, sum);
+    std::ranges::fill(totals, 0);
+    for (std::int64_t g = 0; g < plan.groups; ++g) {
+      const Sum* from = sums.data() + (i * plan.groups + g) * length;
+      for (std::size_t c = 0; c < totals.size(); ++c) totals[c] += static_cast<double>(from[c]);
     }
+    std::int64_t to = position_of(outer.kept, i).out;
+    for (const double total : totals) store_sum(out, to++, total);
   }
 }
 

@@ -27,8 +27,8 @@ enum class MapKernel : std::uint8_t {
   modulo,         // (a, b)
   divide_grad_a,  // (g, b)
   divide_grad_b,  // (g, a, b)
-  power_grad_a,   // (g, a, b)
-  power_grad_b,   // (g, a, b)
+  power_grad_a,   // (g, a, b, y)
+  power_grad_b,   // (g, a, y)
   modulo_grad_b,  // (g, a, b)
   extremum_grad,  // (g, x, m) g where x equals m
   // elementwise
@@ -74,7 +74,7 @@ enum class MapKernel : std::uint8_t {
 
 using MapParameters = std::array<double, 4>;
 
-constexpr std::size_t most_map_inputs = 3;
+constexpr std::size_t most_map_inputs = 4;
 
 /// out = f(inputs), each input broadcast to the shape of `out`. All are of one floating dtype.
 /// `out` may share the memory of an input of its own shape.

@@ -18,13 +18,18 @@ struct RowInputs {
 /// No vector of any instruction set has more lanes of 16 bits or wider.
 constexpr std::size_t broadcast_lanes = 64;
 
+/// Rows that `accumulate` takes together.
+constexpr std::size_t rows_at_once = 4;
+
 struct RowKernels {
   /// out[i] = f(in[i]...).
   void (*map)(const RowInputs& in, void* out, std::size_t count, const double* parameters);
   /// Sum of f over the row.
   double (*sum)(const RowInputs& in, std::size_t count, const double* parameters);
-  /// sums[i] += f(in[i]...), in double for float64 and in float for the others.
-  void (*accumulate)(const RowInputs& in, void* sums, std::size_t count, const double* parameters);
+  /// sums[i] += f(in[i]...) of each of `rows` rows, in double for float64 and in float for the
+  /// others. Up to `rows_at_once` rows share one pass over the sums.
+  void (*accumulate)(const RowInputs* in, std::size_t rows, void* sums, std::size_t count,
+                     const double* parameters);
 };
 
 /// `sum` and `accumulate` are null for functions that no op sums.

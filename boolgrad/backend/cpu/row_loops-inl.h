@@ -60,7 +60,7 @@ HWY_INLINE auto FullAt(const F& f, D d, const RowInputs& in, std::size_t i,
 template <class F, class T, class D, std::size_t... I>
 HWY_INLINE auto SomeAt(const F& f, D d, const RowInputs& in, std::size_t i, std::size_t count,
                        std::index_sequence<I...> /*inputs*/) {
-  return Evaluate(f, T{}, d, LoadSome(d, InputAt<T>(in, I, i), in.stride[I] == 0 ? 1 : count)...);
+  return Evaluate(f, T{}, d, LoadSome(d, InputAt<T>(in, I, i), count)...);
 }
 
 template <class F, class T>
@@ -106,25 +106,61 @@ double SumRow(const RowInputs& in, std::size_t count, const double* parameters) 
 }
 
 template <class F, class T>
-void AccumulateRow(const RowInputs& in, void* sums, std::size_t count, const double* parameters) {
+void AccumulateRow(const RowInputs& in, Compute<T>* sums, std::size_t count, const F& f) {
   const ComputeTag<T> d;
-  const F f(parameters);
   constexpr auto inputs = std::make_index_sequence<F::inputs>();
-  auto* to = static_cast<Compute<T>*>(sums);
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::Add(hn::LoadU(d, to + i), FullAt<F, T>(f, d, in, i, inputs)), d, to + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), FullAt<F, T>(f, d, in, i, inputs)), d, sums + i);
   }
   if (i < count) {
     const auto rest = SomeAt<F, T>(f, d, in, i, count - i, inputs);
-    StoreSome(d, hn::Add(LoadSome(d, to + i, count - i), rest), to + i, count - i);
+    StoreSome(d, hn::Add(LoadSome(d, sums + i, count - i), rest), sums + i, count - i);
+  }
+}
+
+// Four rows in one pass: the sums are loaded and stored once for all of them.
+template <class F, class T>
+void AccumulateFour(const RowInputs* in, Compute<T>* sums, std::size_t count, const F& f) {
+  const ComputeTag<T> d;
+  constexpr auto inputs = std::make_index_sequence<F::inputs>();
+  const std::size_t lanes = hn::Lanes(d);
+  const auto total = [&](auto v0, auto v1, auto v2, auto v3, auto before) HWY_ATTR {
+    return hn::Add(before, hn::Add(hn::Add(v0, v1), hn::Add(v2, v3)));
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto sum =
+        total(FullAt<F, T>(f, d, in[0], i, inputs), FullAt<F, T>(f, d, in[1], i, inputs),
+              FullAt<F, T>(f, d, in[2], i, inputs), FullAt<F, T>(f, d, in[3], i, inputs),
+              hn::LoadU(d, sums + i));
+    hn::StoreU(sum, d, sums + i);
+  }
+  if (i < count) {
+    const std::size_t n = count - i;
+    const auto sum =
+        total(SomeAt<F, T>(f, d, in[0], i, n, inputs), SomeAt<F, T>(f, d, in[1], i, n, inputs),
+              SomeAt<F, T>(f, d, in[2], i, n, inputs), SomeAt<F, T>(f, d, in[3], i, n, inputs),
+              LoadSome(d, sums + i, n));
+    StoreSome(d, sum, sums + i, n);
   }
 }
 
 template <class F, class T>
+void AccumulateRows(const RowInputs* in, std::size_t rows, void* sums, std::size_t count,
+                    const double* parameters) {
+  static_assert(rows_at_once == 4);
+  const F f(parameters);
+  auto* to = static_cast<Compute<T>*>(sums);
+  std::size_t row = 0;
+  for (; row + 4 <= rows; row += 4) AccumulateFour<F, T>(in + row, to, count, f);
+  for (; row < rows; ++row) AccumulateRow<F, T>(in[row], to, count, f);
+}
+
+template <class F, class T>
 RowKernels SummableKernelsOf() {
-  return {&MapRow<F, T>, &SumRow<F, T>, &AccumulateRow<F, T>};
+  return {&MapRow<F, T>, &SumRow<F, T>, &AccumulateRows<F, T>};
 }
 
 template <class F, class T>

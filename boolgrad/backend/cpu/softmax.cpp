@@ -9,19 +9,20 @@
 #define BOOLGRAD_SOFTMAX_TYPES_
 namespace boolgrad::cpu {
 
-/// Kernels over a block [length, width] whose rows are `stride` elements apart; softmax runs along
-/// `length`, vectors along `width`. With width 1 and stride 1 vectors run along `length` instead.
-/// `scratch` holds `length` vectors, or `length` values for a single row.
+/// What a kernel is called on. `rows` contiguous rows of `length` where softmax runs along the
+/// innermost axis; otherwise (rows 0) a block [length, width] whose rows are `stride` elements
+/// apart: softmax runs along `length`, vectors along `width`, and `scratch` holds `length` vectors.
 struct SoftmaxBlock {
   std::size_t length;
+  std::size_t rows;
   std::size_t width;
   std::size_t stride;
 };
 
 struct SoftmaxKernels {
   void (*forward)(const SoftmaxBlock&, const void* x, void* y, void* scratch);
-  void (*backward)(const SoftmaxBlock&, const void* g, const void* y, void* gx, void* scratch);
-  /// Writes `width` values each.
+  void (*backward)(const SoftmaxBlock&, const void* g, const void* y, void* gx);
+  /// Writes a value a sample each.
   void (*log_sum_exp)(const SoftmaxBlock&, const void* x, void* largest, void* log_sum);
   /// exp(x - largest - log_sum) * factor
   void (*scaled_softmax)(const SoftmaxBlock&, const void* x, const void* largest,
@@ -43,94 +44,173 @@ HWY_INLINE void ForVectors(D d, std::size_t count, Full full, Some some) {
   if (i < count) some(i, count - i);
 }
 
-template <class T, class D>
-HWY_INLINE T LargestOfRow(D d, const T* x, std::size_t count) {
-  auto largest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  ForVectors(
-      d, count, [&](std::size_t i) HWY_ATTR { largest = hn::Max(largest, LoadAs(d, x + i)); },
-      [&](std::size_t i, std::size_t n)
-          HWY_ATTR { largest = hn::Max(largest, LoadSome(d, x + i, n)); });
-  return hn::GetLane(hn::MaxOfLanes(d, largest));
+/// The index of each of R rows as a constant.
+template <std::size_t R, class F>
+HWY_INLINE void ForRows(F f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) HWY_ATTR {
+    (f(std::integral_constant<std::size_t, I>{}), ...);
+  }
+  (std::make_index_sequence<R>{});
 }
 
-template <class T>
-void SoftmaxRow(const T* x, T* y, T* scratch, std::size_t count) {
-  const ComputeTag<T> d;
-  const auto largest = hn::Set(d, LargestOfRow(d, x, count));
-  auto total = hn::Zero(d);
-  ForVectors(
-      d, count,
-      [&](std::size_t i) HWY_ATTR {
-        const auto e = ExpOf(d, hn::Sub(LoadAs(d, x + i), largest));
-        total = hn::Add(total, e);
-        hn::StoreU(e, d, scratch + i);
-      },
-      [&](std::size_t i, std::size_t n) HWY_ATTR {
-        const auto e = ExpOf(d, hn::Sub(LoadSome(d, x + i, n), largest));
-        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, n), e));
-        StoreSome(d, e, scratch + i, n);
-      });
-  const auto one = hn::Set(d, T(1));
-  const auto inverse = hn::Div(one, hn::SumOfLanes(d, total));
-  ForVectors(
-      d, count,
-      [&](std::size_t i)
-          HWY_ATTR { StoreAs(d, hn::Mul(hn::LoadU(d, scratch + i), inverse), y + i); },
-      [&](std::size_t i, std::size_t n)
-          HWY_ATTR { StoreSome(d, hn::Mul(LoadSome(d, scratch + i, n), inverse), y + i, n); });
+/// The lanes of one vector for each of 4 rows, or of 1, folded with `op`.
+template <std::size_t R, class D, class V, class Op, class T>
+HWY_INLINE void FoldRows(D d, const V* v, Op op, T* results) {
+  if constexpr (R == 4) FoldFour(d, v[0], v[1], v[2], v[3], op, results);
+  else results[0] = op.OfLanes(d, v[0]);
 }
 
-template <class T>
-void SoftmaxGradRow(const T* g, const T* y, T* gx, std::size_t count) {
-  const ComputeTag<T> d;
-  auto dot = hn::Zero(d);
-  ForVectors(
-      d, count,
-      [&](std::size_t i) HWY_ATTR { dot = hn::MulAdd(LoadAs(d, g + i), LoadAs(d, y + i), dot); },
-      [&](std::size_t i, std::size_t n) HWY_ATTR {
-        const auto product = hn::Mul(LoadSome(d, g + i, n), LoadSome(d, y + i, n));
-        dot = hn::Add(dot, hn::IfThenElseZero(hn::FirstN(d, n), product));
-      });
-  const auto total = hn::SumOfLanes(d, dot);
-  ForVectors(
-      d, count,
-      [&](std::size_t i) HWY_ATTR {
-        StoreAs(d, hn::Mul(LoadAs(d, y + i), hn::Sub(LoadAs(d, g + i), total)), gx + i);
-      },
-      [&](std::size_t i, std::size_t n) HWY_ATTR {
-        StoreSome(d, hn::Mul(LoadSome(d, y + i, n), hn::Sub(LoadSome(d, g + i, n), total)), gx + i,
-                  n);
-      });
-}
+/// R neighbouring rows at a time: their reductions over lanes are shared.
+template <class T, std::size_t R>
+struct RowGroup {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
 
-template <class T>
-void LogSumExpRow(const T* x, T* largest, T* log_sum, std::size_t count) {
-  const ComputeTag<T> d;
-  *largest = LargestOfRow(d, x, count);
-  const auto top = hn::Set(d, *largest);
-  auto total = hn::Zero(d);
-  ForVectors(
-      d, count,
-      [&](std::size_t i)
-          HWY_ATTR { total = hn::Add(total, ExpOf(d, hn::Sub(LoadAs(d, x + i), top))); },
-      [&](std::size_t i, std::size_t n) HWY_ATTR {
-        const auto e = ExpOf(d, hn::Sub(LoadSome(d, x + i, n), top));
-        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, n), e));
-      });
-  *log_sum = std::log(hn::GetLane(hn::SumOfLanes(d, total)));
+  static HWY_INLINE void Largest(const T* x, std::size_t length, T* largest) {
+    const D d;
+    const V lowest = hn::Neg(Infinity(d, hn::Zero(d)));
+    V top[R];
+    ForRows<R>([&](auto r) HWY_ATTR { top[r] = lowest; });
+    ForVectors(
+        d, length,
+        [&](std::size_t i) HWY_ATTR {
+          ForRows<R>([&](auto r)
+                         HWY_ATTR { top[r] = hn::Max(top[r], hn::LoadU(d, x + r * length + i)); });
+        },
+        [&](std::size_t i, std::size_t n) HWY_ATTR {
+          const auto used = hn::FirstN(d, n);
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const V rest = LoadSome(d, x + r * length + i, n);
+            top[r] = hn::Max(top[r], hn::IfThenElse(used, rest, lowest));
+          });
+        });
+    FoldRows<R>(d, top, MaxOp(), largest);
+  }
+
+  /// Sums of e^(x - largest); `keep` gets each vector of exponentials.
+  template <class Keep>
+  static HWY_INLINE void Total(const T* x, std::size_t length, const T* largest, T* totals,
+                               Keep keep) {
+    const D d;
+    V sum[R];
+    ForRows<R>([&](auto r) HWY_ATTR { sum[r] = hn::Zero(d); });
+    ForVectors(
+        d, length,
+        [&](std::size_t i) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const V v = hn::LoadU(d, x + r * length + i);
+            const V e = QuickExp(d, hn::Sub(v, hn::Set(d, largest[r])));
+            sum[r] = hn::Add(sum[r], e);
+            keep(r * length + i, hn::Lanes(d), e);
+          });
+        },
+        [&](std::size_t i, std::size_t n) HWY_ATTR {
+          const auto used = hn::FirstN(d, n);
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const V v = LoadSome(d, x + r * length + i, n);
+            const V e = QuickExp(d, hn::Sub(v, hn::Set(d, largest[r])));
+            sum[r] = hn::Add(sum[r], hn::IfThenElseZero(used, e));
+            keep(r * length + i, n, e);
+          });
+        });
+    FoldRows<R>(d, sum, AddOp(), totals);
+  }
+
+  static HWY_INLINE void Softmax(const T* x, T* y, std::size_t length) {
+    const D d;
+    T largest[R];
+    T totals[R];
+    Largest(x, length, largest);
+    Total(x, length, largest, totals,
+          [&](std::size_t at, std::size_t n, V e) HWY_ATTR { StoreUpTo(d, e, y + at, n); });
+    ForRows<R>([&](auto r) HWY_ATTR { totals[r] = T(1) / totals[r]; });
+    ForVectors(
+        d, length,
+        [&](std::size_t i) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            T* at = y + r * length + i;
+            hn::StoreU(hn::Mul(hn::LoadU(d, at), hn::Set(d, totals[r])), d, at);
+          });
+        },
+        [&](std::size_t i, std::size_t n) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            T* at = y + r * length + i;
+            StoreSome(d, hn::Mul(LoadSome(d, at, n), hn::Set(d, totals[r])), at, n);
+          });
+        });
+  }
+
+  // gx = y (g - sum of g y)
+  static HWY_INLINE void Gradient(const T* g, const T* y, T* gx, std::size_t length) {
+    const D d;
+    V dot[R];
+    ForRows<R>([&](auto r) HWY_ATTR { dot[r] = hn::Zero(d); });
+    ForVectors(
+        d, length,
+        [&](std::size_t i) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const std::size_t at = r * length + i;
+            dot[r] = hn::MulAdd(hn::LoadU(d, g + at), hn::LoadU(d, y + at), dot[r]);
+          });
+        },
+        [&](std::size_t i, std::size_t n) HWY_ATTR {
+          const auto used = hn::FirstN(d, n);
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const std::size_t at = r * length + i;
+            const V product = hn::Mul(LoadSome(d, g + at, n), LoadSome(d, y + at, n));
+            dot[r] = hn::Add(dot[r], hn::IfThenElseZero(used, product));
+          });
+        });
+    T totals[R];
+    FoldRows<R>(d, dot, AddOp(), totals);
+    ForVectors(
+        d, length,
+        [&](std::size_t i) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const std::size_t at = r * length + i;
+            const V rest = hn::Sub(hn::LoadU(d, g + at), hn::Set(d, totals[r]));
+            hn::StoreU(hn::Mul(hn::LoadU(d, y + at), rest), d, gx + at);
+          });
+        },
+        [&](std::size_t i, std::size_t n) HWY_ATTR {
+          ForRows<R>([&](auto r) HWY_ATTR {
+            const std::size_t at = r * length + i;
+            const V rest = hn::Sub(LoadSome(d, g + at, n), hn::Set(d, totals[r]));
+            StoreSome(d, hn::Mul(LoadSome(d, y + at, n), rest), gx + at, n);
+          });
+        });
+  }
+
+  static HWY_INLINE void LogSumExp(const T* x, T* largest, T* log_sum, std::size_t length) {
+    Largest(x, length, largest);
+    Total(x, length, largest, log_sum, [](std::size_t, std::size_t, V) {});
+    ForRows<R>([&](auto r) HWY_ATTR { log_sum[r] = std::log(log_sum[r]); });
+  }
+};
+
+/// Calls f(group, first row) for all rows, four at a time while they are left and short enough to
+/// stay in the first-level cache together.
+template <class T, class F>
+HWY_INLINE void ForRowGroups(const SoftmaxBlock& block, F f) {
+  constexpr std::size_t longest_of_four = 1024;
+  std::size_t row = 0;
+  if (block.length <= longest_of_four) {
+    for (; row + 4 <= block.rows; row += 4) f(RowGroup<T, 4>(), row);
+  }
+  for (; row < block.rows; ++row) f(RowGroup<T, 1>(), row);
 }
 
 template <class T>
 void ScaledSoftmaxRow(const T* x, T largest, T log_sum, T factor, T* gx, std::size_t count) {
-  const ComputeTag<T> d;
+  const hn::ScalableTag<T> d;
   const auto top = hn::Set(d, largest);
   const auto rest = hn::Set(d, log_sum);
   const auto times = hn::Set(d, factor);
   const auto value = [&](auto v) HWY_ATTR {
-    return hn::Mul(times, ExpOf(d, hn::Sub(hn::Sub(v, top), rest)));
+    return hn::Mul(times, QuickExp(d, hn::Sub(hn::Sub(v, top), rest)));
   };
   ForVectors(
-      d, count, [&](std::size_t i) HWY_ATTR { StoreAs(d, value(LoadAs(d, x + i)), gx + i); },
+      d, count, [&](std::size_t i) HWY_ATTR { hn::StoreU(value(hn::LoadU(d, x + i)), d, gx + i); },
       [&](std::size_t i, std::size_t n)
           HWY_ATTR { StoreSome(d, value(LoadSome(d, x + i, n)), gx + i, n); });
 }
@@ -155,7 +235,7 @@ HWY_INLINE void LargestAndTotal(const SoftmaxBlock& block, const ColumnAccess<T,
   }
   total = hn::Zero(d);
   for (std::size_t r = 0; r < block.length; ++r) {
-    total = hn::Add(total, ExpOf(d, hn::Sub(access.Load(x + r * block.stride), largest)));
+    total = hn::Add(total, QuickExp(d, hn::Sub(access.Load(x + r * block.stride), largest)));
   }
 }
 
@@ -170,7 +250,7 @@ void SoftmaxColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& access,
   }
   auto total = hn::Zero(d);
   for (std::size_t r = 0; r < block.length; ++r) {
-    const auto e = ExpOf(d, hn::Sub(access.Load(x + r * block.stride), largest));
+    const auto e = QuickExp(d, hn::Sub(access.Load(x + r * block.stride), largest));
     total = hn::Add(total, e);
     hn::StoreU(e, d, scratch + r * lanes);
   }
@@ -196,7 +276,7 @@ void SoftmaxGradColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& acc
 /// Calls f(access, first column) for the vectors of columns of a block.
 template <class T, class F>
 HWY_INLINE void ForColumns(const SoftmaxBlock& block, F f) {
-  const ComputeTag<T> d;
+  const hn::ScalableTag<T> d;
   using D = decltype(d);
   ForVectors(
       d, block.width,
@@ -208,29 +288,31 @@ HWY_INLINE void ForColumns(const SoftmaxBlock& block, F f) {
       });
 }
 
-bool IsRow(const SoftmaxBlock& block) { return block.width == 1 && block.stride == 1; }
-
 template <class T>
 void Forward(const SoftmaxBlock& block, const void* x, void* y, void* scratch) {
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
-  auto* buffer = static_cast<T*>(scratch);
-  if (IsRow(block)) {
-    SoftmaxRow(from, to, buffer, block.length);
+  if (block.rows > 0) {
+    ForRowGroups<T>(block, [&](auto group, std::size_t row) HWY_ATTR {
+      group.Softmax(from + row * block.length, to + row * block.length, block.length);
+    });
     return;
   }
-  ForColumns<T>(block, [&](const auto& access, std::size_t c)
-                           HWY_ATTR { SoftmaxColumns(block, access, from + c, to + c, buffer); });
+  ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+    SoftmaxColumns(block, access, from + c, to + c, static_cast<T*>(scratch));
+  });
 }
 
 template <class T>
-void Backward(const SoftmaxBlock& block, const void* g, const void* y, void* gx,
-              void* /*scratch*/) {
+void Backward(const SoftmaxBlock& block, const void* g, const void* y, void* gx) {
   const T* upstream = static_cast<const T*>(g);
   const T* value = static_cast<const T*>(y);
   T* to = static_cast<T*>(gx);
-  if (IsRow(block)) {
-    SoftmaxGradRow(upstream, value, to, block.length);
+  if (block.rows > 0) {
+    ForRowGroups<T>(block, [&](auto group, std::size_t row) HWY_ATTR {
+      const std::size_t at = row * block.length;
+      group.Gradient(upstream + at, value + at, to + at, block.length);
+    });
     return;
   }
   ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
@@ -241,18 +323,20 @@ void Backward(const SoftmaxBlock& block, const void* g, const void* y, void* gx,
 template <class T>
 void LogSumExp(const SoftmaxBlock& block, const void* x, void* largest, void* log_sum) {
   const T* from = static_cast<const T*>(x);
-  auto* largest_at = static_cast<T*>(largest);
-  auto* log_sum_at = static_cast<T*>(log_sum);
-  if (IsRow(block)) {
-    LogSumExpRow(from, largest_at, log_sum_at, block.length);
+  T* largest_at = static_cast<T*>(largest);
+  T* log_sum_at = static_cast<T*>(log_sum);
+  if (block.rows > 0) {
+    ForRowGroups<T>(block, [&](auto group, std::size_t row) HWY_ATTR {
+      group.LogSumExp(from + row * block.length, largest_at + row, log_sum_at + row, block.length);
+    });
     return;
   }
   ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
     const auto d = access.d;
     hn::Vec<decltype(d)> top, total;
     LargestAndTotal(block, access, from + c, top, total);
-    StoreSome(d, top, largest_at + c, access.count);
-    StoreSome(d, LogOf(d, total), log_sum_at + c, access.count);
+    StoreUpTo(d, top, largest_at + c, access.count);
+    StoreUpTo(d, LogOf(d, total), log_sum_at + c, access.count);
   });
 }
 
@@ -260,21 +344,24 @@ template <class T>
 void ScaledSoftmax(const SoftmaxBlock& block, const void* x, const void* largest,
                    const void* log_sum, double factor, void* gx) {
   const T* from = static_cast<const T*>(x);
-  const auto* largest_at = static_cast<const T*>(largest);
-  const auto* log_sum_at = static_cast<const T*>(log_sum);
+  const T* largest_at = static_cast<const T*>(largest);
+  const T* log_sum_at = static_cast<const T*>(log_sum);
   const auto times = static_cast<T>(factor);
   T* to = static_cast<T*>(gx);
-  if (IsRow(block)) {
-    ScaledSoftmaxRow(from, *largest_at, *log_sum_at, times, to, block.length);
+  if (block.rows > 0) {
+    for (std::size_t row = 0; row < block.rows; ++row) {
+      ScaledSoftmaxRow(from + row * block.length, largest_at[row], log_sum_at[row], times,
+                       to + row * block.length, block.length);
+    }
     return;
   }
   ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
     const auto d = access.d;
-    const auto top = LoadSome(d, largest_at + c, access.count);
-    const auto rest = LoadSome(d, log_sum_at + c, access.count);
+    const auto top = LoadUpTo(d, largest_at + c, access.count);
+    const auto rest = LoadUpTo(d, log_sum_at + c, access.count);
     for (std::size_t r = 0; r < block.length; ++r) {
       const std::size_t at = r * block.stride + c;
-      const auto p = ExpOf(d, hn::Sub(hn::Sub(access.Load(from + at), top), rest));
+      const auto p = QuickExp(d, hn::Sub(hn::Sub(access.Load(from + at), top), rest));
       access.Store(hn::Mul(p, hn::Set(d, times)), to + at);
     }
   });
@@ -318,9 +405,26 @@ SoftmaxKernels kernels_for(DType dtype) { return HWY_DYNAMIC_DISPATCH(FindSoftma
 using BlockFunction =
     std::function<void(const SoftmaxBlock&, std::int64_t element, std::int64_t sample, void*)>;
 
+// Many rows to a task.
+void for_row_blocks(const AxisView& view, const BlockFunction& f) {
+  const std::int64_t per_task = std::max<std::int64_t>(4, task_elements / view.length / 4 * 4);
+  const std::size_t tasks =
+      task_count(static_cast<std::size_t>(view.outer), static_cast<std::size_t>(per_task));
+  parallel_for(tasks, [&](std::size_t task) {
+    const std::int64_t first = static_cast<std::int64_t>(task) * per_task;
+    const std::int64_t rows = std::min(per_task, view.outer - first);
+    f({static_cast<std::size_t>(view.length), static_cast<std::size_t>(rows), 0, 0},
+      first * view.length, first, nullptr);
+  });
+}
+
 // Cuts [outer, length, inner] into blocks and runs `f` on each; `f` gets scratch memory.
 void for_blocks(const AxisView& view, const BlockFunction& f) {
   if (view.outer * view.length * view.inner == 0) return;
+  if (view.inner == 1) {
+    for_row_blocks(view, f);
+    return;
+  }
   const std::int64_t tile = std::min(view.inner, column_tile);
   const std::int64_t tiles = (view.inner + tile - 1) / tile;
   const std::int64_t blocks = view.outer * tiles;
@@ -328,17 +432,16 @@ void for_blocks(const AxisView& view, const BlockFunction& f) {
   const std::size_t tasks =
       task_count(static_cast<std::size_t>(blocks), static_cast<std::size_t>(per_task));
   parallel_for(tasks, [&](std::size_t task) {
-    const std::size_t per_row = view.inner == 1 ? sizeof(double) : widest_vector;
-    std::vector<double> scratch(static_cast<std::size_t>(view.length) * per_row / sizeof(double));
+    std::vector<double> scratch(static_cast<std::size_t>(view.length) * widest_vector /
+                                sizeof(double));
     const std::int64_t first = static_cast<std::int64_t>(task) * per_task;
     for (std::int64_t i = first; i < std::min(blocks, first + per_task); ++i) {
       const std::int64_t outer = i / tiles;
       const std::int64_t column = i % tiles * tile;
-      const SoftmaxBlock block{static_cast<std::size_t>(view.length),
-                               static_cast<std::size_t>(std::min(tile, view.inner - column)),
-                               static_cast<std::size_t>(view.inner)};
-      f(block, outer * view.length * view.inner + column, outer * view.inner + column,
-        scratch.data());
+      f({static_cast<std::size_t>(view.length), 0,
+         static_cast<std::size_t>(std::min(tile, view.inner - column)),
+         static_cast<std::size_t>(view.inner)},
+        outer * view.length * view.inner + column, outer * view.inner + column, scratch.data());
     }
   });
 }
@@ -378,8 +481,8 @@ void softmax(const Tensor& x, const AxisView& view, Tensor& y) {
 void softmax_grad(const Tensor& g, const Tensor& y, const AxisView& view, Tensor& gx) {
   const SoftmaxKernels kernels = kernels_for(y.dtype());
   for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t /*sample*/,
-                       void* scratch) {
-    kernels.backward(block, at(g, element), at(y, element), at(gx, element), scratch);
+                       void* /*scratch*/) {
+    kernels.backward(block, at(g, element), at(y, element), at(gx, element));
   });
 }
 

@@ -50,21 +50,36 @@ HWY_INLINE void StoreAs(D d, V value, T* to) {
   }
 }
 
-/// Loads the first `count` elements; the other lanes repeat the first, so that whatever is computed
-/// there is as well-behaved as the rest.
+// Whether loads and stores through a mask leave the memory of the other lanes alone.
+#if HWY_MEM_OPS_MIGHT_FAULT
+template <class T>
+inline constexpr bool masks_memory = false;
+#else
+template <class T>
+inline constexpr bool masks_memory = !std::is_same_v<T, Float16>;
+#endif
+
+/// Loads the first `count` elements; whatever the other lanes hold is of no account.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> LoadSome(D d, const T* from, std::size_t count) {
-  HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
-  for (std::size_t i = 0; i < hn::Lanes(d); ++i) buffer[i] = from[0];
-  std::memcpy(buffer, from, count * sizeof(T));
-  return LoadAs(d, buffer);
+  if constexpr (masks_memory<T>) {
+    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  } else {
+    HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
+    std::memcpy(buffer, from, count * sizeof(T));
+    return LoadAs(d, buffer);
+  }
 }
 
 template <class D, class T, class V>
 HWY_INLINE void StoreSome(D d, V value, T* to, std::size_t count) {
-  HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
-  StoreAs(d, value, buffer);
-  std::memcpy(to, buffer, count * sizeof(T));
+  if constexpr (masks_memory<T>) {
+    hn::BlendedStore(value, hn::FirstN(d, count), d, to);
+  } else {
+    HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)];
+    StoreAs(d, value, buffer);
+    std::memcpy(to, buffer, count * sizeof(T));
+  }
 }
 
 /// The same for counts up to a full vector.
@@ -77,6 +92,54 @@ template <class D, class T, class V>
 HWY_INLINE void StoreUpTo(D d, V value, T* to, std::size_t count) {
   if (count == hn::Lanes(d)) StoreAs(d, value, to);
   else StoreSome(d, value, to, count);
+}
+
+/// Operations that lanes can be folded with.
+struct AddOp {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+  template <class D, class V>
+  HWY_INLINE hn::TFromD<D> OfLanes(D d, V v) const {
+    return hn::GetLane(hn::SumOfLanes(d, v));
+  }
+};
+
+struct MaxOp {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Max(a, b);
+  }
+  template <class D, class V>
+  HWY_INLINE hn::TFromD<D> OfLanes(D d, V v) const {
+    return hn::GetLane(hn::MaxOfLanes(d, v));
+  }
+};
+
+/// results[i] = all lanes of v_i folded with `op`. Four at a time cost little more than one: floats
+/// are folded onto their lower halves until four lanes are left, then transposed while folding.
+template <class D, class V, class Op, class T>
+HWY_INLINE void FoldFour(D d, V v0, V v1, V v2, V v3, Op op, T* results) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    const auto folded = [&](V v)
+                            HWY_ATTR { return op(hn::LowerHalf(half, v), hn::UpperHalf(half, v)); };
+    FoldFour(half, folded(v0), folded(v1), folded(v2), folded(v3), op, results);
+    return;
+  } else if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) == 4) {
+    const V first = op(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
+    const V second = op(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
+    hn::StoreU(op(hn::ConcatLowerLower(d, second, first), hn::ConcatUpperUpper(d, second, first)),
+               d, results);
+    return;
+  }
+#endif
+  results[0] = op.OfLanes(d, v0);
+  results[1] = op.OfLanes(d, v1);
+  results[2] = op.OfLanes(d, v2);
+  results[3] = op.OfLanes(d, v3);
 }
 
 template <class D, class V>
@@ -96,6 +159,31 @@ HWY_INLINE V ExpOf(D d, V x) {
   const T high = std::is_same_v<T, double> ? T(720) : T(104);  // both overflow to infinity
   const V value = hn::Exp(d, hn::Min(x, hn::Set(d, high)));
   return hn::IfThenElse(hn::Eq(x, x), value, x);
+}
+
+/// e^x within two units in the last place, for sums of exponentials: results below the smallest
+/// normal number are 0, and from there on NaN gives NaN and overflow infinity.
+template <class D, class V>
+HWY_INLINE V QuickExp(D d, V x) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
+    return ExpOf(d, x);
+  } else {
+    // x = q ln 2 + r with |r| <= ln 2 / 2; e^r = 1 + r + r^2 P(r), P from a Chebyshev fit; q is
+    // added to the exponent. Where that would leave its range the result is replaced.
+    const hn::RebindToSigned<D> di;
+    const auto q = hn::NearestInt(hn::Mul(x, hn::Set(d, 1.44269504F)));
+    const V qf = hn::ConvertTo(d, q);
+    const V r = hn::NegMulAdd(qf, hn::Set(d, -2.12194440e-4F),
+                              hn::NegMulAdd(qf, hn::Set(d, 0.693359375F), x));
+    V p = hn::MulAdd(hn::Set(d, 0.00139262508F), r, hn::Set(d, 0.00836323288F));
+    p = hn::MulAdd(p, r, hn::Set(d, 0.0416665542F));
+    p = hn::MulAdd(p, r, hn::Set(d, 0.166665767F));
+    p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
+    const V e = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, hn::Set(d, 1.0F)));
+    const V scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, e), hn::ShiftLeft<23>(q)));
+    const V above = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722F)), Infinity(d, x), scaled);
+    return hn::IfThenElse(hn::Lt(x, hn::Set(d, -87.3F)), hn::Zero(d), above);
+  }
 }
 
 /// Highway's logarithms are valid above 0 and below infinity. This adds -infinity at 0, NaN below,
@@ -118,7 +206,7 @@ HWY_INLINE V LogOf(D d, V x) {
 template <class D, class V>
 HWY_INLINE V SigmoidOf(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
-  return hn::Div(one, hn::Add(one, ExpOf(d, hn::Neg(x))));
+  return hn::Div(one, hn::Add(one, QuickExp(d, hn::Neg(x))));
 }
 
 template <class D, class V>
@@ -215,7 +303,7 @@ HWY_INLINE void NormalCdf(D d, V x, V& cdf, V& density) {
   const V z = hn::Mul(hn::Abs(x), hn::Set(d, T(0.70710678118654752440)));
   const V t = hn::Div(two, hn::Add(two, z));
   // e^(-x^2/2) from the rounded x itself, since z^2 would double the rounding of z.
-  const V bell = ExpOf(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
+  const V bell = QuickExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
   const V s = hn::Sub(hn::Add(t, t), one);  // t on [0, 1] to [-1, 1]
   V q;
   if constexpr (std::is_same_v<T, double>) {
