@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "boolgrad/backend/cpu/transpose_tile.h"
 #include "boolgrad/core/parallel.h"
 
 namespace boolgrad::cpu {
@@ -69,7 +70,7 @@ void copy_rows(const Word* from, Word* to, std::span<const Dimension> dimensions
 template <class Word>
 void copy_tiles(const Word* from, Word* to, std::span<const Dimension> dimensions,
                 std::size_t line) {
-  constexpr std::int64_t tile = 64 / sizeof(Word) < 16 ? 16 : 32;
+  constexpr std::int64_t tile = 32;
   const Dimension lines = dimensions[line];
   const Dimension inner = dimensions.back();
   std::int64_t line_stride = 1;  // in the result
@@ -97,12 +98,8 @@ void copy_tiles(const Word* from, Word* to, std::span<const Dimension> dimension
                        from + offset_of(outer, unit / strips) + column * inner.stride;
                    Word* target = to + offset_of(outer_in_result, unit / strips) + column;
                    for (std::int64_t top = 0; top < lines.size; top += tile) {
-                     const std::int64_t bottom = std::min(lines.size, top + tile);
-                     for (std::int64_t r = top; r < bottom; ++r) {
-                       for (std::int64_t c = 0; c < width; ++c) {
-                         target[r * line_stride + c] = source[c * inner.stride + r];
-                       }
-                     }
+                     transpose_tile(source + top, inner.stride, target + top * line_stride,
+                                    line_stride, std::min(tile, lines.size - top), width);
                    }
                  }
                });

@@ -63,8 +63,12 @@ HWY_INLINE auto SomeAt(const F& f, D d, const RowInputs& in, std::size_t i, std:
   return Evaluate(f, T{}, d, LoadSome(d, InputAt<T>(in, I, i), count)...);
 }
 
+// The loops copy what they are given: a store through a vector type might change memory of any type
+// for all the compiler knows, and it would load pointers and strides anew after each.
+
 template <class F, class T>
-void MapRow(const RowInputs& in, void* out, std::size_t count, const double* parameters) {
+void MapRow(const RowInputs& given, void* out, std::size_t count, const double* parameters) {
+  const RowInputs in = given;
   const ComputeTag<T> d;
   const F f(parameters);
   constexpr auto inputs = std::make_index_sequence<F::inputs>();
@@ -106,7 +110,8 @@ double SumRow(const RowInputs& in, std::size_t count, const double* parameters) 
 }
 
 template <class F, class T>
-void AccumulateRow(const RowInputs& in, Compute<T>* sums, std::size_t count, const F& f) {
+void AccumulateRow(const RowInputs& given, Compute<T>* sums, std::size_t count, const F& f) {
+  const RowInputs in = given;
   const ComputeTag<T> d;
   constexpr auto inputs = std::make_index_sequence<F::inputs>();
   const std::size_t lanes = hn::Lanes(d);
@@ -122,7 +127,8 @@ void AccumulateRow(const RowInputs& in, Compute<T>* sums, std::size_t count, con
 
 // Four rows in one pass: the sums are loaded and stored once for all of them.
 template <class F, class T>
-void AccumulateFour(const RowInputs* in, Compute<T>* sums, std::size_t count, const F& f) {
+void AccumulateFour(const RowInputs* given, Compute<T>* sums, std::size_t count, const F& f) {
+  const RowInputs in[4] = {given[0], given[1], given[2], given[3]};
   const ComputeTag<T> d;
   constexpr auto inputs = std::make_index_sequence<F::inputs>();
   const std::size_t lanes = hn::Lanes(d);

@@ -192,7 +192,7 @@ struct RowGroup {
 /// stay in the first-level cache together.
 template <class T, class F>
 HWY_INLINE void ForRowGroups(const SoftmaxBlock& block, F f) {
-  constexpr std::size_t longest_of_four = 1024;
+  constexpr std::size_t longest_of_four = 256;
   std::size_t row = 0;
   if (block.length <= longest_of_four) {
     for (; row + 4 <= block.rows; row += 4) f(RowGroup<T, 4>(), row);
