@@ -12,7 +12,6 @@ bench/results/lut_layer.json.
 import argparse
 import json
 import pathlib
-import resource
 import subprocess
 import tempfile
 import time
@@ -21,6 +20,7 @@ import numpy
 import torch
 
 import common
+import reference_file
 
 INPUTS, WIDTH, LAYERS, BATCH = 784, 8000, 6, 256
 LEARNING_RATE = 0.01
@@ -110,7 +110,9 @@ def write_problem(path, problem, loss, gradients):
         tensors[f"gradient.{i}"] = g
     network = {"inputs": INPUTS, "layers": len(wires), "parametrisation": "softmax16",
                "group_sizes": [1] * len(wires)}
-    common.write_safetensors(path, tensors, {"logic_network": json.dumps(network)})
+    reference_file.write_tensors(
+        path, {name: torch.from_numpy(value) for name, value in tensors.items()},
+        {"logic_network": json.dumps(network)})
 
 
 def median_ms(step, seconds):
@@ -190,18 +192,18 @@ def main():
                      f"{100 * gigabytes / rates['gigabytes']:.0f} % |")
     lines += ["", f"Measured peaks: {rates['gflops']:.0f} GFLOP/s of fused multiply-adds in float32, "
               f"{rates['gigabytes']:.0f} GB/s copying memory. Peak memory of the boolgrad process "
-              f"{report['peak_memory'] / 1e6:.0f} MB; parameters, moments, gradients and activations "
+              f"{report['peak_memory'] / 1e6:.0f} MB; parameters, moments and activations "
               f"together are {report['needed_memory'] / 1e6:.0f} MB "
               f"({report['peak_memory'] / report['needed_memory']:.2f}×)."]
     text = "\n".join(lines)
     print(text)
-    print(common.machine(options.boolgrad, options.threads))
+    facts = common.machine(options.boolgrad, options.threads)
     worst = max(error for _, _, error in rows)
     if not worst <= 1e-4:
         raise SystemExit(f"gradients differ by {worst}")
     if not options.dry_run:
-        common.update_docs("bench/lut_layer.py", text + "\n\n" + common.machine(options.boolgrad, options.threads))
-        common.add_result("lut_layer", {"rows": rows, "report": report})
+        common.write_documentation("bench/lut_layer.py", common.describe(facts) + "\n\n" + text)
+        common.write_results("lut_layer", facts, {"rows": rows, "report": report})
 
 
 if __name__ == "__main__":

@@ -13,9 +13,7 @@ each other actively, far more than boolgrad.
 
 import argparse
 import json
-import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
@@ -24,11 +22,10 @@ import time
 import torch
 from torch.nn import functional
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-import reference_file  # noqa: E402
+import common
+import reference_file
+from common import ROOT
 
-BEGIN, END = "<!-- begin: bench/ops.py -->", "<!-- end: bench/ops.py -->"
 WARM_UP_SECONDS, MEASURED_SECONDS, LEAST_RUNS = 0.1, 0.3, 5
 # A turn is taken again where other processes had more than this share of a core.
 MOST_OTHER_LOAD, MOST_ATTEMPTS, PAUSE_SECONDS = 0.1, 60, 1
@@ -342,25 +339,11 @@ def measure(row, options, folder):
     return result
 
 
-def other_load(work):
-    """What `work` returns, and how many cores other processes had in the meantime."""
-
-    def seconds():
-        ticks = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
-        idle = int(ticks[3]) + int(ticks[4])
-        busy = (sum(map(int, ticks)) - idle) / os.sysconf("SC_CLK_TCK")
-        return busy - sum(os.times()[:4])
-
-    start, others = time.perf_counter(), seconds()
-    result = work()
-    return result, (seconds() - others) / (time.perf_counter() - start)
-
-
 def take_turns(torch_turn, boolgrad_turn, rounds, most_load):
     """`rounds` pairs of PyTorch's median and boolgrad's answer; None where the machine was busy."""
     turns = []
     for _ in range(MOST_ATTEMPTS):
-        turn, load = other_load(lambda: (torch_turn(), boolgrad_turn()))
+        turn, load = common.other_load(lambda: (torch_turn(), boolgrad_turn()))
         if load <= most_load:
             turns.append(turn)
         else:
@@ -368,42 +351,6 @@ def take_turns(torch_turn, boolgrad_turn, rounds, most_load):
         if len(turns) == rounds:
             return turns
     return None
-
-
-def cpu_model():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def revision():
-    def git(*arguments):
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True
-        )
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    commit = git("rev-parse", "--short=12", "HEAD") or "uncommitted"
-    # The results themselves may differ: they are what is being written.
-    changed = git("status", "--porcelain", "--", ".", ":!docs/benchmarks.md", ":!bench/results")
-    return commit + ("-modified" if changed and commit != "uncommitted" else "")
-
-
-def machine(program, threads):
-    lines = subprocess.run([str(program), "--version"], capture_output=True, text=True).stdout
-    facts = dict(line.split(None, 1) for line in lines.splitlines()[1:] if len(line.split()) > 1)
-    return {
-        "cpu": cpu_model(),
-        "cores": torch.multiprocessing.cpu_count(),
-        "threads": threads,
-        "torch": torch.__version__,
-        "torch_simd": torch.backends.cpu.get_cpu_capability(),
-        "compiler": facts.get("compiler", "unknown"),
-        "libraries": facts.get("libraries", "unknown"),
-        "simd": facts.get("SIMD", "unknown"),
-        "revision": revision(),
-    }
 
 
 def summary(row):
@@ -417,10 +364,7 @@ def summary(row):
 
 def table(results, facts):
     lines = [
-        f"{facts['cpu']}, {facts['cores']} cores, {facts['threads']} threads. "
-        f"boolgrad {facts['revision']}: {facts['compiler']}, {facts['simd']}, "
-        f"{facts['libraries']}. "
-        f"PyTorch {facts['torch']}, {facts['torch_simd']}.",
+        common.describe(facts),
         "",
         "| op | shapes | boolgrad ms | PyTorch ms | PyTorch / boolgrad | boolgrad error "
         "| PyTorch error |",
@@ -433,20 +377,6 @@ def table(results, facts):
             f"| {row['ratio']:.2f} | {row['max_error']:.0e} | {row['torch_error']:.0e} |"
         )
     return "\n".join(lines)
-
-
-def write_documentation(path, text):
-    page = path.read_text()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
-def write_results(path, facts, results):
-    path.parent.mkdir(exist_ok=True)
-    known = json.loads(path.read_text()) if path.exists() else {}
-    known[facts["revision"]] = {"machine": facts, "rows": results}
-    path.write_text(json.dumps(known, indent=1) + "\n")
 
 
 def check(results):
@@ -484,9 +414,9 @@ def main():
             print(summary(result), flush=True)
     check(results)
     if options.only is None and not options.busy:
-        facts = machine(options.boolgrad, options.threads)
-        write_documentation(ROOT / "docs/benchmarks.md", table(results, facts))
-        write_results(ROOT / "bench/results/ops.json", facts, results)
+        facts = common.machine(options.boolgrad, options.threads)
+        common.write_documentation("bench/ops.py", table(results, facts))
+        common.write_results("ops", facts, results)
 
 
 if __name__ == "__main__":

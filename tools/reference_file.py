@@ -9,18 +9,18 @@ import struct
 
 import torch
 
-DTYPES = {torch.float32: "F32", torch.float64: "F64", torch.int64: "I64"}
+DTYPES = {
+    torch.float32: "F32",
+    torch.float64: "F64",
+    torch.int32: "I32",
+    torch.int64: "I64",
+}
 
 
-def write(path, cases, about):
-    """Writes cases {name: (options, {tensor name: tensor})} as a safetensors file."""
-    tensors = {
-        f"{case}/{name}": tensor.detach().contiguous()
-        for case, (_, named) in cases.items()
-        for name, tensor in named.items()
-    }
-    options = {case: settings for case, (settings, _) in cases.items()}
-    header = {"__metadata__": {"about": about, "cases": json.dumps(options)}}
+def write_tensors(path, tensors, metadata):
+    """Writes a safetensors file from {name: tensor} and {name: text}."""
+    tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    header = {"__metadata__": metadata}
     offset = 0
     for name, tensor in tensors.items():
         end = offset + tensor.numel() * tensor.element_size()
@@ -38,6 +38,17 @@ def write(path, cases, about):
         file.write(struct.pack("<Q", len(text)) + text)
         for tensor in tensors.values():
             file.write(tensor.numpy().tobytes())
+
+
+def write(path, cases, about):
+    """Writes cases {name: (options, {tensor name: tensor})} of reference values."""
+    tensors = {
+        f"{case}/{name}": tensor
+        for case, (_, named) in cases.items()
+        for name, tensor in named.items()
+    }
+    options = {case: settings for case, (settings, _) in cases.items()}
+    write_tensors(path, tensors, {"about": about, "cases": json.dumps(options)})
 
 
 def case(function, inputs, options=None, upstream=None, differentiate=None):

@@ -235,13 +235,9 @@ Recording::~Recording() { recording = previous_; }
 
 std::uint64_t next_tape_number() { return node_counter.load(std::memory_order_relaxed); }
 
-bool will_record(std::span<const Tensor> inputs) {
-  return recording && std::ranges::any_of(inputs, needs_grad);
-}
-
 std::vector<Tensor> record(std::string_view op, std::span<const Tensor> inputs,
                            std::vector<Tensor> outputs, std::vector<Tensor> residuals, Vjp vjp) {
-  if (!will_record(inputs)) return outputs;
+  if (!recording || std::ranges::none_of(inputs, needs_grad)) return outputs;
   std::vector<TapeEdge> edges;
   edges.reserve(inputs.size());
   for (const Tensor& input : inputs) edges.push_back({input.tape_node(), input.tape_output()});

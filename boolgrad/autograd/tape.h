@@ -56,10 +56,6 @@ class NoGrad : public Recording {
   NoGrad() : Recording(false) {}
 };
 
-/// Whether an op that reads `inputs` would go on the tape now: the time to keep what only its
-/// backward needs.
-bool will_record(std::span<const Tensor> inputs);
-
 /// Puts an op on the tape if an input needs a gradient and recording is on; returns `outputs` with
 /// their place on it. `residuals` are stored off the tape.
 std::vector<Tensor> record(std::string_view op, std::span<const Tensor> inputs,

@@ -154,10 +154,11 @@ bool all_pass(const std::vector<const Check*>& checks) {
   return std::ranges::all_of(checks, [](const Check* check) { return check->pass(); });
 }
 
-void print_heading(const fs::path& path) {
+void print_heading(const fs::path& path, const std::vector<Check>& checks) {
   fmt::print("{}\n{:<24}", printable(path.string()), "largest relative error");
   for (const Precision& precision : precisions) {
-    fmt::print("  {:<16}",
+    if (std::ranges::find(checks, precision.dtype, &Check::dtype) == checks.end()) continue;
+    fmt::print("  {:<22}",
                fmt::format("{} ({:.0e})", to_string(precision.dtype), precision.tolerance));
   }
   fmt::print("\n");
@@ -167,7 +168,7 @@ void print_case(const std::vector<const Check*>& checks) {
   std::string row = fmt::format("{:<24}", printable(checks.front()->name));
   for (const Check* check : worst_by_dtype(checks)) {
     const char* mark = check->input_rounding > 0 ? "*" : "";
-    row += fmt::format("  {:<16}", fmt::format("{:.1e}{} {}", check->error, mark, check->tensor));
+    row += fmt::format("  {:<22}", fmt::format("{:.1e}{} {}", check->error, mark, check->tensor));
   }
   fmt::print("{}  {}\n", row, all_pass(checks) ? "ok" : "FAIL");
 }
@@ -225,7 +226,7 @@ int run(const VerifyOptions& options, const CommonOptions& common) {
     const auto grouped = by_case(kept.back());
     count(grouped, totals);
     if (!common.quiet) {
-      print_heading(file);
+      print_heading(file, kept.back());
       for (const auto& checks : grouped) print_case(checks);
     }
     for (const Check& check : kept.back()) cases.push_back(to_json(check));

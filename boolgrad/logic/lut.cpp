@@ -41,15 +41,15 @@ std::vector<LutWires> views_of(std::span<const WiringPtr> wirings) {
   return views;
 }
 
-// Gradients of x and of the tables, from residuals [coefficients..., tiled inputs...].
-std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const Shape& x_shape,
-                               const VjpContext& c) {
+// Gradients of x and of the tables, from residuals [coefficients..., x].
+std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpContext& c) {
   const std::size_t count = wirings.size();
+  const Tensor& x = c.residual(count);
   std::vector<Tensor> gradients(count + 1);
-  if (c.needs[0]) gradients[0] = Tensor(x_shape, c.gradient().dtype());
+  if (c.needs[0]) gradients[0] = Tensor(x.shape(), x.dtype());
   std::vector<Tensor> coefficient_gradients;
-  cpu::lut_backward(views_of(wirings), c.residuals.first(count), c.residuals.subspan(count),
-                    c.gradient(), coefficient_gradients, c.needs[0] ? &gradients[0] : nullptr);
+  cpu::lut_backward(views_of(wirings), c.residuals.first(count), x, c.gradient(),
+                    coefficient_gradients, c.needs[0] ? &gradients[0] : nullptr);
   for (std::size_t layer = 0; layer < count; ++layer) {
     gradients[layer + 1] = Tensor(coefficient_gradients[layer].shape(), c.gradient().dtype());
     cpu::coefficient_to_table_gradients(coefficient_gradients[layer], gradients[layer + 1]);
@@ -91,15 +91,12 @@ Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
     cpu::tables_to_coefficients(tables[i], residuals.back());
   }
   Tensor out({wirings.back()->gates(), x.shape()[1]}, x.dtype());
-  std::vector<Tensor> kept;
-  const bool keeps = will_record(inputs);
-  cpu::lut_forward(views_of(wirings), residuals, x, out, keeps ? &kept : nullptr);
-  residuals.insert(residuals.end(), kept.begin(), kept.end());
+  cpu::lut_forward(views_of(wirings), residuals, x, out);
+  residuals.push_back(x);
   std::vector<WiringPtr> owned(wirings.begin(), wirings.end());
-  return record("lut_layers", inputs, {out}, std::move(residuals),
-                [owned = std::move(owned), shape = x.shape()](const VjpContext& c) {
-                  return layers_vjp(owned, shape, c);
-                })[0];
+  return record(
+      "lut_layers", inputs, {out}, std::move(residuals),
+      [owned = std::move(owned)](const VjpContext& c) { return layers_vjp(owned, c); })[0];
 }
 
 Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring) {

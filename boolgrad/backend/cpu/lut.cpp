@@ -62,23 +62,24 @@ std::int64_t widest(std::span<const LutWires> layers) {
   return features;
 }
 
-std::vector<LutKernels> kernels_of(std::span<const LutWires> layers, DType dtype) {
+std::byte* bytes_of(Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data()); }
+
+/// The layers of a network with their kernels.
+struct LayerStack {
+  LayerStack(std::span<const LutWires> all, std::span<const Tensor> coefficients_of, DType dtype)
+      : layers(all), coefficients(coefficients_of) {
+    for (const LutWires& wires : layers) kernels.push_back(lut_kernels(dtype, wires.arity));
+  }
+
+  void forward(std::size_t layer, const void* x, void* out, std::int64_t tile) const {
+    kernels[layer].forward(layers[layer], coefficients[layer].data(), x, out,
+                           static_cast<std::size_t>(tile));
+  }
+
+  std::span<const LutWires> layers;
+  std::span<const Tensor> coefficients;
   std::vector<LutKernels> kernels;
-  for (const LutWires& wires : layers) kernels.push_back(lut_kernels(dtype, wires.arity));
-  return kernels;
-}
-
-std::byte* tile_of(Tensor& tiled, std::int64_t index) {
-  return static_cast<std::byte*>(tiled.mutable_data()) +
-         static_cast<std::size_t>(index) *
-             bytes(tiled.shape()[1] * tiled.shape()[2], tiled.dtype());
-}
-
-const std::byte* tile_of(const Tensor& tiled, std::int64_t index) {
-  return static_cast<const std::byte*>(tiled.data()) +
-         static_cast<std::size_t>(index) *
-             bytes(tiled.shape()[1] * tiled.shape()[2], tiled.dtype());
-}
+};
 
 // Each of the k inputs in turn: f = f0 + x (f1 - f0).
 template <class T>
@@ -164,62 +165,55 @@ void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables) 
 }
 
 void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
-                 const Tensor& x, Tensor& out, std::vector<Tensor>* kept) {
-  const DType dtype = x.dtype();
+                 const Tensor& x, Tensor& out) {
   const LutTiling tiling(x.shape()[1]);
-  const std::vector<LutKernels> kernels = kernels_of(layers, dtype);
-  if (kept != nullptr) {
-    for (const LutWires& wires : layers) {
-      kept->emplace_back(Shape{tiling.tiles, wires.inputs, tiling.tile}, dtype);
-    }
-  }
-  const Shape scratch_shape{widest(layers), tiling.tile};
+  const LayerStack stack(layers, coefficients, x.dtype());
+  const Shape tile_shape{widest(layers), tiling.tile};
   parallel_for(static_cast<std::size_t>(groups_of(tiling)), [&](std::size_t group) {
-    // Without `kept`, inputs and outputs change places between two buffers.
-    Tensor scratch[2] = {Tensor(scratch_shape, dtype), Tensor(scratch_shape, dtype)};
+    // Inputs and outputs change places between two buffers.
+    Tensor buffers[2] = {Tensor(tile_shape, x.dtype()), Tensor(tile_shape, x.dtype())};
     const TileRange range(tiling, group);
     for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
-      const auto buffer = [&](std::size_t layer) {
-        const bool is_kept = kept != nullptr && layer < layers.size();
-        return is_kept ? tile_of((*kept)[layer], tile)
-                       : static_cast<std::byte*>(scratch[layer % 2].mutable_data());
-      };
-      fill_tile(x, tiling, tile, buffer(0));
+      fill_tile(x, tiling, tile, bytes_of(buffers[0]));
       for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-        kernels[layer].forward(layers[layer], coefficients[layer].data(), buffer(layer),
-                               buffer(layer + 1), static_cast<std::size_t>(tiling.tile));
+        stack.forward(layer, buffers[layer % 2].data(), buffers[(layer + 1) % 2].mutable_data(),
+                      tiling.tile);
       }
-      empty_tile(buffer(layers.size()), tiling, tile, out);
+      empty_tile(bytes_of(buffers[layers.size() % 2]), tiling, tile, out);
     }
   });
 }
 
 void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
-                  std::span<const Tensor> kept, const Tensor& g, std::vector<Tensor>& gc,
-                  Tensor* gx) {
+                  const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx) {
   const DType dtype = g.dtype();
   const LutTiling tiling(g.shape()[1]);
-  const std::vector<LutKernels> kernels = kernels_of(layers, dtype);
+  const LayerStack stack(layers, coefficients, dtype);
   const auto groups = static_cast<std::size_t>(groups_of(tiling));
-  const Shape scratch_shape{widest(layers), tiling.tile};
+  const Shape tile_shape{widest(layers), tiling.tile};
   std::vector<std::vector<Tensor>> sums(groups);
   parallel_for(groups, [&](std::size_t group) {
+    std::vector<Tensor> inputs;  // of every layer
+    for (const LutWires& wires : layers)
+      inputs.emplace_back(Shape{wires.inputs, tiling.tile}, dtype);
     for (const Tensor& c : coefficients) sums[group].push_back(Tensor::zeros(c.shape(), dtype));
-    Tensor scratch[2] = {Tensor(scratch_shape, dtype), Tensor(scratch_shape, dtype)};
+    Tensor gradients[2] = {Tensor(tile_shape, dtype), Tensor(tile_shape, dtype)};
     const TileRange range(tiling, group);
     for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
-      fill_tile(g, tiling, tile,
-                static_cast<std::byte*>(scratch[layers.size() % 2].mutable_data()));
+      fill_tile(x, tiling, tile, bytes_of(inputs[0]));
+      for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) {
+        stack.forward(layer, inputs[layer].data(), inputs[layer + 1].mutable_data(), tiling.tile);
+      }
+      fill_tile(g, tiling, tile, bytes_of(gradients[layers.size() % 2]));
       for (std::size_t layer = layers.size(); layer-- > 0;) {
         const bool wanted = layer > 0 || gx != nullptr;
-        kernels[layer].backward(
-            layers[layer], coefficients[layer].data(), tile_of(kept[layer], tile),
-            scratch[(layer + 1) % 2].data(), wanted ? scratch[layer % 2].mutable_data() : nullptr,
-            sums[group][layer].mutable_data(), static_cast<std::size_t>(tiling.tile));
+        stack.kernels[layer].backward(layers[layer], coefficients[layer].data(),
+                                      inputs[layer].data(), gradients[(layer + 1) % 2].data(),
+                                      wanted ? gradients[layer % 2].mutable_data() : nullptr,
+                                      sums[group][layer].mutable_data(),
+                                      static_cast<std::size_t>(tiling.tile));
       }
-      if (gx != nullptr) {
-        empty_tile(static_cast<const std::byte*>(scratch[0].data()), tiling, tile, *gx);
-      }
+      if (gx != nullptr) empty_tile(bytes_of(gradients[0]), tiling, tile, *gx);
     }
   });
   for (const Tensor& c : coefficients) gc.push_back(Tensor::zeros(c.shape(), dtype));

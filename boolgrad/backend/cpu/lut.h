@@ -29,14 +29,14 @@ struct LutTiling {
 void tables_to_coefficients(const Tensor& tables, Tensor& coefficients);
 void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables);
 
-/// out [gates of the last layer, samples] = the layers applied to x [inputs, samples]. Where `kept`
-/// is given, it receives the tiled input of every layer, for `lut_backward`.
+/// out [gates of the last layer, samples] = the layers applied to x [inputs, samples].
 void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
-                 const Tensor& x, Tensor& out, std::vector<Tensor>* kept);
+                 const Tensor& x, Tensor& out);
 
-/// Gradients of the coefficients of every layer and, where `gx` is given, of x.
+/// Gradients of the coefficients of every layer and, where `gx` is given, of x. The activations of
+/// a tile are computed again while it is in the cache: that is quicker than writing those of all
+/// tiles to memory and reading them back, and needs none of that memory.
 void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
-                  std::span<const Tensor> kept, const Tensor& g, std::vector<Tensor>& gc,
-                  Tensor* gx);
+                  const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx);
 
 }  // namespace boolgrad::cpu

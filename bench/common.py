@@ -1,0 +1,92 @@
+"""What the benchmarks share: facts about the machine, and where results go."""
+
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+import torch
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+def other_load(work):
+    """What `work` returns, and how many cores other processes had in the meantime."""
+
+    def seconds():
+        ticks = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        idle = int(ticks[3]) + int(ticks[4])
+        busy = (sum(map(int, ticks)) - idle) / os.sysconf("SC_CLK_TCK")
+        return busy - sum(os.times()[:4])
+
+    start, others = time.perf_counter(), seconds()
+    result = work()
+    return result, (seconds() - others) / (time.perf_counter() - start)
+
+
+def cpu_model():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def revision():
+    def git(*arguments):
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    commit = git("rev-parse", "--short=12", "HEAD") or "uncommitted"
+    # The results themselves may differ: they are what is being written.
+    changed = git("status", "--porcelain", "--", ".", ":!docs/benchmarks.md", ":!bench/results")
+    return commit + ("-modified" if changed and commit != "uncommitted" else "")
+
+
+def machine(program, threads):
+    lines = subprocess.run([str(program), "--version"], capture_output=True, text=True).stdout
+    facts = dict(line.split(None, 1) for line in lines.splitlines()[1:] if len(line.split()) > 1)
+    return {
+        "cpu": cpu_model(),
+        "cores": torch.multiprocessing.cpu_count(),
+        "threads": threads,
+        "torch": torch.__version__,
+        "torch_simd": torch.backends.cpu.get_cpu_capability(),
+        "compiler": facts.get("compiler", "unknown"),
+        "libraries": facts.get("libraries", "unknown"),
+        "simd": facts.get("SIMD", "unknown"),
+        "revision": revision(),
+    }
+
+
+def describe(facts):
+    """One paragraph about the machine and both programs."""
+    return (
+        f"{facts['cpu']}, {facts['cores']} cores, {facts['threads']} threads. "
+        f"boolgrad {facts['revision']}: {facts['compiler']}, {facts['simd']}, "
+        f"{facts['libraries']}. "
+        f"PyTorch {facts['torch']}, {facts['torch_simd']}."
+    )
+
+
+def write_documentation(script, text):
+    """Puts `text` between the markers of `script` in docs/benchmarks.md."""
+    begin, end = f"<!-- begin: {script} -->", f"<!-- end: {script} -->"
+    path = ROOT / "docs/benchmarks.md"
+    before, rest = path.read_text().split(begin)
+    after = rest.split(end)[1]
+    path.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
+def write_results(name, facts, results):
+    """Adds the run to bench/results/NAME.json, keyed by revision."""
+    path = ROOT / f"bench/results/{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    known = json.loads(path.read_text()) if path.exists() else {}
+    known[facts["revision"]] = {"machine": facts, "rows": results}
+    path.write_text(json.dumps(known, indent=1) + "\n")
