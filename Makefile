@@ -2,6 +2,7 @@
 # builds themselves are CMake presets and also work without make: cmake --preset release.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 
 JOBS ?= $(shell nproc)
 # One version for everybody, because each formats a little differently.
@@ -14,7 +15,7 @@ BENCH_PACKAGES := python3-venv
 
 .PHONY: help
 help: ## Lists the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build/release/build.ninja ## Shows seven soft gates learning to add, from sixteen examples
@@ -39,12 +40,13 @@ asan: build/asan/build.ninja
 	@ctest --preset asan -j $(JOBS)
 
 # Reads the flags of the asan build. HWY_COMPILE_ONLY_STATIC leaves one instruction set to read in
-# place of one after the other; the two warning options are GCC's and unknown here.
+# place of all one after the other. Some of GCC's options are unknown here.
 .PHONY: tidy
 tidy: build/asan/build.ninja check-packages
 	@run-clang-tidy-$(LLVM) -clang-tidy-binary clang-tidy-$(LLVM) -quiet -j $(JOBS) -p build/asan \
 	  -extra-arg=-DHWY_COMPILE_ONLY_STATIC -extra-arg=-Wshadow -extra-arg=-Wno-unknown-warning-option \
-	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/'
+	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/' 2>&1 \
+	  | { grep -vE '^clang-tidy|^[0-9]+ warnings? .*generated|^$$' || true; }
 
 FORMATTED := '*.h' '*.cpp' '*.cu' '*.cuh' '*.comp' '*.glsl'
 
@@ -61,6 +63,10 @@ format: check-packages ## Formats all sources
 .PHONY: bench
 bench: build build/bench/.ready ## Compares the ops with PyTorch; arguments in ARGS
 	@build/bench/bin/python bench/ops.py $(ARGS)
+
+.PHONY: bench-lut
+bench-lut: build build/bench/.ready ## Compares a training step of 48,000 gates with PyTorch
+	@build/bench/bin/python bench/lut_layer.py $(ARGS)
 
 build/bench/.ready: bench/requirements.txt
 	@$(call install,$(BENCH_PACKAGES))

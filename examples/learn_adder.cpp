@@ -132,8 +132,8 @@ int main() {
       learned += static_cast<int>(sums.at(bit * cases + i)) << bit;
     }
     if (learned == wanted(i)) ++correct;
-    fmt::print("  {:02b} + {:02b} =  {:03b}     {:03b}{}\n", first(i), second(i), wanted(i), learned,
-               learned == wanted(i) ? "" : "  wrong");
+    fmt::print("  {:02b} + {:02b} =  {:03b}     {:03b}{}\n", first(i), second(i), wanted(i),
+               learned, learned == wanted(i) ? "" : "  wrong");
   }
   if (correct < cases) {
     fmt::print("{} of {} cases wrong\n", cases - correct, cases);

@@ -121,7 +121,7 @@ extern "C" void ask_to_stop(int signal) {
 
 std::string percent(double share) {
   // Rounded down: 100 % is said only when nothing is missing.
-  return fmt::format("{:.1f} %", static_cast<double>(static_cast<std::int64_t>(share * 1000)) / 10);
+  return fmt::format("{:.1f}%", static_cast<double>(static_cast<std::int64_t>(share * 1000)) / 10);
 }
 
 std::string status_text(const Experiment& experiment, std::int64_t per_epoch, std::int64_t steps,
@@ -129,7 +129,7 @@ std::string status_text(const Experiment& experiment, std::int64_t per_epoch, st
   const std::int64_t total = experiment.training.steps;
   std::string text = fmt::format("epoch {}/{}", steps / per_epoch, total / per_epoch);
   if (per_epoch > 1) text += fmt::format(" step {}/{}", steps, total);
-  return text + fmt::format("  soft {:.3g}  hard {:.0f}  accuracy {}", last.evaluation.soft_loss,
+  return text + fmt::format(" soft {:.2g} hard {:.0f} accuracy {}", last.evaluation.soft_loss,
                             last.evaluation.hard_loss, percent(last.evaluation.hard_accuracy));
 }
 

@@ -85,7 +85,7 @@ void Progress::show(std::int64_t done, const std::string& text) {
       static_cast<double>(done - done_at_start_) / std::max(seconds_since(start_), 1e-3);
   const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0;
   const std::string line =
-      fmt::format("{}  {:.0f} {}/s  {} left", text, rate, unit_, clock_text(left));
+      fmt::format("{} {:.0f} {}/s {} left", text, rate, unit_, clock_text(left));
   if (style_ == Style::lines) {
     fmt::print(to_, "{}\n", line);
   } else {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -33,8 +34,25 @@ std::string text_of(const toml::node& node) {
   return printable(out.str());
 }
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+/// The key that was probably meant. What follows the section must be near too, since a section's
+/// name alone makes any two of its keys look alike; a key without its section, or in another, is
+/// found by that part.
+std::optional<std::string> nearest_key(const std::string& path) {
+  const std::vector<std::string> keys = experiment_keys();
+  const std::string part = last_part(path);
+  auto whole = nearest_name(path, keys);
+  if (whole && nearest_name(part, std::vector{last_part(*whole)})) return whole;
+  std::vector<std::string> parts;
+  for (const std::string& key : keys) parts.push_back(last_part(key));
+  const auto nearest = nearest_name(part, parts);
+  if (!nearest) return std::nullopt;
+  return keys[static_cast<std::size_t>(std::ranges::find(parts, *nearest) - parts.begin())];
+}
+
 [[noreturn]] void refuse_unknown(const std::string& path, const std::string& source) {
-  const auto nearest = nearest_name(path, experiment_keys());
+  const auto nearest = nearest_key(path);
   fail(where, "{}: unknown key '{}'{}", source, printable(path),
        nearest ? fmt::format(", did you mean '{}'?", *nearest) : "");
 }

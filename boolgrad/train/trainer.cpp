@@ -146,25 +146,13 @@ Trainer::Batch Trainer::batch() {
   if (size == 0 || size >= count) return {cases_.inputs, cases_.targets};
   std::vector<std::int64_t> picked;
   for (std::int64_t p = steps() * size; p < (steps() + 1) * size; ++p) {
-    picked.push_back(order_of(p / count)[static_cast<std::size_t>(p % count)]);
+    if (p / count != epoch_) {
+      epoch_ = p / count;
+      order_ = epoch_order(count, epoch_, static_cast<std::uint64_t>(experiment_.seed));
+    }
+    picked.push_back(order_[static_cast<std::size_t>(p % count)]);
   }
   return {columns(cases_.inputs, picked), columns(cases_.targets, picked)};
-}
-
-const std::vector<std::int64_t>& Trainer::order_of(std::int64_t epoch) {
-  if (epoch == epoch_) return order_;
-  epoch_ = epoch;
-  order_.resize(static_cast<std::size_t>(cases_.inputs.shape()[1]));
-  std::iota(order_.begin(), order_.end(), 0);
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    const std::uint64_t j = random_below({.seed = static_cast<std::uint64_t>(experiment_.seed),
-                                          .stream = batch_stream,
-                                          .step = static_cast<std::uint32_t>(epoch),
-                                          .index = i},
-                                         i);
-    std::swap(order_[i - 1], order_[j]);
-  }
-  return order_;
 }
 
 TensorFile Trainer::state() const {
@@ -192,6 +180,20 @@ void Trainer::restore(const TensorFile& state, const std::string& source) {
   optimiser.restore(moments);
   network_ = std::move(network);
   optimiser_ = std::move(optimiser);
+}
+
+std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(cases));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) {
+    const std::uint64_t j = random_below({.seed = seed,
+                                          .stream = batch_stream,
+                                          .step = static_cast<std::uint32_t>(epoch),
+                                          .index = i},
+                                         i);
+    std::swap(order[i - 1], order[j]);
+  }
+  return order;
 }
 
 std::int64_t steps_per_epoch(const Experiment& experiment, const BooleanTask& task) {

@@ -54,7 +54,6 @@ class Trainer {
     Tensor targets;
   };
   Batch batch();
-  const std::vector<std::int64_t>& order_of(std::int64_t epoch);
 
   Experiment experiment_;
   LogicNetwork network_;
@@ -63,6 +62,9 @@ class Trainer {
   std::int64_t epoch_ = -1;  ///< the one that `order_` belongs to
   std::vector<std::int64_t> order_;
 };
+
+/// The order in which an epoch goes through `cases` cases.
+std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed);
 
 /// Steps that go once through all cases.
 std::int64_t steps_per_epoch(const Experiment& experiment, const BooleanTask& task);

@@ -1,0 +1,53 @@
+#include "boolgrad/core/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace boolgrad {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+std::string content(std::FILE* file) {
+  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  EXPECT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
+  return text;
+}
+
+TEST(Progress, WritesTimesLikeAClock) {
+  EXPECT_EQ(clock_text(0), "0:00");
+  EXPECT_EQ(clock_text(6.2), "0:07");
+  EXPECT_EQ(clock_text(750), "12:30");
+  EXPECT_EQ(clock_text(11100), "3:05:00");
+  EXPECT_EQ(clock_text(-1), "0:00");
+  EXPECT_EQ(clock_text(1e300), "99:00:00");
+}
+
+TEST(Progress, DrawsABar) {
+  EXPECT_EQ(bar_text(0, 4), "[....] ");
+  EXPECT_EQ(bar_text(0.5, 4), "[##..] ");
+  EXPECT_EQ(bar_text(1, 4), "[####] ");
+  EXPECT_EQ(bar_text(7, 4), "[####] ");
+}
+
+// A file is no terminal: what ends quickly leaves nothing behind there, and what is quiet never
+// does.
+TEST(Progress, KeepsQuietInAFileAtFirst) {
+  for (const bool quiet : {false, true}) {
+    const File file(std::tmpfile(), std::fclose);
+    ASSERT_NE(file, nullptr);
+    {
+      Progress progress(file.get(), quiet, "steps", 10);
+      for (int step = 1; step <= 10; ++step) progress.show(step, "text");
+      EXPECT_FALSE(progress.due());
+    }
+    EXPECT_EQ(content(file.get()), "");
+  }
+}
+
+}  // namespace
+}  // namespace boolgrad

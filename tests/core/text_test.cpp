@@ -1,0 +1,33 @@
+#include "boolgrad/core/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace boolgrad {
+namespace {
+
+TEST(NearestName, FindsTheOneWithTheFewestChanges) {
+  const std::vector<std::string> names = {"training.steps", "training.learning_rate", "seed"};
+  EXPECT_EQ(nearest_name("training.learnin_rate", names), "training.learning_rate");
+  EXPECT_EQ(nearest_name("sed", names), "seed");
+  EXPECT_EQ(nearest_name("colour", names), std::nullopt) << "too far from all of them";
+  EXPECT_EQ(nearest_name("anything", {}), std::nullopt);
+}
+
+TEST(Alternatives, ReadsLikeASentence) {
+  EXPECT_EQ(alternatives(std::vector<std::string>{}), "");
+  EXPECT_EQ(alternatives(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b"}), "a or b");
+  EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
+}
+
+TEST(Printable, StaysOnOneShortLine) {
+  EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a?b?[31m?");
+  EXPECT_EQ(printable("größe"), "größe");
+  EXPECT_EQ(printable(std::string(1000, 'x')).size(), 300U);
+}
+
+}  // namespace
+}  // namespace boolgrad

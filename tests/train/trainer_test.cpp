@@ -1,0 +1,236 @@
+#include "boolgrad/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/train/problem.h"
+#include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
+#include "tests/support/scratch.h"
+
+namespace boolgrad {
+namespace {
+
+/// Small, with everything on that has a state or draws numbers.
+Experiment busy(const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(R"(
+seed = 3
+[task]
+kind = "add"
+bits = 6
+[network]
+hidden = [40, 24]
+arity = [3, 3, 4]
+group_size = [2, 1, 1]
+[training]
+steps = 200
+learning_rate = 0.05
+schedule = "cosine"
+warm_up = 5
+weight_decay = 0.01
+clip_norm = 0.5
+gradient_noise = 0.1
+batch = 24
+[knockout]
+pattern = "random"
+share = 0.2
+at = 0.25
+)",
+                          "busy", "busy", "", overrides);
+}
+
+Trainer trainer_of(const Experiment& experiment) { return {experiment, make_task(experiment)}; }
+
+void take(Trainer& trainer, int steps) {
+  for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
+}
+
+void expect_same(const TensorFile& a, const TensorFile& b) {
+  EXPECT_EQ(a.metadata, b.metadata);
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (const auto& [name, tensor] : a.tensors) {
+    ASSERT_TRUE(b.tensors.contains(name)) << name;
+    EXPECT_TRUE(same_bits(tensor, b.tensors.at(name))) << name;
+  }
+}
+
+TEST(Trainer, StoppedAndRestoredGivesTheSameBits) {
+  const Experiment experiment = busy();
+  Trainer straight = trainer_of(experiment);
+  take(straight, 200);
+  // Before the knockout, in the very step of it, and after it.
+  for (const int stop : {20, 50, 100}) {
+    const testing_support::ScratchFolder folder;
+    {
+      Trainer first = trainer_of(experiment);
+      take(first, stop);
+      save_safetensors(folder / "state.safetensors", first.state());
+    }
+    Trainer second = trainer_of(experiment);
+    second.restore(load_safetensors(folder / "state.safetensors"), "state");
+    EXPECT_EQ(second.steps(), stop);
+    take(second, 200 - stop);
+    expect_same(second.state(), straight.state());
+  }
+}
+
+TEST(Trainer, ThreadsDoNotChangeABit) {
+  const int before = thread_count();
+  std::vector<TensorFile> states;
+  for (const int threads : {1, 2, 7}) {
+    set_thread_count(threads);
+    Trainer trainer = trainer_of(busy());
+    take(trainer, 60);
+    states.push_back(trainer.state());
+  }
+  set_thread_count(before);
+  expect_same(states[0], states[1]);
+  expect_same(states[0], states[2]);
+}
+
+TEST(Trainer, EveryOptionChangesTheRun) {
+  Trainer plain = trainer_of(busy());
+  take(plain, 60);
+  const Tensor logits = plain.network().layers()[0].logits;
+  for (const char* change :
+       {"training.gradient_noise=0", "training.clip_norm=0", "training.weight_decay=0",
+        "training.batch=0", "training.warm_up=0", "training.schedule=constant",
+        "training.clip_value=0.001", "training.loss=l4", "training.loss=bce", "training.loss=focal",
+        "training.beta1=0.5", "training.beta2=0.5", "training.epsilon=0.1", "knockout.share=0.3",
+        "knockout.seed=9", "knockout.pattern=none", "seed=4"}) {
+    Trainer other = trainer_of(busy({change}));
+    take(other, 60);
+    EXPECT_FALSE(same_bits(other.network().layers()[0].logits, logits)) << change;
+  }
+}
+
+TEST(Trainer, AStateStaysWhatItIs) {
+  Trainer trainer = trainer_of(busy());
+  const TensorFile state = trainer.state();
+  const Tensor before = state.tensors.at("layer.0.logits").clone();
+  take(trainer, 3);
+  EXPECT_TRUE(same_bits(state.tensors.at("layer.0.logits"), before));
+}
+
+TEST(Trainer, KnocksOutWhatThePatternSays) {
+  const auto masked = [](const std::vector<std::string>& overrides) {
+    Trainer trainer = trainer_of(busy(overrides));
+    trainer.take_knockout();
+    trainer.take_knockout();  // twice is once
+    std::vector<std::int64_t> counts;
+    const auto count = [](const Tensor& mask) {
+      std::int64_t off = 0;
+      for (std::int64_t i = 0; i < mask.size(); ++i) off += mask.at(i) == 0 ? 1 : 0;
+      return off;
+    };
+    counts.push_back(count(trainer.network().input_mask()));
+    for (const LogicLayer& layer : trainer.network().layers()) counts.push_back(count(layer.mask));
+    std::int64_t sum = 0;
+    for (const std::int64_t c : counts) sum += c;
+    EXPECT_EQ(masked_count(trainer.network()), sum);
+    return counts;
+  };
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(masked({}), (Counts{0, 8, 5, 0})) << "hidden layers only";
+  EXPECT_EQ(masked({"knockout.pattern=list", "knockout.layer=2", "knockout.gates=[0, 7, 23]"}),
+            (Counts{0, 0, 3, 0}));
+  EXPECT_EQ(masked({"knockout.pattern=layer", "knockout.layer=1"}), (Counts{0, 40, 0, 0}));
+  EXPECT_EQ(masked({"knockout.pattern=block", "knockout.layer=0", "knockout.first=4",
+                    "knockout.count=2"}),
+            (Counts{2, 0, 0, 0}));
+  EXPECT_EQ(masked({"knockout.pattern=none"}), (Counts{0, 0, 0, 0}));
+}
+
+TEST(Trainer, LearnsAndRepairs) {
+  Trainer trainer = trainer_of(parse_experiment(R"(
+[task]
+kind = "add"
+bits = 4
+[network]
+hidden = [64, 32]
+arity = 4
+[training]
+steps = 400
+learning_rate = 0.2
+loss = "l4"
+[knockout]
+pattern = "random"
+share = 0.25
+)",
+                                                "small", "small", ""));
+  take(trainer, 200);
+  EXPECT_TRUE(trainer.evaluate().solved());
+  trainer.take_knockout();
+  EXPECT_FALSE(trainer.evaluate().solved()) << "the damage must show, or there is no repair";
+  take(trainer, 200);
+  EXPECT_TRUE(trainer.evaluate().solved());
+  EXPECT_GT(masked_count(trainer.network()), 0);
+}
+
+TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
+  Trainer trainer = trainer_of(busy());
+  const auto refuses = [&](const TensorFile& state, const std::string& message) {
+    expect_error([&] { trainer.restore(state, "file"); }, "[resume] file: " + message);
+  };
+  refuses(trainer_of(busy({"network.hidden=[40, 30]"})).state(),
+          "expected layer.1.logits to be float32 [24, 8], received float32 [30, 8]");
+  refuses(
+      trainer_of(busy({"network.hidden=[40]", "network.arity=3", "network.group_size=1"})).state(),
+      "expected layer.0.wires to be int32 [3, 20], received int32 [3, 40]");
+  refuses(trainer_of(busy({"seed=4"})).state(),
+          "expected the wires that the seed gives in layer.0.wires, received others");
+  TensorFile partial = trainer.state();
+  partial.tensors.erase("layer.2.mask");
+  refuses(partial,
+          "expected a network of the experiment's architecture, received one without "
+          "layer.2.mask");
+  partial = trainer.state();
+  partial.tensors.erase("adamw.second.1");
+  refuses(partial, "expected a checkpoint with adamw.second.1, received a file without");
+  partial = trainer.state();
+  partial.metadata["step"] = "-5";
+  refuses(partial, "expected the number of steps taken, received '-5'");
+  partial.metadata.erase("step");
+  refuses(partial, "expected the number of steps taken, received ''");
+}
+
+TEST(EpochOrder, GoesOnceThroughEveryCase) {
+  const std::vector<std::int64_t> first = epoch_order(100, 0, 7);
+  EXPECT_EQ(std::set<std::int64_t>(first.begin(), first.end()).size(), 100U);
+  EXPECT_EQ(*std::ranges::max_element(first), 99);
+  EXPECT_EQ(epoch_order(100, 0, 7), first);
+  EXPECT_NE(epoch_order(100, 1, 7), first);
+  EXPECT_NE(epoch_order(100, 0, 8), first);
+}
+
+TEST(EpochOrder, StepsPerEpochAreRoundedUp) {
+  const BooleanTask task = boolean_task("copy", 4);
+  const auto steps = [&](const char* batch) {
+    return steps_per_epoch(parse_experiment("", "x", "x", "", std::vector<std::string>{batch}),
+                           task);
+  };
+  EXPECT_EQ(steps("training.batch=0"), 1);
+  EXPECT_EQ(steps("training.batch=5"), 4);
+  EXPECT_EQ(steps("training.batch=16"), 1);
+}
+
+TEST(MakeNetwork, FollowsTheWiringAsked) {
+  for (const char* wiring : {"random", "unique", "local"}) {
+    const Experiment experiment = parse_experiment(
+        "[network]\nhidden = [12]", "x", "x", "",
+        std::vector<std::string>{std::string("network.wiring=") + wiring, "task.bits=6"});
+    const LogicNetwork network = make_network(experiment, make_task(experiment));
+    EXPECT_EQ(network.inputs(), 6);
+    EXPECT_EQ(network.outputs(), 6);
+    ASSERT_EQ(network.layers().size(), 2U);
+    EXPECT_EQ(network.layers()[0].wiring->gates(), 12);
+  }
+}
+
+}  // namespace
+}  // namespace boolgrad
