@@ -18,10 +18,18 @@ help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build/release/build.ninja ## Shows seven soft gates learning to add, from sixteen examples
-	@cmake --build build/release -j $(JOBS) --target learn_adder
+demo: build ## Trains circuits to multiply and to add, damages the second and lets it repair itself
 	@echo
-	@build/release/examples/learn_adder
+	@echo "A network of 936 soft gates learns to multiply two four-bit numbers, from all 256 cases:"
+	@build/release/boolgrad train multiply --out build/demo/multiply
+	@echo
+	@echo "What it hardened into:"
+	@build/release/boolgrad inspect build/demo/multiply/model.safetensors
+	@echo
+	@echo "Another learns to add; half-way a tenth of its hidden gates is switched off for good, and the"
+	@echo "rest learns to do without them:"
+	@build/release/boolgrad train add --knockout 0.1 --out build/demo/add
+	@grep -B1 -A4 knocked_out build/demo/add/metrics.jsonl | cut -d, -f1-3
 
 .PHONY: build
 build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it
