@@ -34,7 +34,7 @@ TensorFunction custom_vjp(std::string name, CustomForward forward, Vjp backward)
   };
 }
 
-TensorFunction recomputed(TensorFunction function) {
+TensorFunction recomputed(const TensorFunction& function) {
   return custom_vjp(
       "recomputed",
       [function](std::span<const Tensor> inputs) {

@@ -31,6 +31,6 @@ TensorFunction custom_vjp(std::string name, CustomForward forward, Vjp backward)
 ///
 /// Trades time for memory. The function must compute the same values both times, and must get
 /// every tensor that needs a gradient as an input: one that it reaches otherwise is an error.
-TensorFunction recomputed(TensorFunction function);
+TensorFunction recomputed(const TensorFunction& function);
 
 }  // namespace boolgrad

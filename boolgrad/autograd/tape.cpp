@@ -38,7 +38,7 @@ bool matches(const Tensor& tensor, const TapeNode::Signature& signature) {
 }
 
 // Adds in place where nobody else can see the sum.
-Tensor sum_of(Tensor sum, const Tensor& term) {
+Tensor sum_of(const Tensor& sum, const Tensor& term) {
   if (!sum.defined()) return term;
   Tensor result = sum.owns_memory_alone() ? sum : Tensor(sum.shape(), sum.dtype());
   cpu::map(cpu::MapKernel::add, {sum, term}, result);
@@ -74,7 +74,7 @@ class Sweep {
     }
     collect(root);
     Tensor& sum = slots_.at(root.get()).gradients[output.tape_output()];
-    sum = sum_of(std::move(sum), upstream.detach());
+    sum = sum_of(sum, upstream.detach());
   }
 
   /// Keeps what arrives at `tensor`; to be called before `run`.
@@ -179,11 +179,12 @@ class Sweep {
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (!needs[i] || !gradients[i].defined()) continue;
-      deliver(node, i, std::move(gradients[i]));
+      deliver(node, i, gradients[i]);
+      gradients[i] = Tensor();
     }
   }
 
-  void deliver(const TapeNode& node, std::size_t input, Tensor gradient) {
+  void deliver(const TapeNode& node, std::size_t input, const Tensor& gradient) {
     const TapeNode::Signature& expected = node.input_signatures[input];
     if (!matches(gradient, expected)) {
       fail(node.op, "expected the gradient of input {} to be {} {}, received {} {}", input,
@@ -192,7 +193,7 @@ class Sweep {
     }
     const TapeEdge& edge = node.inputs[input];
     Tensor& sum = slots_.at(edge.node.get()).gradients[edge.output];
-    sum = sum_of(std::move(sum), gradient.detach());
+    sum = sum_of(sum, gradient.detach());
   }
 
   bool keep_graph_;
@@ -273,7 +274,7 @@ void backward(const Tensor& output, const BackwardOptions& options) {
     leaf.set_tape(node, 0);
     const Tensor arrived = sweep.arrived(leaf);
     if (arrived.defined()) {
-      node->leaf_gradient = sum_of(std::move(node->leaf_gradient), arrived);
+      node->leaf_gradient = sum_of(node->leaf_gradient, arrived);
     }
   }
 }

@@ -98,10 +98,12 @@ class Comparison {
            double tolerance) const {
     Check check{.name = of_.name(), .tensor = tensor, .dtype = precision_.dtype};
     check.tolerance = tolerance;
-    if (value.size() == reference.size()) check.error = relative_error(value, reference);
-    else
+    if (value.size() == reference.size()) {
+      check.error = relative_error(value, reference);
+    } else {
       check.message =
           fmt::format("expected {} elements, received {}", reference.size(), value.size());
+    }
     checks_.push_back(check);
   }
   void add(const std::string& tensor, const Tensor& value, const Tensor& reference) const {

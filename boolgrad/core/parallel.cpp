@@ -5,8 +5,13 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "boolgrad/core/error.h"
 
@@ -41,6 +46,36 @@ void set_thread_count(int threads) {
   pool_slot() = std::make_unique<Pool>(threads);
 }
 
+#if defined(__SANITIZE_THREAD__)
+
+// oneTBB is not instrumented: the sanitizer cannot see what it orders among threads and would
+// report its every hand-over. Plain threads run the tasks here; what is checked is ours.
+void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr first_error;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!first_error) first_error = std::current_exception();
+        next = tasks;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const auto wanted = std::min(tasks, static_cast<std::size_t>(thread_count()));
+    for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+    work();
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+#else
+
 void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task) {
   Pool& pool = *pool_slot();
   if (tasks <= 1 || pool.threads == 1) {
@@ -50,5 +85,7 @@ void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& tas
   pool.arena.execute(
       [&] { tbb::parallel_for(std::size_t{0}, tasks, task, tbb::simple_partitioner()); });
 }
+
+#endif
 
 }  // namespace boolgrad

@@ -53,7 +53,7 @@ nlohmann::json architecture_of(const TensorFile& file) {
   if (found == file.metadata.end()) {
     fail("network", "expected the metadata of a logic network, received none");
   }
-  const nlohmann::json parsed = nlohmann::json::parse(found->second, nullptr, false);
+  nlohmann::json parsed = nlohmann::json::parse(found->second, nullptr, false);
   const bool complete =
       parsed.is_object() && parsed.contains("inputs") && parsed["inputs"].is_number_integer() &&
       parsed.contains("layers") && parsed["layers"].is_number_unsigned() &&

@@ -49,7 +49,7 @@ class LogicNetwork {
   std::vector<BitMatrix> hard_layers(const BitMatrix& x) const;
 
   /// The hard tables of a layer, masked gates all 0. uint8.
-  Tensor hard_tables_of(std::size_t layer) const;
+  Tensor hard_tables_of(std::size_t index) const;
 
   /// Masks: of the inputs, and of the gates of a layer. Taken into account from the next forward
   /// on; nothing is rebuilt.

@@ -53,7 +53,8 @@ struct InitialOptions {
 };
 
 /// Logits [gates, logit_count] to start from, float32 or float64.
-Tensor initial_logits(Parametrisation parametrisation, std::int64_t gates, int arity, DType dtype,
-                      const InitialOptions& options, std::uint64_t seed, std::uint32_t layer);
+Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, int arity,
+                      DType dtype, const InitialOptions& options, std::uint64_t seed,
+                      std::uint32_t layer);
 
 }  // namespace boolgrad

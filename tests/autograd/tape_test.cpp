@@ -204,7 +204,7 @@ TEST(CustomVjp, MayReturnSeveralValues) {
 }
 
 TEST(CustomVjp, RefusesGradientsThatDoNotFit) {
-  const auto broken = [](std::vector<Tensor> gradients) {
+  const auto broken = [](const std::vector<Tensor>& gradients) {
     return custom_vjp(
         "broken",
         [](std::span<const Tensor> in) {

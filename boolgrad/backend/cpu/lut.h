@@ -18,7 +18,7 @@ namespace boolgrad::cpu {
 /// How samples are cut into tiles; a function of their number alone. The last tile is filled up
 /// with zeros.
 struct LutTiling {
-  explicit LutTiling(std::int64_t samples);
+  explicit LutTiling(std::int64_t sample_count);
   std::int64_t samples;
   std::int64_t tile;  ///< samples of a tile, a multiple of 16
   std::int64_t tiles;
