@@ -9,9 +9,12 @@
 #define BOOLGRAD_SOFTMAX_TYPES_
 namespace boolgrad::cpu {
 
+inline constexpr std::size_t widest_block = 256;
+
 /// What a kernel is called on. `rows` contiguous rows of `length` where softmax runs along the
 /// innermost axis; otherwise (rows 0) a block [length, width] whose rows are `stride` elements
-/// apart: softmax runs along `length`, vectors along `width`, and `scratch` holds `length` vectors.
+/// apart: softmax runs along `length`, vectors along `width`, which is at most
+/// `widest_block`.
 struct SoftmaxBlock {
   std::size_t length;
   std::size_t rows;
@@ -20,7 +23,7 @@ struct SoftmaxBlock {
 };
 
 struct SoftmaxKernels {
-  void (*forward)(const SoftmaxBlock&, const void* x, void* y, void* scratch);
+  void (*forward)(const SoftmaxBlock&, const void* x, void* y);
   void (*backward)(const SoftmaxBlock&, const void* g, const void* y, void* gx);
   /// Writes a value a sample each.
   void (*log_sum_exp)(const SoftmaxBlock&, const void* x, void* largest, void* log_sum);
@@ -225,54 +228,6 @@ struct ColumnAccess {
   HWY_INLINE void Store(hn::Vec<D> value, T* to) const { StoreUpTo(d, value, to, count); }
 };
 
-template <class T, class D>
-HWY_INLINE void LargestAndTotal(const SoftmaxBlock& block, const ColumnAccess<T, D>& access,
-                                const T* x, hn::Vec<D>& largest, hn::Vec<D>& total) {
-  const D d = access.d;
-  largest = access.Load(x);
-  for (std::size_t r = 1; r < block.length; ++r) {
-    largest = hn::Max(largest, access.Load(x + r * block.stride));
-  }
-  total = hn::Zero(d);
-  for (std::size_t r = 0; r < block.length; ++r) {
-    total = hn::Add(total, QuickExp(d, hn::Sub(access.Load(x + r * block.stride), largest)));
-  }
-}
-
-template <class T, class D>
-void SoftmaxColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& access, const T* x, T* y,
-                    T* scratch) {
-  const D d = access.d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto largest = access.Load(x);
-  for (std::size_t r = 1; r < block.length; ++r) {
-    largest = hn::Max(largest, access.Load(x + r * block.stride));
-  }
-  auto total = hn::Zero(d);
-  for (std::size_t r = 0; r < block.length; ++r) {
-    const auto e = QuickExp(d, hn::Sub(access.Load(x + r * block.stride), largest));
-    total = hn::Add(total, e);
-    hn::StoreU(e, d, scratch + r * lanes);
-  }
-  const auto inverse = hn::Div(hn::Set(d, T(1)), total);
-  for (std::size_t r = 0; r < block.length; ++r) {
-    access.Store(hn::Mul(hn::LoadU(d, scratch + r * lanes), inverse), y + r * block.stride);
-  }
-}
-
-template <class T, class D>
-void SoftmaxGradColumns(const SoftmaxBlock& block, const ColumnAccess<T, D>& access, const T* g,
-                        const T* y, T* gx) {
-  auto dot = hn::Zero(access.d);
-  for (std::size_t r = 0; r < block.length; ++r) {
-    dot = hn::MulAdd(access.Load(g + r * block.stride), access.Load(y + r * block.stride), dot);
-  }
-  for (std::size_t r = 0; r < block.length; ++r) {
-    const std::size_t at = r * block.stride;
-    access.Store(hn::Mul(access.Load(y + at), hn::Sub(access.Load(g + at), dot)), gx + at);
-  }
-}
-
 /// Calls f(access, first column) for the vectors of columns of a block.
 template <class T, class F>
 HWY_INLINE void ForColumns(const SoftmaxBlock& block, F f) {
@@ -288,8 +243,74 @@ HWY_INLINE void ForColumns(const SoftmaxBlock& block, F f) {
       });
 }
 
+// Columns are worked on side by side, row after row, so that memory is read in the order it lies
+// in; what is known of each column so far waits in an array.
+
 template <class T>
-void Forward(const SoftmaxBlock& block, const void* x, void* y, void* scratch) {
+void LargestOfColumns(const SoftmaxBlock& block, const T* x, T* largest) {
+  std::memcpy(largest, x, block.width * sizeof(T));
+  for (std::size_t r = 1; r < block.length; ++r) {
+    const T* row = x + r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      access.Store(hn::Max(access.Load(largest + c), access.Load(row + c)), largest + c);
+    });
+  }
+}
+
+/// Sums of e^(x - largest); `keep` gets the exponentials of every row.
+template <class T, class Keep>
+void TotalOfColumns(const SoftmaxBlock& block, const T* x, const T* largest, T* totals, Keep keep) {
+  std::fill_n(totals, block.width, T(0));
+  for (std::size_t r = 0; r < block.length; ++r) {
+    const T* row = x + r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      const auto e = QuickExp(access.d, hn::Sub(access.Load(row + c), access.Load(largest + c)));
+      access.Store(hn::Add(access.Load(totals + c), e), totals + c);
+      keep(access, r * block.stride + c, e);
+    });
+  }
+}
+
+template <class T>
+void SoftmaxColumns(const SoftmaxBlock& block, const T* x, T* y) {
+  T largest[widest_block];
+  T totals[widest_block];
+  LargestOfColumns(block, x, largest);
+  TotalOfColumns(block, x, largest, totals,
+                 [&](const auto& access, std::size_t at, auto e)
+                     HWY_ATTR { access.Store(e, y + at); });
+  for (std::size_t c = 0; c < block.width; ++c) totals[c] = T(1) / totals[c];
+  for (std::size_t r = 0; r < block.length; ++r) {
+    T* row = y + r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      access.Store(hn::Mul(access.Load(row + c), access.Load(totals + c)), row + c);
+    });
+  }
+}
+
+template <class T>
+void SoftmaxGradColumns(const SoftmaxBlock& block, const T* g, const T* y, T* gx) {
+  T dots[widest_block] = {};
+  for (std::size_t r = 0; r < block.length; ++r) {
+    const std::size_t first = r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      const auto dot = access.Load(dots + c);
+      const std::size_t at = first + c;
+      access.Store(hn::MulAdd(access.Load(g + at), access.Load(y + at), dot), dots + c);
+    });
+  }
+  for (std::size_t r = 0; r < block.length; ++r) {
+    const std::size_t first = r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      const std::size_t at = first + c;
+      const auto rest = hn::Sub(access.Load(g + at), access.Load(dots + c));
+      access.Store(hn::Mul(access.Load(y + at), rest), gx + at);
+    });
+  }
+}
+
+template <class T>
+void Forward(const SoftmaxBlock& block, const void* x, void* y) {
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
   if (block.rows > 0) {
@@ -298,9 +319,7 @@ void Forward(const SoftmaxBlock& block, const void* x, void* y, void* scratch) {
     });
     return;
   }
-  ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
-    SoftmaxColumns(block, access, from + c, to + c, static_cast<T*>(scratch));
-  });
+  SoftmaxColumns(block, from, to);
 }
 
 template <class T>
@@ -315,9 +334,7 @@ void Backward(const SoftmaxBlock& block, const void* g, const void* y, void* gx)
     });
     return;
   }
-  ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
-    SoftmaxGradColumns(block, access, upstream + c, value + c, to + c);
-  });
+  SoftmaxGradColumns(block, upstream, value, to);
 }
 
 template <class T>
@@ -331,13 +348,10 @@ void LogSumExp(const SoftmaxBlock& block, const void* x, void* largest, void* lo
     });
     return;
   }
-  ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
-    const auto d = access.d;
-    hn::Vec<decltype(d)> top, total;
-    LargestAndTotal(block, access, from + c, top, total);
-    StoreUpTo(d, top, largest_at + c, access.count);
-    StoreUpTo(d, LogOf(d, total), log_sum_at + c, access.count);
-  });
+  LargestOfColumns(block, from, largest_at);
+  TotalOfColumns(block, from, largest_at, log_sum_at,
+                 [](const auto& /*access*/, std::size_t /*at*/, auto /*e*/) {});
+  for (std::size_t c = 0; c < block.width; ++c) log_sum_at[c] = std::log(log_sum_at[c]);
 }
 
 template <class T>
@@ -355,16 +369,14 @@ void ScaledSoftmax(const SoftmaxBlock& block, const void* x, const void* largest
     }
     return;
   }
-  ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
-    const auto d = access.d;
-    const auto top = LoadUpTo(d, largest_at + c, access.count);
-    const auto rest = LoadUpTo(d, log_sum_at + c, access.count);
-    for (std::size_t r = 0; r < block.length; ++r) {
-      const std::size_t at = r * block.stride + c;
-      const auto p = QuickExp(d, hn::Sub(hn::Sub(access.Load(from + at), top), rest));
-      access.Store(hn::Mul(p, hn::Set(d, times)), to + at);
-    }
-  });
+  for (std::size_t r = 0; r < block.length; ++r) {
+    const std::size_t first = r * block.stride;
+    ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
+      const auto above = hn::Sub(access.Load(from + first + c), access.Load(largest_at + c));
+      const auto p = QuickExp(access.d, hn::Sub(above, access.Load(log_sum_at + c)));
+      access.Store(hn::Mul(p, hn::Set(access.d, times)), to + first + c);
+    });
+  }
 }
 
 template <class T>
@@ -393,17 +405,11 @@ namespace {
 HWY_EXPORT(FindSoftmaxKernels);
 
 constexpr std::int64_t task_elements = 32768;
-// Columns of one block: wide enough for whole cache lines, narrow enough to stay in the cache.
-constexpr std::int64_t column_tile = 256;
-// Bytes of the widest vector of any instruction set. (Highway's own constant speaks of the set that
-// a piece of code is compiled for, which here is not the one the kernels run on.)
-constexpr std::size_t widest_vector = 256;
-
 SoftmaxKernels kernels_for(DType dtype) { return HWY_DYNAMIC_DISPATCH(FindSoftmaxKernels)(dtype); }
 
 /// Where a block starts: element of the tensor, and sample (outer * inner).
 using BlockFunction =
-    std::function<void(const SoftmaxBlock&, std::int64_t element, std::int64_t sample, void*)>;
+    std::function<void(const SoftmaxBlock&, std::int64_t element, std::int64_t sample)>;
 
 // Many rows to a task.
 void for_row_blocks(const AxisView& view, const BlockFunction& f) {
@@ -414,26 +420,24 @@ void for_row_blocks(const AxisView& view, const BlockFunction& f) {
     const std::int64_t first = static_cast<std::int64_t>(task) * per_task;
     const std::int64_t rows = std::min(per_task, view.outer - first);
     f({static_cast<std::size_t>(view.length), static_cast<std::size_t>(rows), 0, 0},
-      first * view.length, first, nullptr);
+      first * view.length, first);
   });
 }
 
-// Cuts [outer, length, inner] into blocks and runs `f` on each; `f` gets scratch memory.
+// Cuts [outer, length, inner] into blocks and runs `f` on each.
 void for_blocks(const AxisView& view, const BlockFunction& f) {
   if (view.outer * view.length * view.inner == 0) return;
   if (view.inner == 1) {
     for_row_blocks(view, f);
     return;
   }
-  const std::int64_t tile = std::min(view.inner, column_tile);
+  const std::int64_t tile = std::min<std::int64_t>(view.inner, widest_block);
   const std::int64_t tiles = (view.inner + tile - 1) / tile;
   const std::int64_t blocks = view.outer * tiles;
   const std::int64_t per_task = std::max<std::int64_t>(1, task_elements / (view.length * tile));
   const std::size_t tasks =
       task_count(static_cast<std::size_t>(blocks), static_cast<std::size_t>(per_task));
   parallel_for(tasks, [&](std::size_t task) {
-    std::vector<double> scratch(static_cast<std::size_t>(view.length) * widest_vector /
-                                sizeof(double));
     const std::int64_t first = static_cast<std::int64_t>(task) * per_task;
     for (std::int64_t i = first; i < std::min(blocks, first + per_task); ++i) {
       const std::int64_t outer = i / tiles;
@@ -441,7 +445,7 @@ void for_blocks(const AxisView& view, const BlockFunction& f) {
       f({static_cast<std::size_t>(view.length), 0,
          static_cast<std::size_t>(std::min(tile, view.inner - column)),
          static_cast<std::size_t>(view.inner)},
-        outer * view.length * view.inner + column, outer * view.inner + column, scratch.data());
+        outer * view.length * view.inner + column, outer * view.inner + column);
     }
   });
 }
@@ -472,24 +476,21 @@ void subtract_at_labels(const Tensor& labels, double factor, const AxisView& vie
 
 void softmax(const Tensor& x, const AxisView& view, Tensor& y) {
   const SoftmaxKernels kernels = kernels_for(x.dtype());
-  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t /*sample*/,
-                       void* scratch) {
-    kernels.forward(block, at(x, element), at(y, element), scratch);
+  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t /*sample*/) {
+    kernels.forward(block, at(x, element), at(y, element));
   });
 }
 
 void softmax_grad(const Tensor& g, const Tensor& y, const AxisView& view, Tensor& gx) {
   const SoftmaxKernels kernels = kernels_for(y.dtype());
-  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t /*sample*/,
-                       void* /*scratch*/) {
+  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t /*sample*/) {
     kernels.backward(block, at(g, element), at(y, element), at(gx, element));
   });
 }
 
 void log_sum_exp(const Tensor& x, const AxisView& view, Tensor& largest, Tensor& log_sum) {
   const SoftmaxKernels kernels = kernels_for(x.dtype());
-  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t sample,
-                       void* /*scratch*/) {
+  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t sample) {
     kernels.log_sum_exp(block, at(x, element), at(largest, sample), at(log_sum, sample));
   });
 }
@@ -497,8 +498,7 @@ void log_sum_exp(const Tensor& x, const AxisView& view, Tensor& largest, Tensor&
 void cross_entropy_grad(const Tensor& x, const Tensor& labels, const Tensor& largest,
                         const Tensor& log_sum, double factor, const AxisView& view, Tensor& gx) {
   const SoftmaxKernels kernels = kernels_for(x.dtype());
-  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t sample,
-                       void* /*scratch*/) {
+  for_blocks(view, [&](const SoftmaxBlock& block, std::int64_t element, std::int64_t sample) {
     kernels.scaled_softmax(block, at(x, element), at(largest, sample), at(log_sum, sample), factor,
                            at(gx, element));
   });
