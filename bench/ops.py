@@ -28,7 +28,7 @@ from common import ROOT
 
 WARM_UP_SECONDS, MEASURED_SECONDS, LEAST_RUNS = 0.1, 0.3, 5
 # A turn is taken again where other processes had more than this share of a core.
-MOST_OTHER_LOAD, MOST_ATTEMPTS, PAUSE_SECONDS = 0.3, 10, 1
+MOST_OTHER_LOAD, MOST_ATTEMPTS, PAUSE_SECONDS = 0.3, 20, 0.2
 
 
 class Row:
