@@ -34,8 +34,7 @@ void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coeff
                  const Tensor& x, Tensor& out);
 
 /// Gradients of the coefficients of every layer and, where `gx` is given, of x. The activations of
-/// a tile are computed again while it is in the cache: that is quicker than writing those of all
-/// tiles to memory and reading them back, and needs none of that memory.
+/// a tile are computed again while it is in the cache, so those of all tiles need no memory.
 void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                   const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx);
 
