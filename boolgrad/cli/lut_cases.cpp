@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,39 +15,22 @@
 namespace boolgrad::cli {
 namespace {
 
-struct Precision {
-  DType dtype;
-  double tolerance;
-};
 constexpr Precision precisions[] = {{DType::float64, 1e-10}, {DType::float32, 1e-5}};
 
-/// One case of a file: its tensors by name, without the name of the case.
-class LutCase {
+/// One case of a file, with its loss and the number of its layers.
+class LutCase : public ReferenceCase {
  public:
   LutCase(const std::filesystem::path& path, const TensorFile& file, const std::string& name)
-      : path_(path), file_(file), name_(name) {
-    const auto settings = file.metadata.find(name);
-    const nlohmann::json parsed = settings == file.metadata.end()
-                                      ? nlohmann::json()
-                                      : nlohmann::json::parse(settings->second, nullptr, false);
-    if (!parsed.is_object() || !parsed.contains("loss") || !parsed["loss"].is_string()) {
+      : ReferenceCase(path, file, name) {
+    if (!settings().contains("loss") || !settings()["loss"].is_string()) {
       fail("verify", "{}: expected settings with a loss for case {}, received none", path.string(),
            name);
     }
-    loss_ = parsed["loss"].get<std::string>();
-    while (file.tensors.contains(fmt::format("{}/layer.{}.logits", name, layers_))) ++layers_;
+    loss_ = settings()["loss"].get<std::string>();
+    while (has(fmt::format("layer.{}.logits", layers_))) ++layers_;
   }
 
-  const std::string& name() const { return name_; }
   std::size_t layers() const { return layers_; }
-
-  const Tensor& tensor(const std::string& part) const {
-    const auto found = file_.tensors.find(name_ + "/" + part);
-    if (found == file_.tensors.end()) {
-      fail("verify", "{}: expected the tensor {}/{}, received none", path_.string(), name_, part);
-    }
-    return found->second;
-  }
   const Tensor& of_layer(std::size_t layer, const std::string& part) const {
     return tensor(fmt::format("layer.{}.{}", layer, part));
   }
@@ -57,13 +38,10 @@ class LutCase {
   Tensor loss(const Tensor& y, const Tensor& target) const {
     if (loss_ == "l4") return l4(y, target);
     if (loss_ == "bce") return binary_cross_entropy(y, target);
-    fail("verify", "{}: expected the loss l4 or bce, received {}", path_.string(), loss_);
+    fail("verify", "{}: expected the loss l4 or bce, received {}", path().string(), loss_);
   }
 
  private:
-  const std::filesystem::path& path_;
-  const TensorFile& file_;
-  std::string name_;
   std::string loss_;
   std::size_t layers_ = 0;
 };
@@ -88,36 +66,8 @@ LogicNetwork network_of(const LutCase& of, DType dtype) {
   return network;
 }
 
-/// Compares tensors of one case in one precision.
-class Comparison {
- public:
-  Comparison(const LutCase& of, const Precision& precision, std::vector<Check>& checks)
-      : of_(of), precision_(precision), checks_(checks) {}
-
-  void add(const std::string& tensor, const Tensor& value, const Tensor& reference,
-           double tolerance) const {
-    Check check{.name = of_.name(), .tensor = tensor, .dtype = precision_.dtype};
-    check.tolerance = tolerance;
-    if (value.size() == reference.size()) {
-      check.error = relative_error(value, reference);
-    } else {
-      check.message =
-          fmt::format("expected {} elements, received {}", reference.size(), value.size());
-    }
-    checks_.push_back(check);
-  }
-  void add(const std::string& tensor, const Tensor& value, const Tensor& reference) const {
-    add(tensor, value, reference, precision_.tolerance);
-  }
-
- private:
-  const LutCase& of_;
-  const Precision& precision_;
-  std::vector<Check>& checks_;
-};
-
 void verify_case(const LutCase& of, const Precision& precision, std::vector<Check>& checks) {
-  const Comparison compare(of, precision, checks);
+  const Comparison compare(of.name(), precision, checks);
   const LogicNetwork network = network_of(of, precision.dtype);
   const Tensor x = feature_major(of.tensor("input"), precision.dtype);
   const std::vector<Tensor> outputs = network.soft_layers(x);
@@ -138,22 +88,15 @@ void verify_case(const LutCase& of, const Precision& precision, std::vector<Chec
   }
 }
 
-std::set<std::string> case_names(const TensorFile& file) {
-  std::set<std::string> names;
-  for (const auto& [name, tensor] : file.tensors) {
-    const std::size_t end = name.find("/layer.0.logits");
-    if (end != std::string::npos) names.insert(name.substr(0, end));
-  }
-  return names;
-}
+constexpr const char* mark = "/layer.0.logits";
 
 }  // namespace
 
-bool holds_lut_cases(const TensorFile& file) { return !case_names(file).empty(); }
+bool holds_lut_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
 std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file) {
   std::vector<Check> checks;
-  for (const std::string& name : case_names(file)) {
+  for (const std::string& name : case_names(file, mark)) {
     const LutCase of(path, file, name);
     for (const Precision& precision : precisions) verify_case(of, precision, checks);
   }

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,51 @@ struct Check {
   bool pass() const { return error <= tolerance; }
 };
 
+struct Precision {
+  DType dtype;
+  double tolerance;
+};
+
+/// One case of a file whose tensors are named `case/tensor` and whose metadata holds the settings
+/// of each case as JSON. Refers to the file.
+class ReferenceCase {
+ public:
+  ReferenceCase(const std::filesystem::path& path, const TensorFile& file, std::string name);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& name() const { return name_; }
+  const nlohmann::json& settings() const { return settings_; }
+  bool has(const std::string& part) const;
+  const Tensor& tensor(const std::string& part) const;
+
+ private:
+  const std::filesystem::path& path_;
+  const TensorFile& file_;
+  std::string name_;
+  nlohmann::json settings_;
+};
+
+/// The cases that have a tensor whose name ends in `mark`.
+std::set<std::string> case_names(const TensorFile& file, std::string_view mark);
+
+/// Compares tensors of one case in one precision.
+class Comparison {
+ public:
+  Comparison(std::string name, const Precision& precision, std::vector<Check>& checks)
+      : name_(std::move(name)), precision_(precision), checks_(checks) {}
+
+  void add(const std::string& tensor, const Tensor& value, const Tensor& reference,
+           double tolerance) const;
+  void add(const std::string& tensor, const Tensor& value, const Tensor& reference) const {
+    add(tensor, value, reference, precision_.tolerance);
+  }
+
+ private:
+  std::string name_;
+  const Precision& precision_;
+  std::vector<Check>& checks_;
+};
+
 /// A kind of reference file.
 struct ReferenceKind {
   std::string_view name;
@@ -39,5 +86,10 @@ struct ReferenceKind {
 /// 1e-10 and in float32 within 1e-5; the hard outputs exactly.
 bool holds_lut_cases(const TensorFile& file);
 std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file);
+
+/// Cellular automata: states, loss and all gradients in float64 within 1e-9 and in float32 within
+/// 1e-4 of the largest value; the hard states exactly.
+bool holds_automaton_cases(const TensorFile& file);
+std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file);
 
 }  // namespace boolgrad::cli

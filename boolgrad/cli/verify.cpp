@@ -24,11 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Precision {
-  DType dtype;
-  double tolerance;
-};
-
 constexpr std::array<Precision, 3> precisions = {
     {{DType::float64, 1e-10}, {DType::float32, 1e-5}, {DType::float16, 2e-3}}};
 
@@ -93,8 +88,9 @@ std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file) {
 
 // ---------------------------------------------------------------------------------------------
 
-constexpr std::array<ReferenceKind, 2> kinds = {
-    {{"ops", holds_op_cases, verify_ops}, {"lut", holds_lut_cases, verify_lut}}};
+constexpr std::array<ReferenceKind, 3> kinds = {{{"ops", holds_op_cases, verify_ops},
+                                                 {"lut", holds_lut_cases, verify_lut},
+                                                 {"ca", holds_automaton_cases, verify_automata}}};
 
 std::vector<Check> verify_file(const fs::path& path) {
   const TensorFile file = load_safetensors(path);

@@ -114,19 +114,25 @@ Tensor LogicNetwork::masked_tables(const LogicLayer& layer) const {
   return multiply(soft_tables(parametrisation_, layer.logits), as_column(layer.mask));
 }
 
+std::vector<Tensor> LogicNetwork::tables() const {
+  std::vector<Tensor> result;
+  for (const LogicLayer& layer : layers_) result.push_back(masked_tables(layer));
+  return result;
+}
+
+std::vector<WiringPtr> LogicNetwork::wirings() const {
+  std::vector<WiringPtr> result;
+  for (const LogicLayer& layer : layers_) result.push_back(layer.wiring);
+  return result;
+}
+
 Tensor LogicNetwork::masked_inputs(const Tensor& x) const {
   return is_all_ones(input_mask_) ? x : multiply(x, as_column(input_mask_));
 }
 
 Tensor LogicNetwork::soft(const Tensor& x) const {
   if (layers_.empty()) return masked_inputs(x);
-  std::vector<Tensor> tables;
-  std::vector<WiringPtr> wirings;
-  for (const LogicLayer& layer : layers_) {
-    tables.push_back(masked_tables(layer));
-    wirings.push_back(layer.wiring);
-  }
-  return lut_layers(masked_inputs(x), tables, wirings);
+  return lut_layers(masked_inputs(x), tables(), wirings());
 }
 
 std::vector<Tensor> LogicNetwork::soft_layers(const Tensor& x) const {

@@ -37,6 +37,10 @@ class LogicNetwork {
   /// The logits of all layers, to be trained.
   std::vector<Tensor> parameters() const;
 
+  /// The soft tables [gates, 2^arity] of all layers, masked gates all 0, and their wirings.
+  std::vector<Tensor> tables() const;
+  std::vector<WiringPtr> wirings() const;
+
   /// The outputs [outputs, samples] for inputs [inputs, samples] between 0 and 1.
   Tensor soft(const Tensor& x) const;
 

@@ -185,13 +185,59 @@ WiringPtr unique_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t
   return make_wiring(size, wires);
 }
 
-WiringPtr moore_wiring() {
-  constexpr std::int32_t centre = 4;
-  std::vector<std::int32_t> wires(8, centre);
-  for (std::int32_t place = 0; place < 9; ++place) {
-    if (place != centre) wires.push_back(place);
+WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer) {
+  check_size("adjacent_pairs", size);
+  const std::int64_t groups = size.gates / size.group_size;
+  if (size.arity != 2 || size.inputs < 2) {
+    fail("adjacent_pairs", "expected gates of 2 inputs out of at least 2, received {} out of {}",
+         size.arity, size.inputs);
   }
-  return std::make_shared<const Wiring>(9, Tensor::of(wires, {2, 8}));
+  std::vector<std::int32_t> first;
+  for (std::int64_t i = 0; i + 1 < size.inputs; i += 2) first.push_back(static_cast<int>(i));
+  for (std::int64_t i = 1; i + 1 < size.inputs; i += 2) first.push_back(static_cast<int>(i));
+  std::vector<std::int32_t> second;
+  for (const std::int32_t i : first) second.push_back(i + 1);
+  for (std::int64_t apart = 2; std::ssize(first) < groups && apart < size.inputs; ++apart) {
+    for (std::int64_t i = 0; i + apart < size.inputs; ++i) {
+      first.push_back(static_cast<std::int32_t>(i));
+      second.push_back(static_cast<std::int32_t>(i + apart));
+    }
+  }
+  Deck deck(groups, seed, order_stream + layer);
+  Tensor wires = empty_wires(size);
+  const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::size_t pair = static_cast<std::size_t>(deck.draw()) % first.size();
+    wire[static_cast<std::size_t>(group)] = first[pair];
+    wire[static_cast<std::size_t>(groups + group)] = second[pair];
+  }
+  return make_wiring(size, wires);
+}
+
+WiringPtr moore_wiring(std::int64_t group_size, std::uint64_t seed, std::uint32_t layer) {
+  constexpr std::int64_t centre = 4;
+  constexpr std::size_t neighbours = 8;
+  Deck deck(neighbours, seed, order_stream + layer);
+  std::vector<std::int32_t> wires(2 * neighbours, centre);
+  for (std::size_t i = 0; i < neighbours; ++i) {
+    const std::int64_t place = deck.draw();
+    wires[i] = static_cast<std::int32_t>(place < centre ? place : place + 1);
+  }
+  return std::make_shared<const Wiring>(9, Tensor::of(wires, {2, neighbours}), group_size);
+}
+
+WiringPtr interleaved(const Wiring& one, std::int64_t count) {
+  Tensor wires({one.arity(), one.gates() * count}, DType::int32);
+  const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
+  std::size_t at = 0;
+  for (int slot = 0; slot < one.arity(); ++slot) {
+    for (std::int64_t gate = 0; gate < one.gates(); ++gate) {
+      for (std::int64_t copy = 0; copy < count; ++copy) {
+        wire[at++] = static_cast<std::int32_t>(one.source(gate, slot) * count + copy);
+      }
+    }
+  }
+  return std::make_shared<const Wiring>(one.inputs() * count, wires);
 }
 
 WiringPtr local_wiring(const WiringSize& size, double noise, std::uint64_t seed,

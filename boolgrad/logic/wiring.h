@@ -80,9 +80,19 @@ WiringPtr random_wiring(const WiringSize& size, std::uint64_t seed, std::uint32_
 /// Two inputs a gate, never the same pair twice as long as there are enough pairs.
 WiringPtr unique_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
 
-/// Nine inputs, a 3 by 3 neighbourhood in row-major order: gate i reads the centre and the i-th of
-/// the eight neighbours.
-WiringPtr moore_wiring();
+/// Two inputs a gate, next to each other or nearly so: all pairs (0,1), (2,3), ..., then (1,2),
+/// (3,4), ..., then pairs two places apart, three and so on until there is one a gate (and all over
+/// again where there are more gates than pairs), dealt out in random order. A layer as wide as its
+/// input so passes nearly all of it on when its gates give their first input.
+WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
+
+/// Nine inputs, a 3 by 3 neighbourhood in row-major order: eight groups of gates, each reading one
+/// of the eight neighbours, in random order, and then the centre.
+WiringPtr moore_wiring(std::int64_t group_size, std::uint64_t seed, std::uint32_t layer);
+
+/// `count` copies of a layer side by side, gate g of copy k at place g * count + k. Each reads its
+/// own copy of the inputs, which lie in the same order.
+WiringPtr interleaved(const Wiring& one, std::int64_t count);
 
 /// Gate i reads inputs around its own place i * inputs / gates: normally distributed with a
 /// standard deviation of `noise` inputs, wrapping around at the ends.

@@ -131,6 +131,39 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis) {
                 })[0];
 }
 
+Tensor concatenate(std::span<const Tensor> tensors, std::int64_t axis) {
+  if (tensors.empty()) fail("concatenate", "expected at least one tensor, received none");
+  axis = resolve_axis("concatenate", axis, tensors[0].rank());
+  const auto along = static_cast<std::size_t>(axis);
+  Shape shape = tensors[0].shape();
+  shape[along] = 0;
+  std::vector<std::int64_t> begins;
+  for (const Tensor& tensor : tensors) {
+    common_dtype("concatenate", {tensors[0], tensor});
+    Shape others = tensor.shape();
+    if (tensor.rank() == tensors[0].rank()) others[along] = shape[along];
+    if (others != shape) {
+      fail("concatenate", "expected tensors of one shape but for axis {}, received {} and {}", axis,
+           to_string(tensors[0].shape()), to_string(tensor.shape()));
+    }
+    begins.push_back(shape[along]);
+    shape[along] += tensor.shape()[along];
+  }
+  begins.push_back(shape[along]);
+  Tensor out(shape, tensors[0].dtype());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    paste(tensors[i], out, axis, begins[i], begins[i + 1] - begins[i]);
+  }
+  return record("concatenate", tensors, {out}, {},
+                [axis, begins = std::move(begins)](const VjpContext& c) {
+                  std::vector<Tensor> gradients(c.needs.size());
+                  for (std::size_t i = 0; i < gradients.size(); ++i) {
+                    gradients[i] = cut(c.gradient(), axis, begins[i], begins[i + 1]);
+                  }
+                  return gradients;
+                })[0];
+}
+
 Tensor cast(const Tensor& x, DType dtype) {
   if (common_dtype("cast", {x}) == dtype) return x;
   Tensor out(x.shape(), dtype);

@@ -48,7 +48,7 @@ void expect_near(const Tensor& actual, const Tensor& expected, double tolerance)
 class EveryArity : public testing::TestWithParam<int> {};
 
 TEST_P(EveryArity, AgreesWithDifferencesOverRandomShapes) {
-  rc::check("lut_layer passes gradcheck", [](std::uint64_t seed) {
+  EXPECT_TRUE(rc::check("lut_layer passes gradcheck", [](std::uint64_t seed) {
     Choices choose(seed);
     const Layer layer = random_layer(GetParam(), choose.between(1, 5), choose.between(1, 3),
                                      choose.between(1, 4), DType::float64, seed);
@@ -57,7 +57,7 @@ TEST_P(EveryArity, AgreesWithDifferencesOverRandomShapes) {
         [&](std::span<const Tensor> in) { return lut_layer(in[0], in[1], layer.wiring); }, inputs);
     RC_LOG() << result.describe();
     RC_ASSERT(result.pass);
-  });
+  }));
 }
 
 // Samples around the sizes of tiles and vectors, against plain ops.

@@ -106,14 +106,53 @@ TEST(UniquePairs, UsesEveryPairBeforeAnyTwice) {
       "[unique_pairs] expected gates of 2 inputs out of at least 2, received 3 out of 6");
 }
 
-TEST(MooreWiring, JoinsTheCentreWithEachNeighbour) {
-  const WiringPtr wiring = moore_wiring();
-  std::set<int> neighbours;
+TEST(AdjacentPairs, TakesNeighboursFirst) {
+  const WiringPtr wiring = adjacent_pairs({6, 8}, 3, 0);
+  std::set<std::pair<int, int>> pairs;
   for (std::int64_t gate = 0; gate < 8; ++gate) {
-    EXPECT_EQ(wiring->source(gate, 0), 4);
-    neighbours.insert(wiring->source(gate, 1));
+    pairs.emplace(wiring->source(gate, 0), wiring->source(gate, 1));
+  }
+  const std::set<std::pair<int, int>> expected{{0, 1}, {2, 3}, {4, 5}, {1, 2},
+                                               {3, 4}, {0, 2}, {1, 3}, {2, 4}};
+  EXPECT_EQ(pairs, expected);
+  expect_error(
+      [] {
+        adjacent_pairs({3, 4}, 1, 0);
+      },
+      "[adjacent_pairs] expected at most 3 gates of 2 inputs out of 3, received 4 of 2");
+}
+
+TEST(AdjacentPairs, AreDealtOutByTheSeed) {
+  const auto order = [](std::uint64_t seed) {
+    const WiringPtr wiring = adjacent_pairs({64, 64}, seed, 0);
+    return std::vector<int>(wiring->sources().begin(), wiring->sources().end());
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+}
+
+TEST(MooreWiring, JoinsEachNeighbourWithTheCentre) {
+  const WiringPtr wiring = moore_wiring(3, 7, 0);
+  ASSERT_EQ(wiring->gates(), 24);
+  std::set<int> neighbours;
+  for (std::int64_t gate = 0; gate < 24; ++gate) {
+    neighbours.insert(wiring->source(gate, 0));
+    EXPECT_EQ(wiring->source(gate, 0), wiring->source(gate / 3 * 3, 0)) << "gates of a group";
+    EXPECT_EQ(wiring->source(gate, 1), 4);
   }
   EXPECT_EQ(neighbours, (std::set<int>{0, 1, 2, 3, 5, 6, 7, 8}));
+}
+
+TEST(Interleaved, KeepsCopiesApart) {
+  const WiringPtr one = random_wiring({5, 7}, 1, 0);
+  const WiringPtr three = interleaved(*one, 3);
+  ASSERT_EQ(three->inputs(), 15);
+  ASSERT_EQ(three->gates(), 21);
+  for (std::int64_t gate = 0; gate < 21; ++gate) {
+    for (int slot = 0; slot < 2; ++slot) {
+      EXPECT_EQ(three->source(gate, slot), one->source(gate / 3, slot) * 3 + gate % 3);
+    }
+  }
 }
 
 TEST(LocalWiring, StaysAtHomeWithoutNoise) {

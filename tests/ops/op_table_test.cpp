@@ -29,14 +29,14 @@ class EveryOp : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryOp, AgreesWithDifferencesOverRandomShapes) {
-  rc::check(GetParam() + " passes gradcheck", [&](std::uint64_t seed) {
+  EXPECT_TRUE(rc::check(GetParam() + " passes gradcheck", [&](std::uint64_t seed) {
     const OpCase op_case = random_case(op(), seed);
     const std::vector<Tensor> inputs = case_inputs(op(), op_case, DType::float64, seed);
     const GradcheckResult result = gradcheck(
         [&](std::span<const Tensor> in) { return op().apply(in, op_case.options); }, inputs);
     RC_LOG() << shapes_text(op_case) << result.describe();
     RC_ASSERT(result.pass);
-  });
+  }));
 }
 
 /// Output and gradients of one evaluation.

@@ -8,6 +8,7 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/matrix.h"
 #include "boolgrad/ops/reduction.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -54,6 +55,17 @@ TEST(Stack, MakesANewAxisAnywhere) {
   EXPECT_EQ(stack(parts, 1).shape(), (Shape{2, 2}));
 }
 
+TEST(Concatenate, JoinsAlongAnAxis) {
+  const Tensor parts[] = {counting({2, 1}, DType::uint8), counting({2, 2}, DType::uint8)};
+  EXPECT_EQ(values_of(concatenate(parts, 1)), (Values{0, 0, 1, 1, 2, 3}));
+  EXPECT_EQ(concatenate(parts, -1).shape(), (Shape{2, 3}));
+  const Tensor other[] = {counting({2, 1}, DType::uint8), counting({3, 1}, DType::uint8)};
+  EXPECT_EQ(values_of(concatenate(other)), (Values{0, 1, 0, 1, 2}));
+  expect_error([&] { concatenate(other, 1); },
+               "[concatenate] expected tensors of one shape but for axis 1, received [2, 1] and "
+               "[3, 1]");
+}
+
 TEST(Cast, ChangesTheTypeAndPassesGradients) {
   const Tensor x = Tensor::of<double>({-1.5, 0, 300});
   EXPECT_EQ(values_of(cast(x, DType::uint8)), (Values{0, 0, 255}));
@@ -71,6 +83,7 @@ TEST(Shaping, HasTrueDerivatives) {
   for (const std::int64_t axis : {0, 1, 2}) {
     expect_true_derivative([&](auto in) { return slice(in[0], axis, 1, 2); }, {x});
     expect_true_derivative([&](auto in) { return stack(in, axis); }, {x, y});
+    expect_true_derivative([&](auto in) { return concatenate(in, axis); }, {x, y});
   }
   expect_true_derivative([](auto in) { return reshape(in[0], {4, 6}); }, {x});
 }

@@ -3,28 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "boolgrad/backend/cpu/lut_kernels.h"
+#include "boolgrad/backend/cpu/lut_stack.h"
 #include "boolgrad/core/parallel.h"
 
 namespace boolgrad::cpu {
 namespace {
 
-// Tiles are handled in this many groups at most; each group has sums of its own.
+// Tiles are handled in this many groups at most.
 constexpr std::int64_t most_groups = 32;
-
-std::int64_t groups_of(const LutTiling& tiling) { return std::min(tiling.tiles, most_groups); }
-
-/// The tiles of a group.
-struct TileRange {
-  TileRange(const LutTiling& tiling, std::size_t group) {
-    const std::int64_t groups = groups_of(tiling);
-    const auto index = static_cast<std::int64_t>(group);
-    begin = index * tiling.tiles / groups;
-    end = (index + 1) * tiling.tiles / groups;
-  }
-  std::int64_t begin;
-  std::int64_t end;
-};
 
 std::size_t bytes(std::int64_t elements, DType dtype) {
   return static_cast<std::size_t>(elements) * size_of(dtype);
@@ -63,23 +49,6 @@ std::int64_t widest(std::span<const LutWires> layers) {
 }
 
 std::byte* bytes_of(Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data()); }
-
-/// The layers of a network with their kernels.
-struct LayerStack {
-  LayerStack(std::span<const LutWires> all, std::span<const Tensor> coefficients_of, DType dtype)
-      : layers(all), coefficients(coefficients_of) {
-    for (const LutWires& wires : layers) kernels.push_back(lut_kernels(dtype, wires.arity));
-  }
-
-  void forward(std::size_t layer, const void* x, void* out, std::int64_t tile) const {
-    kernels[layer].forward(layers[layer], coefficients[layer].data(), x, out,
-                           static_cast<std::size_t>(tile));
-  }
-
-  std::span<const LutWires> layers;
-  std::span<const Tensor> coefficients;
-  std::vector<LutKernels> kernels;
-};
 
 // Each of the k inputs in turn: f = f0 + x (f1 - f0).
 template <class T>
@@ -122,22 +91,6 @@ void transform_tables(const Tensor& from, Tensor& to, Map map) {
   });
 }
 
-// Adds up the sums of all groups, in order, for every layer.
-template <class T>
-void add_groups(const std::vector<std::vector<Tensor>>& sums, std::vector<Tensor>& gc) {
-  constexpr std::size_t grain = 16384;
-  for (std::size_t layer = 0; layer < gc.size(); ++layer) {
-    const std::span<T> to = gc[layer].mutable_values<T>();
-    parallel_for(task_count(to.size(), grain), [&](std::size_t task) {
-      const std::size_t end = std::min(to.size(), (task + 1) * grain);
-      for (const std::vector<Tensor>& group : sums) {
-        const std::span<const T> from = group[layer].values<T>();
-        for (std::size_t i = task * grain; i < end; ++i) to[i] += from[i];
-      }
-    });
-  }
-}
-
 }  // namespace
 
 LutTiling::LutTiling(std::int64_t sample_count) : samples(sample_count) {
@@ -169,15 +122,16 @@ void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coeff
   const LutTiling tiling(x.shape()[1]);
   const LayerStack stack(layers, coefficients, x.dtype());
   const Shape tile_shape{widest(layers), tiling.tile};
-  parallel_for(static_cast<std::size_t>(groups_of(tiling)), [&](std::size_t group) {
+  const TileGroups groups(tiling.tiles, most_groups);
+  const auto tile_length = static_cast<std::size_t>(tiling.tile);
+  parallel_for(groups.size(), [&](std::size_t group) {
     // Inputs and outputs change places between two buffers.
     Tensor buffers[2] = {Tensor(tile_shape, x.dtype()), Tensor(tile_shape, x.dtype())};
-    const TileRange range(tiling, group);
-    for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
+    for (std::int64_t tile = groups.begin(group); tile < groups.end(group); ++tile) {
       fill_tile(x, tiling, tile, bytes_of(buffers[0]));
       for (std::size_t layer = 0; layer < layers.size(); ++layer) {
         stack.forward(layer, buffers[layer % 2].data(), buffers[(layer + 1) % 2].mutable_data(),
-                      tiling.tile);
+                      tile_length);
       }
       empty_tile(bytes_of(buffers[layers.size() % 2]), tiling, tile, out);
     }
@@ -189,34 +143,32 @@ void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coef
   const DType dtype = g.dtype();
   const LutTiling tiling(g.shape()[1]);
   const LayerStack stack(layers, coefficients, dtype);
-  const auto groups = static_cast<std::size_t>(groups_of(tiling));
+  const TileGroups groups(tiling.tiles, most_groups);
+  const auto tile_length = static_cast<std::size_t>(tiling.tile);
   const Shape tile_shape{widest(layers), tiling.tile};
-  std::vector<std::vector<Tensor>> sums(groups);
-  parallel_for(groups, [&](std::size_t group) {
+  GroupSums sums(groups.size());
+  parallel_for(groups.size(), [&](std::size_t group) {
     std::vector<Tensor> inputs;  // of every layer
     for (const LutWires& wires : layers)
       inputs.emplace_back(Shape{wires.inputs, tiling.tile}, dtype);
-    for (const Tensor& c : coefficients) sums[group].push_back(Tensor::zeros(c.shape(), dtype));
+    sums[group] = zeros_like(coefficients);
     Tensor gradients[2] = {Tensor(tile_shape, dtype), Tensor(tile_shape, dtype)};
-    const TileRange range(tiling, group);
-    for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
+    for (std::int64_t tile = groups.begin(group); tile < groups.end(group); ++tile) {
       fill_tile(x, tiling, tile, bytes_of(inputs[0]));
       for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) {
-        stack.forward(layer, inputs[layer].data(), inputs[layer + 1].mutable_data(), tiling.tile);
+        stack.forward(layer, inputs[layer].data(), inputs[layer + 1].mutable_data(), tile_length);
       }
       fill_tile(g, tiling, tile, bytes_of(gradients[layers.size() % 2]));
       for (std::size_t layer = layers.size(); layer-- > 0;) {
         const bool wanted = layer > 0 || gx != nullptr;
-        stack.kernels[layer].backward(layers[layer], coefficients[layer].data(),
-                                      inputs[layer].data(), gradients[(layer + 1) % 2].data(),
-                                      wanted ? gradients[layer % 2].mutable_data() : nullptr,
-                                      sums[group][layer].mutable_data(),
-                                      static_cast<std::size_t>(tiling.tile));
+        stack.backward(layer, inputs[layer].data(), gradients[(layer + 1) % 2].data(),
+                       wanted ? gradients[layer % 2].mutable_data() : nullptr, sums[group][layer],
+                       tile_length);
       }
       if (gx != nullptr) empty_tile(bytes_of(gradients[0]), tiling, tile, *gx);
     }
   });
-  for (const Tensor& c : coefficients) gc.push_back(Tensor::zeros(c.shape(), dtype));
+  gc = zeros_like(coefficients);
   if (dtype == DType::float32) add_groups<float>(sums, gc);
   else add_groups<double>(sums, gc);
 }

@@ -1,0 +1,498 @@
+#include "boolgrad/backend/cpu/rollout.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "boolgrad/backend/cpu/lut_stack.h"
+#include "boolgrad/core/parallel.h"
+
+namespace boolgrad::cpu {
+namespace {
+
+constexpr std::int64_t most_groups = 16;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Where the activations of a tile lie, in rows of a tile's length.
+class TileLayout {
+ public:
+  /// Either every activation has its own place, or those that are no longer needed make room.
+  TileLayout(const RuleView& rule, bool keeps_all) : keeps_all_(keeps_all) {
+    const std::size_t channels = index(rule.channels);
+    // A row more, because reading a tile may write a vector beyond the last row.
+    hidden_ = (keeps_all ? channels : 1) * neighbourhood + 1;
+    std::size_t widest = 0;
+    for (std::size_t layer = 0; layer + 1 < rule.perceive.size(); ++layer) {
+      hidden_of_layer_.push_back(hidden_per_channel_);
+      hidden_per_channel_ += index(rule.perceive[layer].gates);
+      widest = std::max(widest, index(rule.perceive[layer].gates));
+    }
+    if (!keeps_all) {
+      for (std::size_t layer = 0; layer < hidden_of_layer_.size(); ++layer) {
+        hidden_of_layer_[layer] = layer % 2 * widest;
+      }
+      hidden_per_channel_ = 2 * widest;
+    }
+    input_ = hidden_ + (keeps_all ? channels : 1) * hidden_per_channel_;
+    place_update(rule);
+  }
+
+  std::size_t patch(std::size_t channel) const { return keeps_all_ ? channel * neighbourhood : 0; }
+  std::size_t hidden(std::size_t channel, std::size_t layer) const {
+    return hidden_ + (keeps_all_ ? channel * hidden_per_channel_ : 0) + hidden_of_layer_[layer];
+  }
+  std::size_t input() const { return input_; }
+  std::size_t update(std::size_t layer) const { return update_[layer]; }
+  std::size_t rows() const { return rows_; }
+
+ private:
+  void place_update(const RuleView& rule) {
+    std::size_t widest = 0;
+    for (const LutWires& wires : rule.update) widest = std::max(widest, index(wires.gates));
+    rows_ = input_ + index(rule.update.front().inputs);
+    for (std::size_t layer = 0; layer < rule.update.size(); ++layer) {
+      const std::size_t gates = index(rule.update[layer].gates);
+      update_.push_back(keeps_all_ ? rows_ : rows_ + layer % 2 * widest);
+      if (keeps_all_) rows_ += gates;
+    }
+    if (!keeps_all_) rows_ += 2 * widest;
+  }
+
+  bool keeps_all_;
+  std::size_t hidden_ = 0;
+  std::size_t hidden_per_channel_ = 0;
+  std::vector<std::size_t> hidden_of_layer_;
+  std::size_t input_ = 0;
+  std::vector<std::size_t> update_;
+  std::size_t rows_ = 0;
+};
+
+/// Cells of a tile, whose activations should fit into a core's own cache; a function of the sizes
+/// alone.
+std::size_t tile_length(const RuleView& rule, const Grid& grid, DType dtype) {
+  constexpr std::size_t cache = std::size_t{640} << 10;
+  const std::size_t row_bytes = TileLayout(rule, true).rows() * size_of(dtype);
+  return grid.cells() <= 16 || row_bytes * 32 > cache ? 16 : 32;
+}
+
+std::int64_t tile_count(const Grid& grid, std::size_t tile) {
+  const auto length = static_cast<std::int64_t>(tile);
+  return (grid.cells() + length - 1) / length;
+}
+
+/// States that are kept: 0, n, 2n, ... of `steps`.
+std::int64_t kept_states(const RolloutShape& shape) {
+  if (shape.keep_every == 0) return 0;
+  return (shape.steps + shape.keep_every - 1) / shape.keep_every;
+}
+
+template <class T>
+class Rollout {
+ public:
+  Rollout(const RuleView& rule, const RolloutShape& shape, const Tensor& fire)
+      : rule_(rule),
+        shape_(shape),
+        fire_(fire),
+        dtype_(dtype_of<T>()),
+        perceive_(rule.perceive, rule.coefficients.first(rule.perceive.size()), dtype_),
+        update_(rule.update, rule.coefficients.subspan(rule.perceive.size()), dtype_),
+        kernels_(grid_kernels(dtype_)),
+        offsets_(shape.grid.offsets()),
+        all_(rule, true),
+        tile_(tile_length(rule, shape.grid, dtype_)),
+        groups_(tile_count(shape.grid, tile_), most_groups) {
+    for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
+      runs_.push_back(shape.grid.runs(first_cell(tile), index_count(tile)));
+    }
+  }
+
+  void forward(const Tensor& initial, Tensor& out, RolloutTrace* trace) {
+    const std::int64_t kept = trace == nullptr ? 0 : kept_states(shape_);
+    if (kept > 0) trace->states = padded(kept);
+    if (trace != nullptr && shape_.keep_every == 0) {
+      trace->activations =
+          Tensor({shape_.steps, groups_.tiles, static_cast<std::int64_t>(all_.rows()),
+                  static_cast<std::int64_t>(tile_)},
+                 dtype_);
+    }
+    Tensor passing = padded(2);
+    // A state lies in the trace where it is kept there.
+    const auto place = [&](std::int64_t step) {
+      const bool keep = kept > 0 && step % shape_.keep_every == 0 && step < shape_.steps;
+      return keep ? state_at(trace->states, step / shape_.keep_every) : state_at(passing, step % 2);
+    };
+    pad(initial, place(0));
+    for (std::int64_t step = 0; step < shape_.steps; ++step) {
+      T* kept_tiles = trace != nullptr && trace->activations.defined()
+                          ? activations_at(trace->activations, step)
+                          : nullptr;
+      take_step(place(step), place(step + 1), fire_at(step), kept_tiles, returned_at(out, step));
+    }
+  }
+
+  void backward(const RolloutTrace& trace, const Tensor& upstream,
+                std::vector<Tensor>& coefficients, Tensor* initial) {
+    sums_.resize(groups_.size());
+    for (auto& group : sums_) group = zeros_like(rule_.coefficients);
+    // What each cell's neighbours read from it: of this step and of the one after.
+    Tensor read[2] = {read_gradients(), read_gradients()};
+    const std::int64_t every = std::max<std::int64_t>(shape_.keep_every, 1);
+    Tensor segment = every > 1 ? padded(every) : Tensor();
+    for (std::int64_t step = shape_.steps; step-- > 0;) {
+      if (every > 1 && (step + 1 == shape_.steps || (step + 1) % every == 0)) {
+        recompute(trace.states, step / every, segment);
+      }
+      const StepBack back{
+          .state = state_before(step, trace, segment),
+          .fire = fire_at(step),
+          .activations = shape_.keep_every == 0 ? activations_at(trace.activations, step) : nullptr,
+          .upstream = upstream_at(upstream, step),
+          .read_after = step + 1 < shape_.steps ? values(read[(step + 1) % 2]) : nullptr,
+          .read = values(read[step % 2]),
+          .wants_input = step > 0 || initial != nullptr};
+      go_back(back);
+    }
+    if (initial != nullptr) gather_initial(values(read[0]), *initial);
+    coefficients = zeros_like(rule_.coefficients);
+    add_groups<T>(sums_, coefficients);
+  }
+
+ private:
+  struct StepBack {
+    const T* state;  ///< planes of the state that the step starts from
+    const std::uint8_t* fire;
+    const T* activations;  ///< of all tiles, where they were kept
+    const T* upstream;     ///< gradient of the state that the step leads to: [channels, cells]
+    const T* read_after;   ///< what the step after read from that state; null after the last step
+    T* read;               ///< what this step reads
+    bool wants_input;
+  };
+
+  // ------------------------------------------------------------------ where things lie
+
+  static T* values(Tensor& tensor) { return tensor.mutable_values<T>().data(); }
+  std::size_t channels() const { return index(rule_.channels); }
+  std::size_t cells() const { return index(shape_.grid.cells()); }
+  std::size_t plane() const { return index(shape_.grid.plane()); }
+
+  std::int64_t first_cell(std::int64_t tile) const {
+    return tile * static_cast<std::int64_t>(tile_);
+  }
+  std::int64_t index_count(std::int64_t tile) const {
+    return std::min(static_cast<std::int64_t>(tile_), shape_.grid.cells() - first_cell(tile));
+  }
+  std::size_t used(std::int64_t tile) const { return index(index_count(tile)); }
+
+  Tensor padded(std::int64_t count) const {
+    return Tensor::zeros({count, rule_.channels, shape_.grid.plane()}, dtype_);
+  }
+  Tensor read_gradients() const {
+    const std::int64_t planes = rule_.channels * static_cast<std::int64_t>(neighbourhood);
+    return Tensor::zeros({planes, shape_.grid.plane()}, dtype_);
+  }
+  T* state_at(Tensor& states, std::int64_t at) const {
+    return values(states) + index(at) * channels() * plane();
+  }
+  T* activations_at(const Tensor& activations, std::int64_t step) const {
+    Tensor shared = activations;
+    return values(shared) + index(step * groups_.tiles) * all_.rows() * tile_;
+  }
+  const std::uint8_t* fire_at(std::int64_t step) const {
+    return fire_.defined() ? fire_.values<std::uint8_t>().data() + index(step) * cells() : nullptr;
+  }
+  /// Where the state after `step` is returned; null where it is not.
+  T* returned_at(Tensor& out, std::int64_t step) const {
+    const std::int64_t at = step - (shape_.steps - shape_.returned);
+    return at < 0 ? nullptr : values(out) + index(at) * channels() * cells();
+  }
+  const T* upstream_at(const Tensor& upstream, std::int64_t step) const {
+    Tensor shared = upstream;
+    return returned_at(shared, step);
+  }
+  const T* state_before(std::int64_t step, const RolloutTrace& trace, Tensor& segment) const {
+    if (shape_.keep_every == 0) return nullptr;
+    if (shape_.keep_every > 1) return state_at(segment, step % shape_.keep_every);
+    Tensor shared = trace.states;
+    return state_at(shared, step);
+  }
+
+  /// Calls f(tile) for the tiles of every group, groups in parallel, after `prepare`.
+  template <class Task>
+  void for_groups(Task task) const {
+    parallel_for(groups_.size(),
+                 [&](std::size_t group) { task(group, groups_.begin(group), groups_.end(group)); });
+  }
+
+  // ------------------------------------------------------------------ forward
+
+  void pad(const Tensor& initial, T* planes) const {
+    const T* from = initial.values<T>().data();
+    for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
+      for (std::size_t c = 0; c < channels(); ++c) {
+        kernels_.write(from + c * cells() + index(first_cell(tile)), runs_[index(tile)],
+                       shape_.grid, planes + c * plane());
+      }
+    }
+  }
+
+  void take_step(const T* state, T* next, const std::uint8_t* fire, T* kept, T* returned) const {
+    const TileLayout passing(rule_, false);
+    const TileLayout& layout = kept == nullptr ? passing : all_;
+    for_groups([&](std::size_t, std::int64_t begin, std::int64_t end) {
+      Tensor scratch({static_cast<std::int64_t>(kept == nullptr ? layout.rows() * tile_ : 1)},
+                     dtype_);
+      for (std::int64_t tile = begin; tile < end; ++tile) {
+        T* a = kept == nullptr ? values(scratch) : kept + index(tile) * layout.rows() * tile_;
+        forward_tile(layout, state, fire, tile, a);
+        store_state(a + layout.update(update_.size() - 1) * tile_, tile, next, returned);
+      }
+    });
+  }
+
+  void store_state(const T* rows, std::int64_t tile, T* next, T* returned) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+      kernels_.write(rows + c * tile_, runs_[index(tile)], shape_.grid, next + c * plane());
+      if (returned != nullptr) {
+        std::memcpy(returned + c * cells() + index(first_cell(tile)), rows + c * tile_,
+                    used(tile) * sizeof(T));
+      }
+    }
+  }
+
+  /// The whole step of one tile. The state after it ends up where the last layer's output lies.
+  void forward_tile(const TileLayout& layout, const T* state, const std::uint8_t* fire,
+                    std::int64_t tile, T* a) const {
+    T* input = a + layout.input() * tile_;
+    for (std::size_t c = 0; c < channels(); ++c) {
+      T* patch = a + layout.patch(c) * tile_;
+      read_patch(state + c * plane(), tile, patch);
+      std::memcpy(input + c * tile_, patch + own_place * tile_, tile_ * sizeof(T));
+      T* perceived = input + (channels() + c * index(rule_.perceived())) * tile_;
+      const T* x = patch;
+      for (std::size_t layer = 0; layer < perceive_.size(); ++layer) {
+        T* out = layer + 1 < perceive_.size() ? a + layout.hidden(c, layer) * tile_ : perceived;
+        perceive_.forward(layer, x, out, tile_);
+        x = out;
+      }
+    }
+    const T* x = input;
+    for (std::size_t layer = 0; layer < update_.size(); ++layer) {
+      T* out = a + layout.update(layer) * tile_;
+      update_.forward(layer, x, out, tile_);
+      x = out;
+    }
+    if (fire != nullptr)
+      blend(input, fire + first_cell(tile), tile, a + layout.update(update_.size() - 1) * tile_);
+  }
+
+  void read_patch(const T* state, std::int64_t tile, T* patch) const {
+    for (std::size_t n = 0; n < neighbourhood; ++n) {
+      kernels_.read(state, runs_[index(tile)], offsets_[n], patch + n * tile_);
+    }
+    for (std::size_t n = 0; n < neighbourhood; ++n) clear_rest(tile, patch + n * tile_);
+  }
+
+  /// Samples of the last tile that are no cells count for nothing.
+  void clear_rest(std::int64_t tile, T* row) const {
+    std::fill(row + used(tile), row + tile_, T{0});
+  }
+
+  /// Cells that do not fire stay what they were.
+  void blend(const T* before, const std::uint8_t* fire, std::int64_t tile, T* after) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+      for (std::size_t i = 0; i < used(tile); ++i) {
+        if (fire[i] == 0) after[c * tile_ + i] = before[c * tile_ + i];
+      }
+    }
+  }
+
+  // ------------------------------------------------------------------ backward
+
+  /// The states of segment `at`, from the one that was kept.
+  void recompute(const Tensor& kept, std::int64_t at, Tensor& segment) const {
+    Tensor shared = kept;
+    const std::int64_t first = at * shape_.keep_every;
+    const std::int64_t end = std::min(first + shape_.keep_every, shape_.steps);
+    std::copy_n(state_at(shared, at), channels() * plane(), state_at(segment, 0));
+    for (std::int64_t step = first; step + 1 < end; ++step) {
+      take_step(state_at(segment, step - first), state_at(segment, step - first + 1), fire_at(step),
+                nullptr, nullptr);
+    }
+  }
+
+  /// Rows of a tile that a backward step works on.
+  struct GradientRows {
+    GradientRows(const Rollout& of)
+        : state(of.channels() + 1, of.tile_),
+          stays(of.channels(), of.tile_),
+          update{{of.widest(of.update_), of.tile_}, {of.widest(of.update_), of.tile_}},
+          perceive{{of.widest(of.perceive_), of.tile_}, {of.widest(of.perceive_), of.tile_}} {}
+
+    struct Rows {
+      Rows(std::size_t rows, std::size_t tile)
+          : memory({static_cast<std::int64_t>(rows * tile)}, dtype_of<T>()) {}
+      T* data() { return values(memory); }
+      Tensor memory;
+    };
+    Rows state;  ///< gradient of the state after the step; a row to spare
+    Rows stays;  ///< the part of it that belongs to cells that did not fire
+    Rows update[2];
+    Rows perceive[2];
+  };
+
+  static std::size_t widest(const LayerStack& stack) {
+    std::int64_t rows = 0;
+    for (const LutWires& wires : stack.layers) rows = std::max({rows, wires.inputs, wires.gates});
+    return index(rows);
+  }
+
+  void go_back(const StepBack& step) {
+    for_groups([&](std::size_t group, std::int64_t begin, std::int64_t end) {
+      Tensor scratch(
+          {static_cast<std::int64_t>(step.activations == nullptr ? all_.rows() * tile_ : 1)},
+          dtype_);
+      GradientRows g(*this);
+      for (std::int64_t tile = begin; tile < end; ++tile) {
+        if (step.activations == nullptr) {
+          forward_tile(all_, step.state, step.fire, tile, values(scratch));
+        }
+        const T* a = step.activations == nullptr
+                         ? values(scratch)
+                         : step.activations + index(tile) * all_.rows() * tile_;
+        gather_state(step, tile, g);
+        backward_tile(step, tile, a, g, sums_[group]);
+      }
+    });
+  }
+
+  /// The gradient of the state that the step leads to.
+  void gather_state(const StepBack& step, std::int64_t tile, GradientRows& g) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+      T* row = g.state.data() + c * tile_;
+      if (step.read_after != nullptr) {
+        kernels_.gather(step.read_after + c * neighbourhood * plane(), plane(), shape_.grid,
+                        runs_[index(tile)], row);
+        clear_rest(tile, row);
+      } else {
+        std::fill_n(row, tile_, T{0});
+      }
+      if (step.upstream == nullptr) continue;
+      const T* from = step.upstream + c * cells() + index(first_cell(tile));
+      for (std::size_t i = 0; i < used(tile); ++i) row[i] += from[i];
+    }
+    if (step.fire != nullptr) split(step.fire + first_cell(tile), tile, g);
+  }
+
+  void split(const std::uint8_t* fire, std::int64_t tile, GradientRows& g) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+      T* row = g.state.data() + c * tile_;
+      T* stays = g.stays.data() + c * tile_;
+      std::fill_n(stays, tile_, T{0});
+      for (std::size_t i = 0; i < used(tile); ++i) {
+        if (fire[i] == 0) std::swap(row[i], stays[i]);
+      }
+    }
+  }
+
+  void backward_tile(const StepBack& step, std::int64_t tile, const T* a, GradientRows& g,
+                     std::vector<Tensor>& sums) const {
+    const T* upstream = g.state.data();
+    for (std::size_t layer = update_.size(); layer-- > 0;) {
+      const T* x = a + (layer > 0 ? all_.update(layer - 1) : all_.input()) * tile_;
+      T* gx = g.update[layer % 2].data();
+      update_.backward(layer, x, upstream, gx, sums[perceive_.size() + layer], tile_);
+      upstream = gx;
+    }
+    for (std::size_t c = 0; c < channels(); ++c) {
+      const T* perceived = upstream + (channels() + c * index(rule_.perceived())) * tile_;
+      const T* patch = backward_perception(step, c, a, perceived, g, sums);
+      if (step.wants_input) store_read(step, c, tile, upstream + c * tile_, g, patch);
+    }
+  }
+
+  /// The gradient of the nine values that channel c was perceived from.
+  const T* backward_perception(const StepBack& step, std::size_t c, const T* a, const T* upstream,
+                               GradientRows& g, std::vector<Tensor>& sums) const {
+    for (std::size_t layer = perceive_.size(); layer-- > 0;) {
+      const T* x = a + (layer > 0 ? all_.hidden(c, layer - 1) : all_.patch(c)) * tile_;
+      T* gx = layer > 0 || step.wants_input ? g.perceive[layer % 2].data() : nullptr;
+      perceive_.backward(layer, x, upstream, gx, sums[layer], tile_);
+      upstream = gx;
+    }
+    return upstream;
+  }
+
+  void store_read(const StepBack& step, std::size_t c, std::int64_t tile, const T* direct,
+                  GradientRows& g, const T* patch) const {
+    T* own = g.perceive[0].data() + own_place * tile_;
+    for (std::size_t i = 0; i < tile_; ++i) own[i] += direct[i];
+    if (step.fire != nullptr) {
+      const T* stays = g.stays.data() + c * tile_;
+      for (std::size_t i = 0; i < tile_; ++i) own[i] += stays[i];
+    }
+    for (std::size_t n = 0; n < neighbourhood; ++n) {
+      kernels_.write(patch + n * tile_, runs_[index(tile)], shape_.grid,
+                     step.read + (c * neighbourhood + n) * plane());
+    }
+  }
+
+  void gather_initial(const T* read, Tensor& initial) const {
+    Tensor rows({2 * static_cast<std::int64_t>(tile_)}, dtype_);
+    for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
+      for (std::size_t c = 0; c < channels(); ++c) {
+        kernels_.gather(read + c * neighbourhood * plane(), plane(), shape_.grid,
+                        runs_[index(tile)], values(rows));
+        std::copy_n(values(rows), used(tile),
+                    values(initial) + c * cells() + index(first_cell(tile)));
+      }
+    }
+  }
+
+  const RuleView& rule_;
+  const RolloutShape& shape_;
+  const Tensor& fire_;
+  DType dtype_;
+  LayerStack perceive_;
+  LayerStack update_;
+  GridKernels kernels_;
+  std::array<std::ptrdiff_t, neighbourhood> offsets_;
+  TileLayout all_;
+  std::size_t tile_;
+  TileGroups groups_;
+  std::vector<std::vector<GridRun>> runs_;
+  GroupSums sums_;
+};
+
+}  // namespace
+
+std::size_t trace_bytes(const RuleView& rule, const RolloutShape& shape, DType dtype) {
+  const std::size_t tile = tile_length(rule, shape.grid, dtype);
+  if (shape.keep_every == 0) {
+    return index(shape.steps * tile_count(shape.grid, tile)) * TileLayout(rule, true).rows() *
+           tile * size_of(dtype);
+  }
+  const std::int64_t segment = shape.keep_every > 1 ? shape.keep_every : 0;
+  return index((kept_states(shape) + segment) * rule.channels * shape.grid.plane()) *
+         size_of(dtype);
+}
+
+void rollout_forward(const RuleView& rule, const RolloutShape& shape, const Tensor& initial,
+                     const Tensor& fire, Tensor& out, RolloutTrace* trace) {
+  if (initial.dtype() == DType::float32) {
+    Rollout<float>(rule, shape, fire).forward(initial, out, trace);
+  } else {
+    Rollout<double>(rule, shape, fire).forward(initial, out, trace);
+  }
+}
+
+void rollout_backward(const RuleView& rule, const RolloutShape& shape, const Tensor& fire,
+                      const RolloutTrace& trace, const Tensor& upstream,
+                      std::vector<Tensor>& coefficients, Tensor* initial) {
+  if (upstream.dtype() == DType::float32) {
+    Rollout<float>(rule, shape, fire).backward(trace, upstream, coefficients, initial);
+  } else {
+    Rollout<double>(rule, shape, fire).backward(trace, upstream, coefficients, initial);
+  }
+}
+
+}  // namespace boolgrad::cpu
