@@ -115,11 +115,12 @@ TEST(AdjacentPairs, TakesNeighboursFirst) {
   const std::set<std::pair<int, int>> expected{{0, 1}, {2, 3}, {4, 5}, {1, 2},
                                                {3, 4}, {0, 2}, {1, 3}, {2, 4}};
   EXPECT_EQ(pairs, expected);
+  EXPECT_EQ(adjacent_pairs({3, 10}, 1, 0)->gates(), 10);
   expect_error(
       [] {
-        adjacent_pairs({3, 4}, 1, 0);
+        adjacent_pairs({1, 1}, 1, 0);
       },
-      "[adjacent_pairs] expected at most 3 gates of 2 inputs out of 3, received 4 of 2");
+      "[adjacent_pairs] expected gates of 2 inputs out of at least 2, received 2 out of 1");
 }
 
 TEST(AdjacentPairs, AreDealtOutByTheSeed) {
