@@ -36,7 +36,8 @@ class Wiring {
 
   /// All of it as kernels read it, valid as long as the wiring lives.
   LutWires view() const {
-    return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
+    return {inputs_,         gates_,     arity_,    sources_,
+            first_consumer_, consumers_, partners_, input_order_};
   }
 
   /// Who reads `input`, by slot and gate in ascending order.
@@ -51,6 +52,7 @@ class Wiring {
 
  private:
   void list_consumers();
+  void order_inputs();
 
   std::int64_t inputs_;
   std::int64_t gates_ = 0;
@@ -61,6 +63,7 @@ class Wiring {
   std::vector<std::size_t> first_consumer_;
   std::vector<Consumer> consumers_;
   std::vector<std::int32_t> partners_;
+  std::vector<std::int32_t> input_order_;
 };
 
 using WiringPtr = std::shared_ptr<const Wiring>;

@@ -12,9 +12,14 @@ namespace boolgrad::cpu::HWY_NAMESPACE {
 /// sums[0..3] += the sums of the lanes of four vectors.
 template <class D, class V, class T>
 HWY_INLINE void AddLanesOfFour(D d, V v0, V v1, V v2, V v3, T* sums) {
-  T totals[4];
-  FoldFour(d, v0, v1, v2, v3, AddOp(), totals);
-  for (int i = 0; i < 4; ++i) sums[i] += totals[i];
+  if constexpr (CanFoldFour<D>()) {
+    const hn::CappedTag<float, 4> four;
+    hn::StoreU(hn::Add(hn::LoadU(four, sums), FoldedFour(d, v0, v1, v2, v3, AddOp())), four, sums);
+  } else {
+    T totals[4];
+    FoldFour(d, v0, v1, v2, v3, AddOp(), totals);
+    for (int i = 0; i < 4; ++i) sums[i] += totals[i];
+  }
 }
 
 /// Calls f(i) for i = 0..N-1 with constants, so that arrays of vectors stay in registers.
@@ -24,6 +29,22 @@ HWY_INLINE void Unrolled(F f) {
     (f(std::integral_constant<std::size_t, I>{}), ...);
   }
   (std::make_index_sequence<N>{});
+}
+
+/// Calls f with 4, 2 or 1 vectors at a time until the tile is covered.
+template <class T, class F>
+HWY_INLINE void ForColumns(std::size_t tile, F f) {
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  std::size_t column = 0;
+  for (; column + 4 * lanes <= tile; column += 4 * lanes) {
+    f(std::integral_constant<std::size_t, 4>{}, column);
+  }
+  for (; column + 2 * lanes <= tile; column += 2 * lanes) {
+    f(std::integral_constant<std::size_t, 2>{}, column);
+  }
+  for (; column + lanes <= tile; column += lanes) {
+    f(std::integral_constant<std::size_t, 1>{}, column);
+  }
 }
 
 // ------------------------------------------------------------------ two inputs
@@ -45,12 +66,15 @@ void ForwardPair(const LutWires& wires, const void* coefficients, const void* x,
     const auto c1 = hn::Set(d, c[1]);
     const auto c2 = hn::Set(d, c[2]);
     const auto c3 = hn::Set(d, c[3]);
-    for (std::size_t i = 0; i < tile; i += lanes) {
-      const auto va = hn::LoadU(d, a + i);
-      const auto with_b = hn::MulAdd(c3, va, c2);
-      const auto without_b = hn::MulAdd(c1, va, c0);
-      hn::StoreU(hn::MulAdd(with_b, hn::LoadU(d, b + i), without_b), d, to + i);
-    }
+    ForColumns<T>(tile, [&](auto vectors, std::size_t column) HWY_ATTR {
+      Unrolled<vectors>([&](auto v) HWY_ATTR {
+        const std::size_t i = column + v * lanes;
+        const auto va = hn::LoadU(d, a + i);
+        const auto with_b = hn::MulAdd(c3, va, c2);
+        const auto without_b = hn::MulAdd(c1, va, c0);
+        hn::StoreU(hn::MulAdd(with_b, hn::LoadU(d, b + i), without_b), d, to + i);
+      });
+    });
   }
 }
 
@@ -60,21 +84,25 @@ struct PairColumns {
   using D = hn::ScalableTag<T>;
   using Vec = hn::Vec<D>;
 
-  // Sum g, g a, g b, g ab for the coefficients of a gate whose first input is `own`.
-  static HWY_INLINE void Sums(D d, const T* g, const T* own, const T* other, T* sums) {
-    const std::size_t lanes = hn::Lanes(d);
-    Vec s0 = hn::Zero(d);
-    Vec s1 = s0;
-    Vec s2 = s0;
-    Vec s3 = s0;
-    Unrolled<V>([&](auto v) HWY_ATTR {
-      const Vec vg = hn::LoadU(d, g + v * lanes);
-      const Vec vb = hn::LoadU(d, other + v * lanes);
-      const Vec ga = hn::Mul(vg, hn::LoadU(d, own + v * lanes));
-      s0 = hn::Add(s0, vg);
+  static HWY_INLINE void Load(const T* row, Vec* to) {
+    const D d;
+    Unrolled<V>([&](auto v) HWY_ATTR { to[v] = hn::LoadU(d, row + v * hn::Lanes(d)); });
+  }
+
+  // Sum g, g a, g b, g ab for the coefficients of a gate with inputs a and b.
+  static HWY_INLINE void Sums(const Vec* g, const Vec* a, const Vec* b, T* sums) {
+    const D d;
+    Vec ga = hn::Mul(g[0], a[0]);
+    Vec s0 = g[0];
+    Vec s1 = ga;
+    Vec s2 = hn::Mul(g[0], b[0]);
+    Vec s3 = hn::Mul(ga, b[0]);
+    Unrolled<V - 1>([&](auto v) HWY_ATTR {
+      ga = hn::Mul(g[v + 1], a[v + 1]);
+      s0 = hn::Add(s0, g[v + 1]);
       s1 = hn::Add(s1, ga);
-      s2 = hn::MulAdd(vg, vb, s2);
-      s3 = hn::MulAdd(ga, vb, s3);
+      s2 = hn::MulAdd(g[v + 1], b[v + 1], s2);
+      s3 = hn::MulAdd(ga, b[v + 1], s3);
     });
     AddLanesOfFour(d, s0, s1, s2, s3, sums);
   }
@@ -93,49 +121,47 @@ struct PairColumns {
   }
 
   // One input: g (c1 + c3 b) from each gate that reads it first, g (c2 + c3 a) where second.
+  template <bool kAhead>
   static HWY_INLINE void Gather(const LutWires& wires, const T* c, const T* x, const T* g, T* gx,
                                 T* sums, std::size_t tile, std::size_t input, std::size_t column) {
     const D d;
-    const std::size_t lanes = hn::Lanes(d);
-    const T* own = x + input * tile + column;
+    Vec own[V];
+    Load(x + input * tile + column, own);
     Vec total[V];
     Unrolled<V>([&](auto v) HWY_ATTR { total[v] = hn::Zero(d); });
     const std::size_t end = wires.first_consumer[input + 1];
     std::size_t k = wires.first_consumer[input];
     const auto visit = [&](auto slot) HWY_ATTR {
-      Prefetch(wires, x, g, tile, column, k);
+      if constexpr (kAhead) Prefetch(wires, x, g, tile, column, k);
       const auto gate = static_cast<std::size_t>(wires.consumers[k].gate);
-      const T* other = x + static_cast<std::size_t>(wires.partners[k]) * tile + column;
-      const T* upstream = g + gate * tile + column;
+      Vec other[V];
+      Load(x + static_cast<std::size_t>(wires.partners[k]) * tile + column, other);
+      Vec upstream[V];
+      Load(g + gate * tile + column, upstream);
       const Vec alone = hn::Set(d, c[gate * 4 + 1 + slot]);
       const Vec both = hn::Set(d, c[gate * 4 + 3]);
       Unrolled<V>([&](auto v) HWY_ATTR {
-        const Vec slope = hn::MulAdd(both, hn::LoadU(d, other + v * lanes), alone);
-        total[v] = hn::MulAdd(hn::LoadU(d, upstream + v * lanes), slope, total[v]);
+        const Vec slope = hn::MulAdd(both, other[v], alone);
+        total[v] = hn::MulAdd(upstream[v], slope, total[v]);
       });
-      if constexpr (slot == 0) Sums(d, upstream, own, other, sums + gate * 4);
+      if constexpr (slot == 0) Sums(upstream, own, other, sums + gate * 4);
     };
     for (; k < end && wires.consumers[k].slot == 0; ++k) {
       visit(std::integral_constant<std::size_t, 0>{});
     }
     for (; k < end; ++k) visit(std::integral_constant<std::size_t, 1>{});
     T* to = gx + input * tile + column;
-    Unrolled<V>([&](auto v) HWY_ATTR { hn::StoreU(total[v], d, to + v * lanes); });
+    Unrolled<V>([&](auto v) HWY_ATTR { hn::StoreU(total[v], d, to + v * hn::Lanes(d)); });
+  }
+
+  template <bool kAhead>
+  static HWY_INLINE void GatherAll(const LutWires& wires, const T* c, const T* x, const T* g, T* gx,
+                                   T* sums, std::size_t tile, std::size_t column) {
+    for (const std::int32_t input : wires.input_order) {
+      Gather<kAhead>(wires, c, x, g, gx, sums, tile, static_cast<std::size_t>(input), column);
+    }
   }
 };
-
-/// Calls f with 4 vectors or 1 at a time until the tile is covered.
-template <class T, class F>
-HWY_INLINE void ForColumns(std::size_t tile, F f) {
-  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  std::size_t column = 0;
-  for (; column + 4 * lanes <= tile; column += 4 * lanes) {
-    f(std::integral_constant<std::size_t, 4>{}, column);
-  }
-  for (; column + lanes <= tile; column += lanes) {
-    f(std::integral_constant<std::size_t, 1>{}, column);
-  }
-}
 
 template <class T>
 void BackwardPair(const LutWires& wires, const void* coefficients, const void* x, const void* g,
@@ -146,19 +172,30 @@ void BackwardPair(const LutWires& wires, const void* coefficients, const void* x
   T* to = static_cast<T*>(gx);
   T* total = static_cast<T*>(sums);
   if (to != nullptr) {
-    for (std::size_t input = 0; input < static_cast<std::size_t>(wires.inputs); ++input) {
-      ForColumns<T>(tile, [&](auto vectors, std::size_t column) HWY_ATTR {
-        PairColumns<T, vectors>::Gather(wires, c, from, upstream, to, total, tile, input, column);
-      });
-    }
+    // Rows that fit into a core's own cache need not be asked for early.
+    constexpr std::size_t near = std::size_t{1} << 18;
+    const auto rows = static_cast<std::size_t>(wires.inputs + wires.gates);
+    const bool ahead = rows * tile * sizeof(T) > near;
+    ForColumns<T>(tile, [&](auto vectors, std::size_t column) HWY_ATTR {
+      using Columns = PairColumns<T, vectors>;
+      if (ahead) {
+        Columns::template GatherAll<true>(wires, c, from, upstream, to, total, tile, column);
+      } else {
+        Columns::template GatherAll<false>(wires, c, from, upstream, to, total, tile, column);
+      }
+    });
     return;
   }
   for (std::size_t gate = 0; gate < static_cast<std::size_t>(wires.gates); ++gate) {
     const T* a = from + static_cast<std::size_t>(wires.sources[gate * 2]) * tile;
     const T* b = from + static_cast<std::size_t>(wires.sources[gate * 2 + 1]) * tile;
     ForColumns<T>(tile, [&](auto vectors, std::size_t column) HWY_ATTR {
-      PairColumns<T, vectors>::Sums(hn::ScalableTag<T>(), upstream + gate * tile + column,
-                                    a + column, b + column, total + gate * 4);
+      using Columns = PairColumns<T, vectors>;
+      typename Columns::Vec rows[3][vectors];
+      Columns::Load(upstream + gate * tile + column, rows[0]);
+      Columns::Load(a + column, rows[1]);
+      Columns::Load(b + column, rows[2]);
+      Columns::Sums(rows[0], rows[1], rows[2], total + gate * 4);
     });
   }
 }

@@ -13,66 +13,69 @@ constexpr std::int64_t most_groups = 16;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+/// What stays of a tile's activations once a step is computed.
+enum class Keeps : std::uint8_t {
+  nothing,  ///< each layer overwrites the last but one
+  update,   ///< those of the update; perception is overwritten channel by channel
+  everything,
+};
+
 /// Where the activations of a tile lie, in rows of a tile's length.
 class TileLayout {
  public:
-  /// Either every activation has its own place, or those that are no longer needed make room.
-  TileLayout(const RuleView& rule, bool keeps_all) : keeps_all_(keeps_all) {
-    const std::size_t channels = index(rule.channels);
+  TileLayout(const RuleView& rule, Keeps keeps) : keeps_(keeps) {
+    const std::size_t channels = keeps == Keeps::everything ? index(rule.channels) : 1;
     // A row more, because reading a tile may write a vector beyond the last row.
-    hidden_ = (keeps_all ? channels : 1) * neighbourhood + 1;
-    std::size_t widest = 0;
-    for (std::size_t layer = 0; layer + 1 < rule.perceive.size(); ++layer) {
-      hidden_of_layer_.push_back(hidden_per_channel_);
-      hidden_per_channel_ += index(rule.perceive[layer].gates);
-      widest = std::max(widest, index(rule.perceive[layer].gates));
-    }
-    if (!keeps_all) {
-      for (std::size_t layer = 0; layer < hidden_of_layer_.size(); ++layer) {
-        hidden_of_layer_[layer] = layer % 2 * widest;
-      }
-      hidden_per_channel_ = 2 * widest;
-    }
-    input_ = hidden_ + (keeps_all ? channels : 1) * hidden_per_channel_;
-    place_update(rule);
+    hidden_ = channels * neighbourhood + 1;
+    hidden_per_channel_ = place(rule.perceive.first(rule.perceive.size() - 1), hidden_of_layer_);
+    input_ = hidden_ + channels * hidden_per_channel_;
+    update_ = input_ + index(rule.update.front().inputs);
+    rows_ = update_ + place(rule.update, update_of_layer_);
   }
 
-  std::size_t patch(std::size_t channel) const { return keeps_all_ ? channel * neighbourhood : 0; }
+  std::size_t patch(std::size_t channel) const {
+    return keeps_ == Keeps::everything ? channel * neighbourhood : 0;
+  }
   std::size_t hidden(std::size_t channel, std::size_t layer) const {
-    return hidden_ + (keeps_all_ ? channel * hidden_per_channel_ : 0) + hidden_of_layer_[layer];
+    const std::size_t first = keeps_ == Keeps::everything ? channel * hidden_per_channel_ : 0;
+    return hidden_ + first + hidden_of_layer_[layer];
   }
   std::size_t input() const { return input_; }
-  std::size_t update(std::size_t layer) const { return update_[layer]; }
+  std::size_t update(std::size_t layer) const { return update_ + update_of_layer_[layer]; }
   std::size_t rows() const { return rows_; }
+  Keeps keeps() const { return keeps_; }
 
  private:
-  void place_update(const RuleView& rule) {
+  /// One layer after the other, or two places that they take in turn; returns the rows of all.
+  std::size_t place(std::span<const LutWires> layers, std::vector<std::size_t>& places) const {
     std::size_t widest = 0;
-    for (const LutWires& wires : rule.update) widest = std::max(widest, index(wires.gates));
-    rows_ = input_ + index(rule.update.front().inputs);
-    for (std::size_t layer = 0; layer < rule.update.size(); ++layer) {
-      const std::size_t gates = index(rule.update[layer].gates);
-      update_.push_back(keeps_all_ ? rows_ : rows_ + layer % 2 * widest);
-      if (keeps_all_) rows_ += gates;
+    for (const LutWires& wires : layers) widest = std::max(widest, index(wires.gates));
+    std::size_t rows = 0;
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+      places.push_back(keeps_ == Keeps::nothing ? layer % 2 * widest : rows);
+      rows += index(layers[layer].gates);
     }
-    if (!keeps_all_) rows_ += 2 * widest;
+    return keeps_ == Keeps::nothing ? 2 * widest : rows;
   }
 
-  bool keeps_all_;
+  Keeps keeps_;
   std::size_t hidden_ = 0;
   std::size_t hidden_per_channel_ = 0;
   std::vector<std::size_t> hidden_of_layer_;
   std::size_t input_ = 0;
-  std::vector<std::size_t> update_;
+  std::size_t update_ = 0;
+  std::vector<std::size_t> update_of_layer_;
   std::size_t rows_ = 0;
 };
 
-/// Cells of a tile, whose activations should fit into a core's own cache; a function of the sizes
-/// alone.
+/// Cells of a tile: as many as keep its activations in a core's own cache, but whole vectors; a
+/// function of the sizes alone.
 std::size_t tile_length(const RuleView& rule, const Grid& grid, DType dtype) {
-  constexpr std::size_t cache = std::size_t{640} << 10;
-  const std::size_t row_bytes = TileLayout(rule, true).rows() * size_of(dtype);
-  return grid.cells() <= 16 || row_bytes * 32 > cache ? 16 : 32;
+  constexpr std::size_t cache = std::size_t{900} << 10;
+  const std::size_t column = TileLayout(rule, Keeps::update).rows() * size_of(dtype);
+  std::size_t tile = 64;
+  while (tile > 16 && (column * tile > cache || index(grid.cells()) <= tile / 2)) tile /= 2;
+  return tile;
 }
 
 std::int64_t tile_count(const Grid& grid, std::size_t tile) {
@@ -98,7 +101,9 @@ class Rollout {
         update_(rule.update, rule.coefficients.subspan(rule.perceive.size()), dtype_),
         kernels_(grid_kernels(dtype_)),
         offsets_(shape.grid.offsets()),
-        all_(rule, true),
+        all_(rule, Keeps::everything),
+        update_only_(rule, Keeps::update),
+        passing_(rule, Keeps::nothing),
         tile_(tile_length(rule, shape.grid, dtype_)),
         groups_(tile_count(shape.grid, tile_), most_groups) {
     for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
@@ -161,10 +166,10 @@ class Rollout {
   struct StepBack {
     const T* state;  ///< planes of the state that the step starts from
     const std::uint8_t* fire;
-    const T* activations;  ///< of all tiles, where they were kept
-    const T* upstream;     ///< gradient of the state that the step leads to: [channels, cells]
-    const T* read_after;   ///< what the step after read from that state; null after the last step
-    T* read;               ///< what this step reads
+    T* activations;       ///< of all tiles, where they were kept
+    const T* upstream;    ///< gradient of the state that the step leads to: [channels, cells]
+    const T* read_after;  ///< what the step after read from that state; null after the last step
+    T* read;              ///< what this step reads
     bool wants_input;
   };
 
@@ -236,8 +241,7 @@ class Rollout {
   }
 
   void take_step(const T* state, T* next, const std::uint8_t* fire, T* kept, T* returned) const {
-    const TileLayout passing(rule_, false);
-    const TileLayout& layout = kept == nullptr ? passing : all_;
+    const TileLayout& layout = kept == nullptr ? passing_ : all_;
     for_groups([&](std::size_t, std::int64_t begin, std::int64_t end) {
       Tensor scratch({static_cast<std::int64_t>(kept == nullptr ? layout.rows() * tile_ : 1)},
                      dtype_);
@@ -264,16 +268,11 @@ class Rollout {
                     std::int64_t tile, T* a) const {
     T* input = a + layout.input() * tile_;
     for (std::size_t c = 0; c < channels(); ++c) {
-      T* patch = a + layout.patch(c) * tile_;
-      read_patch(state + c * plane(), tile, patch);
-      std::memcpy(input + c * tile_, patch + own_place * tile_, tile_ * sizeof(T));
-      T* perceived = input + (channels() + c * index(rule_.perceived())) * tile_;
-      const T* x = patch;
-      for (std::size_t layer = 0; layer < perceive_.size(); ++layer) {
-        T* out = layer + 1 < perceive_.size() ? a + layout.hidden(c, layer) * tile_ : perceived;
-        perceive_.forward(layer, x, out, tile_);
-        x = out;
-      }
+      perceive_hidden(layout, state, tile, c, a);
+      std::memcpy(input + c * tile_, a + (layout.patch(c) + own_place) * tile_, tile_ * sizeof(T));
+      const std::size_t last = perceive_.size() - 1;
+      perceive_.forward(last, perception_input(layout, last, c, a),
+                        input + (channels() + c * index(rule_.perceived())) * tile_, tile_);
     }
     const T* x = input;
     for (std::size_t layer = 0; layer < update_.size(); ++layer) {
@@ -281,8 +280,24 @@ class Rollout {
       update_.forward(layer, x, out, tile_);
       x = out;
     }
-    if (fire != nullptr)
+    if (fire != nullptr) {
       blend(input, fire + first_cell(tile), tile, a + layout.update(update_.size() - 1) * tile_);
+    }
+  }
+
+  /// What channel c looks like around each cell, and perception of it but for the last layer.
+  void perceive_hidden(const TileLayout& layout, const T* state, std::int64_t tile, std::size_t c,
+                       T* a) const {
+    read_patch(state + c * plane(), tile, a + layout.patch(c) * tile_);
+    for (std::size_t layer = 0; layer + 1 < perceive_.size(); ++layer) {
+      perceive_.forward(layer, perception_input(layout, layer, c, a),
+                        a + layout.hidden(c, layer) * tile_, tile_);
+    }
+  }
+
+  const T* perception_input(const TileLayout& layout, std::size_t layer, std::size_t c,
+                            const T* a) const {
+    return a + (layer > 0 ? layout.hidden(c, layer - 1) : layout.patch(c)) * tile_;
   }
 
   void read_patch(const T* state, std::int64_t tile, T* patch) const {
@@ -347,20 +362,16 @@ class Rollout {
   }
 
   void go_back(const StepBack& step) {
+    const bool kept = step.activations != nullptr;
+    const TileLayout& layout = kept ? all_ : update_only_;
     for_groups([&](std::size_t group, std::int64_t begin, std::int64_t end) {
-      Tensor scratch(
-          {static_cast<std::int64_t>(step.activations == nullptr ? all_.rows() * tile_ : 1)},
-          dtype_);
+      Tensor scratch({static_cast<std::int64_t>(kept ? 1 : layout.rows() * tile_)}, dtype_);
       GradientRows g(*this);
       for (std::int64_t tile = begin; tile < end; ++tile) {
-        if (step.activations == nullptr) {
-          forward_tile(all_, step.state, step.fire, tile, values(scratch));
-        }
-        const T* a = step.activations == nullptr
-                         ? values(scratch)
-                         : step.activations + index(tile) * all_.rows() * tile_;
+        T* a = kept ? step.activations + index(tile) * layout.rows() * tile_ : values(scratch);
+        if (!kept) forward_tile(layout, step.state, step.fire, tile, a);
         gather_state(step, tile, g);
-        backward_tile(step, tile, a, g, sums_[group]);
+        backward_tile(step, layout, tile, a, g, sums_[group]);
       }
     });
   }
@@ -394,29 +405,31 @@ class Rollout {
     }
   }
 
-  void backward_tile(const StepBack& step, std::int64_t tile, const T* a, GradientRows& g,
-                     std::vector<Tensor>& sums) const {
+  void backward_tile(const StepBack& step, const TileLayout& layout, std::int64_t tile, T* a,
+                     GradientRows& g, std::vector<Tensor>& sums) const {
     const T* upstream = g.state.data();
     for (std::size_t layer = update_.size(); layer-- > 0;) {
-      const T* x = a + (layer > 0 ? all_.update(layer - 1) : all_.input()) * tile_;
+      const T* x = a + (layer > 0 ? layout.update(layer - 1) : layout.input()) * tile_;
       T* gx = g.update[layer % 2].data();
       update_.backward(layer, x, upstream, gx, sums[perceive_.size() + layer], tile_);
       upstream = gx;
     }
     for (std::size_t c = 0; c < channels(); ++c) {
+      if (layout.keeps() != Keeps::everything) perceive_hidden(layout, step.state, tile, c, a);
       const T* perceived = upstream + (channels() + c * index(rule_.perceived())) * tile_;
-      const T* patch = backward_perception(step, c, a, perceived, g, sums);
+      const T* patch = backward_perception(step, layout, c, a, perceived, g, sums);
       if (step.wants_input) store_read(step, c, tile, upstream + c * tile_, g, patch);
     }
   }
 
   /// The gradient of the nine values that channel c was perceived from.
-  const T* backward_perception(const StepBack& step, std::size_t c, const T* a, const T* upstream,
-                               GradientRows& g, std::vector<Tensor>& sums) const {
+  const T* backward_perception(const StepBack& step, const TileLayout& layout, std::size_t c,
+                               const T* a, const T* upstream, GradientRows& g,
+                               std::vector<Tensor>& sums) const {
     for (std::size_t layer = perceive_.size(); layer-- > 0;) {
-      const T* x = a + (layer > 0 ? all_.hidden(c, layer - 1) : all_.patch(c)) * tile_;
       T* gx = layer > 0 || step.wants_input ? g.perceive[layer % 2].data() : nullptr;
-      perceive_.backward(layer, x, upstream, gx, sums[layer], tile_);
+      perceive_.backward(layer, perception_input(layout, layer, c, a), upstream, gx, sums[layer],
+                         tile_);
       upstream = gx;
     }
     return upstream;
@@ -457,6 +470,8 @@ class Rollout {
   GridKernels kernels_;
   std::array<std::ptrdiff_t, neighbourhood> offsets_;
   TileLayout all_;
+  TileLayout update_only_;
+  TileLayout passing_;
   std::size_t tile_;
   TileGroups groups_;
   std::vector<std::vector<GridRun>> runs_;
@@ -468,8 +483,8 @@ class Rollout {
 std::size_t trace_bytes(const RuleView& rule, const RolloutShape& shape, DType dtype) {
   const std::size_t tile = tile_length(rule, shape.grid, dtype);
   if (shape.keep_every == 0) {
-    return index(shape.steps * tile_count(shape.grid, tile)) * TileLayout(rule, true).rows() *
-           tile * size_of(dtype);
+    return index(shape.steps * tile_count(shape.grid, tile)) *
+           TileLayout(rule, Keeps::everything).rows() * tile * size_of(dtype);
   }
   const std::int64_t segment = shape.keep_every > 1 ? shape.keep_every : 0;
   return index((kept_states(shape) + segment) * rule.channels * shape.grid.plane()) *

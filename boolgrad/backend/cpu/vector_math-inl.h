@@ -117,29 +117,55 @@ struct MaxOp {
   }
 };
 
-/// results[i] = all lanes of v_i folded with `op`. Four at a time cost little more than one: floats
-/// are folded onto their lower halves until four lanes are left, then transposed while folding.
+#if HWY_TARGET == HWY_SCALAR
+constexpr bool has_blocks = false;
+template <class D, class V, class Op>
+V FoldedFour(D d, V v0, V v1, V v2, V v3, Op op);
+#else
+constexpr bool has_blocks = true;
+/// Four floats, the lanes of v0..v3 folded with `op`. Four at a time cost little more than one:
+/// they are transposed while folding, block by block, and then the blocks are folded.
+template <class D, class V, class Op>
+HWY_INLINE auto FoldedFour(D d, V v0, V v1, V v2, V v3, Op op) {
+  const hn::Repartition<double, D> pairs;
+  const V first = op(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
+  const V second = op(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
+  const auto left = hn::BitCast(pairs, first);
+  const auto right = hn::BitCast(pairs, second);
+  const V blocks = op(hn::BitCast(d, hn::InterleaveLower(pairs, left, right)),
+                      hn::BitCast(d, hn::InterleaveUpper(pairs, left, right)));
+  if constexpr (hn::MaxLanes(D()) == 16) {
+    const hn::Half<D> half;
+    const hn::Half<decltype(half)> quarter;
+    const auto two = op(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
+    return op(hn::LowerHalf(quarter, two), hn::UpperHalf(quarter, two));
+  } else if constexpr (hn::MaxLanes(D()) == 8) {
+    const hn::Half<D> half;
+    return op(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
+  } else {
+    return blocks;
+  }
+}
+#endif
+
+/// Whether vectors of D can be folded four at a time.
+template <class D>
+constexpr bool CanFoldFour() {
+  return has_blocks && sizeof(hn::TFromD<D>) == 4 && hn::MaxLanes(D()) >= 4 &&
+         hn::MaxLanes(D()) <= 16;
+}
+
+/// results[i] = all lanes of v_i folded with `op`.
 template <class D, class V, class Op, class T>
 HWY_INLINE void FoldFour(D d, V v0, V v1, V v2, V v3, Op op, T* results) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) > 4) {
-    const hn::Half<D> half;
-    const auto folded = [&](V v)
-                            HWY_ATTR { return op(hn::LowerHalf(half, v), hn::UpperHalf(half, v)); };
-    FoldFour(half, folded(v0), folded(v1), folded(v2), folded(v3), op, results);
-    return;
-  } else if constexpr (sizeof(T) == 4 && hn::MaxLanes(D()) == 4) {
-    const V first = op(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
-    const V second = op(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
-    hn::StoreU(op(hn::ConcatLowerLower(d, second, first), hn::ConcatUpperUpper(d, second, first)),
-               d, results);
-    return;
+  if constexpr (CanFoldFour<D>()) {
+    hn::StoreU(FoldedFour(d, v0, v1, v2, v3, op), hn::CappedTag<float, 4>(), results);
+  } else {
+    results[0] = op.OfLanes(d, v0);
+    results[1] = op.OfLanes(d, v1);
+    results[2] = op.OfLanes(d, v2);
+    results[3] = op.OfLanes(d, v3);
   }
-#endif
-  results[0] = op.OfLanes(d, v0);
-  results[1] = op.OfLanes(d, v1);
-  results[2] = op.OfLanes(d, v2);
-  results[3] = op.OfLanes(d, v3);
 }
 
 template <class D, class V>
