@@ -1,7 +1,6 @@
 // Hardened circuits: AND and XOR of two inputs, complements on the edges.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,7 +24,8 @@ class BitLiteral {
   constexpr BitLiteral operator!() const { return BitLiteral(node(), !complemented()); }
   /// This literal, complemented where `flip` says so.
   constexpr BitLiteral operator^(bool flip) const { return flip ? !*this : *this; }
-  friend constexpr auto operator<=>(BitLiteral, BitLiteral) = default;
+  friend constexpr bool operator==(BitLiteral x, BitLiteral y) { return x.code_ == y.code_; }
+  friend constexpr bool operator<(BitLiteral x, BitLiteral y) { return x.code_ < y.code_; }
 
  private:
   std::uint32_t code_ = 0;

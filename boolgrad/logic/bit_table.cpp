@@ -30,14 +30,16 @@ constexpr std::array<Truth, most_variables> variable{0xAAAAAAAAAAAAAAAA, 0xCCCCC
                                                      0xF0F0F0F0F0F0F0F0, 0xFF00FF00FF00FF00,
                                                      0xFFFF0000FFFF0000, 0xFFFFFFFF00000000};
 
+Truth is(std::size_t j, bool value) { return value ? variable[j] : ~variable[j]; }
+
 Truth where(Truth f, std::size_t j, bool value) {
   const int width = 1 << j;
-  const Truth kept = f & (value ? variable[j] : ~variable[j]);
+  const Truth kept = f & is(j, value);
   return kept | (value ? kept >> width : kept << width);
 }
 
 Truth choice(std::size_t j, Truth then, Truth otherwise) {
-  return (variable[j] & then) | (~variable[j] & otherwise);
+  return (is(j, true) & then) | (is(j, false) & otherwise);
 }
 
 bool depends(Truth f, std::size_t j) { return where(f, j, false) != where(f, j, true); }
@@ -88,9 +90,7 @@ std::optional<Paired> paired(Truth f, std::size_t i, std::size_t j) {
   Truth gate = 0;
   for (std::size_t k = 0; k < 4; ++k) {
     if (parts[k] != parts[0] && parts[k] != *other) return {};
-    if (parts[k] == *other)
-      gate |= choice(i, (k & 1) != 0 ? always : 0, (k & 1) != 0 ? 0 : always) &
-              choice(j, (k & 2) != 0 ? always : 0, (k & 2) != 0 ? 0 : always);
+    if (parts[k] == *other) gate |= is(i, (k & 1) != 0) & is(j, (k & 2) != 0);
   }
   if (!depends(gate, i) || !depends(gate, j)) return {};
   return Paired{i, j, gate, choice(i, *other, parts[0])};
@@ -107,7 +107,7 @@ std::optional<Paired> paired(Truth f) {
 
 /// A split by variable j into two functions that do not depend on it.
 struct Split {
-  enum Kind { choice, from_zero, from_one } kind = choice;
+  enum Kind { either, from_zero, from_one } kind = either;
   std::size_t j = 0;
   int cost = 0;
 };
@@ -133,7 +133,7 @@ class Planner {
       const Truth f0 = where(f, j, false);
       const Truth f1 = where(f, j, true);
       if (f0 == f1) continue;
-      keep_cheaper(best, {Split::choice, j, 3 + cost(f0) + cost(f1)});
+      keep_cheaper(best, {Split::either, j, 3 + cost(f0) + cost(f1)});
       if (!small) continue;
       keep_cheaper(best, {Split::from_zero, j, 2 + cost(f0) + cost(f0 ^ f1)});
       keep_cheaper(best, {Split::from_one, j, 2 + cost(f1) + cost(f0 ^ f1)});
@@ -191,7 +191,7 @@ class TableBuilder {
     const Truth f0 = where(f, by.j, false);
     const Truth f1 = where(f, by.j, true);
     const Literal own = x[by.j];
-    if (by.kind == Split::choice) return circuit_.multiplexer(own, build(f1, x), build(f0, x));
+    if (by.kind == Split::either) return circuit_.multiplexer(own, build(f1, x), build(f0, x));
     const bool from_one = by.kind == Split::from_one;
     const Literal base = build(from_one ? f1 : f0, x);
     const Literal change = circuit_.conjunction(own ^ from_one, build(f0 ^ f1, x));
