@@ -1,0 +1,72 @@
+// Circuits for tests of bits.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/core/random.h"
+#include "boolgrad/logic/bit_circuit.h"
+
+namespace boolgrad {
+
+/// Words in which input j of 64 consecutive cases, the first of them case 64 * block, has its bits:
+/// input j of case i is bit j of i.
+inline std::vector<std::uint64_t> all_cases(std::size_t inputs, std::uint64_t block = 0) {
+  std::vector<std::uint64_t> words(inputs, 0);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    for (std::size_t j = 0; j < inputs; ++j) words[j] |= (((block * 64 + i) >> j) & 1) << i;
+  }
+  return words;
+}
+
+struct SumAndCarry {
+  BitLiteral sum;
+  BitLiteral carry;
+};
+
+/// A full adder from two tables, which know nothing of one another.
+inline SumAndCarry full_adder(BitCircuit& circuit, BitLiteral a, BitLiteral b, BitLiteral c) {
+  const std::array inputs{a, b, c};
+  return {circuit.table(inputs, 0b10010110), circuit.table(inputs, 0b11101000)};
+}
+
+/// Conway's Life on nine inputs, a 3 by 3 neighbourhood in row-major order, from tables of at most
+/// four inputs: adders count the neighbours, and of the four carries exactly one must be 1.
+inline BitCircuit life_circuit() {
+  BitCircuit circuit(9);
+  const auto x = [&](std::int64_t i) { return circuit.input(i); };
+  const SumAndCarry above = full_adder(circuit, x(0), x(1), x(2));
+  const SumAndCarry below = full_adder(circuit, x(6), x(7), x(8));
+  const SumAndCarry beside = full_adder(circuit, x(3), x(5), circuit.constant(false));
+  const SumAndCarry ones = full_adder(circuit, above.sum, below.sum, beside.sum);
+  const std::array carries{above.carry, below.carry, beside.carry, ones.carry};
+  const BitLiteral two_or_three = circuit.table(carries, 0x0116);
+  circuit.add_output(circuit.conjunction(two_or_three, circuit.disjunction(ones.sum, x(4))));
+  return circuit;
+}
+
+/// Random gates of two inputs: each reads something recent and something older.
+inline BitCircuit random_circuit(std::int64_t inputs, std::int64_t size, std::int64_t outputs,
+                                 std::uint64_t seed) {
+  BitCircuit circuit(inputs);
+  std::vector<BitLiteral> literals{circuit.constant(false)};
+  for (std::int64_t i = 0; i < inputs; ++i) literals.push_back(circuit.input(i));
+  std::uint64_t index = 0;
+  const auto below = [&](std::uint64_t bound) {
+    return random_below({.seed = seed, .index = index++}, bound);
+  };
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::uint64_t recent = std::min<std::uint64_t>(literals.size(), 12);
+    const std::array pair{literals[literals.size() - 1 - below(recent)],
+                          literals[below(literals.size())]};
+    literals.push_back(circuit.table(pair, below(16)));
+  }
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    circuit.add_output(literals[literals.size() - 1 - below(literals.size())] ^ (below(2) != 0));
+  }
+  return circuit;
+}
+
+}  // namespace boolgrad
