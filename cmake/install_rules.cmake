@@ -1,6 +1,6 @@
 # `cmake --install` leaves a package for find_package(boolgrad): the library with the headers a user
 # includes, the program, the reference values that it verifies itself against and the experiments it
-# knows by name.
+# knows by name, with the patterns some of them grow.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/boolgrad)
@@ -14,7 +14,10 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   REGEX "/backend/[a-z]+$" EXCLUDE
   PATTERN "tape_node.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
-  PATTERN "ops/unary.h" EXCLUDE)
+  PATTERN "ops/unary.h" EXCLUDE
+  PATTERN "picture/axis.h" EXCLUDE
+  PATTERN "picture/canvas.h" EXCLUDE
+  PATTERN "picture/plot_style.h" EXCLUDE)
 
 configure_package_config_file(cmake/boolgradConfig.cmake.in generated/boolgradConfig.cmake
   INSTALL_DESTINATION ${package_dir})
@@ -31,5 +34,5 @@ if(TARGET boolgrad_cli)
 endif()
 file(GLOB goldens CONFIGURE_DEPENDS goldens/*.safetensors)
 install(FILES ${goldens} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/goldens)
-file(GLOB experiments CONFIGURE_DEPENDS experiments/*.toml)
+file(GLOB experiments CONFIGURE_DEPENDS experiments/*.toml experiments/*.txt)
 install(FILES ${experiments} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/experiments)

@@ -1,14 +1,12 @@
 #include "boolgrad/core/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
+
+#include "boolgrad/core/tty.h"
 
 namespace boolgrad {
 namespace {
@@ -19,18 +17,6 @@ constexpr auto between_redraws = 100ms;
 constexpr auto between_lines = 5s;
 constexpr std::size_t widest_bar = 20;
 constexpr std::size_t narrowest_bar = 5;
-
-bool is_terminal(std::FILE* file) {
-  const char* kind = std::getenv("TERM");
-  return ::isatty(::fileno(file)) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
-}
-
-/// Columns of the terminal; a line that is longer would wrap and could not be redrawn.
-std::size_t columns_of(std::FILE* file) {
-  winsize size{};
-  if (::ioctl(::fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -94,9 +80,9 @@ void Progress::show(std::int64_t done, const std::string& text) {
   std::fflush(to_);
 }
 
-// The bar takes the room that the numbers leave.
+// The bar takes the room that the numbers leave; a line that wraps could not be redrawn.
 void Progress::redraw(const std::string& line, double share) {
-  const std::size_t columns = columns_of(to_) - 1;
+  const std::size_t columns = terminal_size(to_).columns - 1;
   const std::size_t taken = line.size() + bar_text(0, 0).size();
   const std::size_t room = columns > taken ? std::min(columns - taken, widest_bar) : 0;
   const std::string bar = room >= narrowest_bar ? bar_text(share, room) : "";

@@ -42,9 +42,16 @@ std::string alternatives(std::span<const std::string> names) {
   return text;
 }
 
+std::string_view beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  while (most > 0 && continues(text[most])) --most;
+  return text.substr(0, most);
+}
+
 std::string printable(std::string_view text) {
   constexpr std::size_t longest = 300;
-  std::string result(text.substr(0, longest));
+  std::string result(beginning(text, longest));
   std::ranges::replace_if(
       result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }, '?');
   return result;

@@ -1,6 +1,7 @@
 // Small helpers for what is read from people and shown to them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ std::optional<std::string> nearest_name(std::string_view received,
 
 /// `a, b or c`.
 std::string alternatives(std::span<const std::string> names);
+
+/// The beginning of a text in at most so many bytes, without half of a UTF-8 character at its end.
+std::string_view beginning(std::string_view text, std::size_t most);
 
 /// `text` on one line, fit for a terminal whatever file it came from.
 std::string printable(std::string_view text);

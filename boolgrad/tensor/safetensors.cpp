@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -18,11 +17,11 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
 
 // The format: 8 bytes with the length of the header (little endian), the header (one JSON object),
 // the elements. The header names each tensor's dtype, shape and place among the elements, which
@@ -55,28 +54,6 @@ template <class... Args>
                          Args&&... args) {
   fail("safetensors", "{}: {}", path.string(), fmt::format(format, std::forward<Args>(args)...));
 }
-
-std::string system_message() { return std::generic_category().message(errno); }
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  bool open() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-
-  /// Whether closing went well: some file systems report a full disk only here.
-  bool close() {
-    const int descriptor = std::exchange(descriptor_, -1);
-    return descriptor < 0 || ::close(descriptor) == 0;
-  }
-
- private:
-  int descriptor_;
-};
 
 // ---------------------------------------------------------------------------------------------
 // dtypes
@@ -504,85 +481,6 @@ std::string header_bytes(const std::filesystem::path& path, const std::vector<Na
   return bytes + text;
 }
 
-/// A new file beside `path` that takes its place, or is gone when something went wrong before.
-class Replacement {
- public:
-  explicit Replacement(const std::filesystem::path& path) : path_(path), file_(create()) {
-    if (!file_.open()) {
-      refuse(path, "expected to create {}, received {}", temporary_.string(), system_message());
-    }
-    pending_ = true;
-  }
-  ~Replacement() {
-    if (pending_) ::unlink(temporary_.c_str());
-  }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-
-  void write(const void* from, std::size_t count) {
-    const auto* next = static_cast<const std::byte*>(from);
-    while (count > 0) {
-      const ssize_t written = ::write(file_.get(), next, std::min(count, most_at_once));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0)
-        refuse(path_, "expected to write {} bytes, received {}", count, system_message());
-      next += written;
-      count -= static_cast<std::size_t>(written);
-    }
-  }
-
-  /// The content reaches the disk before the name does, and the name before this returns.
-  void commit() {
-    if (::fsync(file_.get()) != 0 || !file_.close()) {
-      refuse(path_, "expected to sync what was written, received {}", system_message());
-    }
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      refuse(path_, "expected to rename {} to it, received {}", temporary_.string(),
-             system_message());
-    }
-    pending_ = false;
-    sync_folder();
-  }
-
- private:
-  static constexpr std::size_t most_at_once = std::size_t{1} << 30;
-
-  /// Names are tried until one is free: a process that was killed may have left some behind.
-  int create() {
-    static std::atomic<unsigned> next = 0;
-    int descriptor = -1;
-    do {
-      temporary_ = path_;
-      temporary_ += fmt::format(".{}.{}.tmp", ::getpid(), next++);
-      descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (descriptor < 0 && errno == EEXIST);
-    return descriptor;
-  }
-
-  void sync_folder() {
-    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-    const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A file system that cannot sync a folder (EINVAL) keeps names in order by itself.
-    if (!descriptor.open() || (::fsync(descriptor.get()) != 0 && errno != EINVAL)) {
-      refuse(path_, "expected to sync its folder, received {}", system_message());
-    }
-  }
-
-  const std::filesystem::path& path_;
-  std::filesystem::path temporary_;
-  FileDescriptor file_;
-  bool pending_ = false;
-};
-
-void check_replaceable(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  // Renaming onto a device or a pipe would replace the thing itself.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    refuse(path, "expected a regular file to replace, received something else");
-  }
-}
-
 }  // namespace
 
 TensorFile load_safetensors(const std::filesystem::path& path) {
@@ -608,10 +506,9 @@ TensorFile load_safetensors(const std::filesystem::path& path) {
 }
 
 void save_safetensors(const std::filesystem::path& path, const TensorFile& file) {
-  check_replaceable(path);
   const std::vector<NamedTensor> order = in_file_order(path, file);
   const std::string header = header_bytes(path, order, file.metadata);
-  Replacement replacement(path);
+  Replacement replacement("safetensors", path);
   replacement.write(header.data(), header.size());
   for (const NamedTensor& next : order) {
     replacement.write(next.tensor->data(), next.tensor->bytes());

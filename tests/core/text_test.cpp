@@ -29,5 +29,15 @@ TEST(Printable, StaysOnOneShortLine) {
   EXPECT_EQ(printable(std::string(1000, 'x')).size(), 300U);
 }
 
+TEST(Beginning, EndsBetweenCharacters) {
+  EXPECT_EQ(beginning("abc", 5), "abc");
+  EXPECT_EQ(beginning("abc", 2), "ab");
+  EXPECT_EQ(beginning("a\u2026b", 4), "a\u2026");
+  EXPECT_EQ(beginning("a\u2026b", 3), "a");
+  EXPECT_EQ(beginning("\u2026", 1), "");
+  EXPECT_EQ(printable("\u2026" + std::string(400, 'x')).size(), 300U);
+  EXPECT_EQ(printable(std::string(299, 'x') + "\u2026").size(), 299U);
+}
+
 }  // namespace
 }  // namespace boolgrad

@@ -1,0 +1,93 @@
+#include "boolgrad/core/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+
+std::string system_message() { return std::generic_category().message(errno); }
+
+bool FileDescriptor::close() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
+}
+
+Replacement::Replacement(std::string where, std::filesystem::path path)
+    : where_(std::move(where)), path_(std::move(path)), file_(create()) {
+  if (!file_.open()) refuse("expected to create it, received " + system_message());
+  pending_ = true;
+}
+
+Replacement::~Replacement() {
+  if (pending_) ::unlink(temporary_.c_str());
+}
+
+void Replacement::write(const void* from, std::size_t count) {
+  constexpr std::size_t most_at_once = std::size_t{1} << 30;
+  const auto* next = static_cast<const std::byte*>(from);
+  while (count > 0) {
+    const ssize_t written = ::write(file_.get(), next, std::min(count, most_at_once));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0)
+      refuse(fmt::format("expected to write {} bytes, received {}", count, system_message()));
+    next += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void Replacement::commit() {
+  if (::fsync(file_.get()) != 0 || !file_.close()) {
+    refuse("expected to sync what was written, received " + system_message());
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    refuse(fmt::format("expected to rename {} to it, received {}", temporary_.string(),
+                       system_message()));
+  }
+  pending_ = false;
+  sync_folder();
+}
+
+void Replacement::check_replaceable() const {
+  std::error_code error;
+  const auto status = std::filesystem::status(path_, error);
+  // Renaming onto a device or a pipe would replace the thing itself.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    refuse("expected a regular file to replace, received something else");
+  }
+}
+
+/// Names are tried until one is free: a process that was killed may have left some behind.
+int Replacement::create() {
+  static std::atomic<unsigned> next = 0;
+  check_replaceable();
+  int descriptor = -1;
+  do {
+    temporary_ = path_;
+    temporary_ += fmt::format(".{}.{}.tmp", ::getpid(), next++);
+    descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  return descriptor;
+}
+
+void Replacement::sync_folder() const {
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A file system that cannot sync a folder (EINVAL) keeps names in order by itself.
+  if (!descriptor.open() || (::fsync(descriptor.get()) != 0 && errno != EINVAL)) {
+    refuse("expected to sync its folder, received " + system_message());
+  }
+}
+
+void Replacement::refuse(const std::string& message) const {
+  fail(where_, "{}: {}", path_.string(), message);
+}
+
+}  // namespace boolgrad

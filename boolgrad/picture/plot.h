@@ -1,0 +1,45 @@
+// Plots, saved as PNG.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace boolgrad {
+
+struct Series {
+  std::string name;  ///< in the legend; a lone series without a name needs none
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+struct LinePlot {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  /// Values at or below 0 have no logarithm; they are drawn on a floor below the lowest decade,
+  /// labelled 0, or ≤ 0 where some are negative.
+  bool log_y = false;
+  std::vector<Series> series;
+};
+
+/// Draws the points of each series, in the order given, joined by lines: 800 by 500 pixels.
+///
+/// Points that are not finite, or beyond 1e300, are left out and break the line. A point without
+/// neighbours is a dot. A series may have millions of points; those that share a column of pixels
+/// are drawn as their range. A plot without points says so.
+void save_line_plot(const std::filesystem::path& path, const LinePlot& plot);
+
+struct BarChart {
+  std::string title;
+  std::string value_label;  ///< what the values count, below the title
+  std::vector<std::string> labels;
+  std::vector<double> values;  ///< as many as labels
+};
+
+/// Draws a horizontal bar for each value, from the top, its label before it and the value behind:
+/// 800 by about 500 pixels, higher where there are more than 18 bars. A value that is not finite
+/// has no bar.
+void save_bar_chart(const std::filesystem::path& path, const BarChart& chart);
+
+}  // namespace boolgrad

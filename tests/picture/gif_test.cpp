@@ -1,0 +1,176 @@
+#include "boolgrad/picture/gif.h"
+
+#include <gif_lib.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/messages.h"
+#include "tests/support/pictures.h"
+#include "tests/support/scratch.h"
+
+namespace boolgrad {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::read_bytes;
+using testing_support::ScratchFolder;
+using testing_support::write_bytes;
+
+using Frame = std::vector<std::uint8_t>;
+
+/// A file as a viewer sees it.
+struct Shown {
+  std::vector<Image> frames;
+  std::vector<int> hundredths;
+  std::int64_t stored_pixels = 0;  ///< of all frames together
+};
+
+Shown shown(const fs::path& path) {
+  const std::unique_ptr<GifFileType, void (*)(GifFileType*)> gif(
+      DGifOpenFileName(path.c_str(), nullptr), [](GifFileType* file) {
+        if (file != nullptr) DGifCloseFile(file, nullptr);
+      });
+  if (gif == nullptr || DGifSlurp(gif.get()) != GIF_OK) {
+    ADD_FAILURE() << "not a GIF: " << path;
+    return {};
+  }
+  Shown result;
+  Image screen = filled_image(gif->SWidth, gif->SHeight, black);
+  for (int f = 0; f < gif->ImageCount; ++f) {
+    const SavedImage& saved = gif->SavedImages[f];
+    const GifImageDesc& place = saved.ImageDesc;
+    for (int i = 0; i < place.Width * place.Height; ++i) {
+      const GifColorType& colour = gif->SColorMap->Colors[saved.RasterBits[i]];
+      screen.at(place.Left + i % place.Width, place.Top + i / place.Width) = {
+          colour.Red, colour.Green, colour.Blue};
+    }
+    GraphicsControlBlock control{};
+    EXPECT_EQ(DGifSavedExtensionToGCB(gif.get(), f, &control), GIF_OK);
+    EXPECT_EQ(control.DisposalMode, DISPOSE_DO_NOT);
+    EXPECT_EQ(control.TransparentColor, NO_TRANSPARENT_COLOR);
+    result.frames.push_back(screen);
+    result.hundredths.push_back(control.DelayTime);
+    result.stored_pixels += place.Width * place.Height;
+  }
+  return result;
+}
+
+Image image_of(const Frame& frame, std::int64_t width, std::span<const Colour> palette) {
+  Image image{width, static_cast<std::int64_t>(frame.size()) / width, {}};
+  for (const std::uint8_t index : frame) image.pixels.push_back(palette[index]);
+  return image;
+}
+
+class Gif : public ::testing::Test {
+ protected:
+  ScratchFolder folder_;
+  fs::path path_ = folder_ / "grow.gif";
+};
+
+TEST_F(Gif, IsReadBackFrameByFrame) {
+  EXPECT_TRUE(rc::check([this](std::uint64_t seed) {
+    const auto width = *rc::gen::inRange<std::int64_t>(1, 20);
+    const auto height = *rc::gen::inRange<std::int64_t>(1, 20);
+    const auto colours = *rc::gen::element<std::size_t>(1, 2, 3, 8, 17, 256);
+    const std::vector<Colour> palette =
+        random_image(static_cast<std::int64_t>(colours), 1, seed).pixels;
+    const auto frames = *rc::gen::container<std::vector<Frame>>(
+        *rc::gen::inRange<std::size_t>(1, 5),
+        rc::gen::container<Frame>(
+            static_cast<std::size_t>(width * height),
+            rc::gen::map(rc::gen::inRange<std::size_t>(0, colours),
+                         [](std::size_t index) { return static_cast<std::uint8_t>(index); })));
+    GifWriter gif(path_, width, height, palette);
+    for (std::size_t i = 0; i < frames.size(); ++i) gif.add(frames[i], static_cast<int>(i) + 2);
+    gif.finish();
+
+    const Shown seen = shown(path_);
+    RC_ASSERT(seen.frames.size() == frames.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      RC_ASSERT(seen.frames[i] == image_of(frames[i], width, palette));
+      RC_ASSERT(seen.hundredths[i] == static_cast<int>(i) + 2);
+    }
+  }));
+}
+
+TEST_F(Gif, StoresOnlyWhatChanged) {
+  Frame frame(100, 0);
+  GifWriter gif(path_, 10, 10, eight_colours);
+  gif.add(frame, 5);
+  gif.add(frame, 5);  // nothing, as one pixel
+  frame[34] = 7;
+  frame[46] = 3;
+  gif.add(frame, 5);
+  gif.finish();
+  const Shown seen = shown(path_);
+  EXPECT_EQ(seen.stored_pixels, 100 + 1 + 3 * 2);
+  EXPECT_EQ(seen.frames.back(), image_of(frame, 10, eight_colours));
+}
+
+TEST_F(Gif, RepeatsForEver) {
+  GifWriter gif(path_, 2, 1, eight_colours);
+  gif.add(Frame{0, 1}, 10);
+  gif.finish();
+  const std::string bytes = read_bytes(path_);
+  EXPECT_TRUE(bytes.starts_with("GIF89a"));
+  EXPECT_TRUE(bytes.ends_with(';'));
+  const std::string loop("\x21\xFF\x0BNETSCAPE2.0\x03\x01\x00\x00\x00", 19);
+  EXPECT_NE(bytes.find(loop), std::string::npos);
+}
+
+TEST_F(Gif, LeavesNothingWithoutAnEnd) {
+  { GifWriter(path_, 2, 1, eight_colours).add(Frame{0, 1}, 10); }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  write_bytes(path_, "before");
+  { GifWriter(path_, 2, 1, eight_colours).add(Frame{0, 1}, 10); }
+  EXPECT_EQ(read_bytes(path_), "before");
+}
+
+TEST_F(Gif, RefusesWhatDoesNotFit) {
+  const std::string name = "[gif] " + path_.string() + ": ";
+  GifWriter gif(path_, 2, 1, std::span(eight_colours).first(3));
+  expect_error([&] { gif.finish(); }, name + "expected at least one frame, received none");
+  expect_error([&] { gif.add(Frame{0}, 1); }, name + "expected 2 pixels in a frame, received 1");
+  expect_error(
+      [&] {
+        gif.add(Frame{0, 3}, 1);
+      },
+      name + "expected indices below the 3 colours of the palette, received 3");
+  expect_error(
+      [&] {
+        gif.add(Frame{0, 1}, -1);
+      },
+      name +
+          "expected a frame to stand for 0 to 65535 hundredths of a second, "
+          "received -1");
+  gif.add(Frame{0, 2}, 1);
+  gif.finish();
+  expect_error(
+      [&] {
+        gif.add(Frame{0, 1}, 1);
+      },
+      name + "expected no frame after the last, received one");
+  expect_error([&] { gif.finish(); }, name + "expected one end, received a second");
+}
+
+TEST_F(Gif, RefusesWhatCannotBe) {
+  const auto opening = [](const fs::path& path, std::int64_t width, std::size_t colours) {
+    GifWriter(path, width, 1, std::vector<Colour>(colours));
+  };
+  expect_error([&] { opening(path_, 0, 2); },
+               "[gif] expected a picture with pixels, received 0 by 1");
+  expect_error([&] { opening(path_, 1, 0); },
+               "[gif] expected a palette of 1 to 256 colours, received 0");
+  expect_error([&] { opening(path_, 1, 257); },
+               "[gif] expected a palette of 1 to 256 colours, received 257");
+  expect_error([&] { opening(folder_ / "none" / "a.gif", 1, 2); },
+               "[gif] " + (folder_ / "none" / "a.gif").string() +
+                   ": expected to create it, received No such file or directory");
+}
+
+}  // namespace
+}  // namespace boolgrad

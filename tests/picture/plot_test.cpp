@@ -1,0 +1,178 @@
+#include "boolgrad/picture/plot.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "boolgrad/picture/png.h"
+#include "tests/support/messages.h"
+#include "tests/support/scratch.h"
+
+namespace boolgrad {
+namespace {
+
+using testing_support::read_bytes;
+using testing_support::ScratchFolder;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Whether a pixel belongs to the first series or to a bar, softened at its edges or not.
+bool is_drawn(Colour colour) { return colour.blue > colour.red + 60; }
+
+class Plot : public ::testing::Test {
+ protected:
+  Image draw(const LinePlot& plot) {
+    save_line_plot(path_, plot);
+    return read_png(path_);
+  }
+  Image draw(const BarChart& chart) {
+    save_bar_chart(path_, chart);
+    return read_png(path_);
+  }
+
+  ScratchFolder folder_;
+  std::filesystem::path path_ = folder_ / "plot.png";
+};
+
+std::int64_t drawn(const Image& image) { return std::ranges::count_if(image.pixels, is_drawn); }
+
+/// How many of row y are.
+std::int64_t drawn_in_row(const Image& image, std::int64_t y) {
+  const auto row = image.pixels.begin() + y * image.width;
+  return std::count_if(row, row + image.width, is_drawn);
+}
+
+LinePlot one_series(std::vector<double> x, std::vector<double> y, bool log_y = false) {
+  return {"title", "step", "loss", log_y, {{"", std::move(x), std::move(y)}}};
+}
+
+TEST_F(Plot, HasItsSizeAndSomethingOnIt) {
+  const Image image = draw(one_series({0, 1, 2}, {3, 1, 2}));
+  EXPECT_EQ(image.width, 800);
+  EXPECT_EQ(image.height, 500);
+  EXPECT_GT(drawn(image), 300);
+  EXPECT_GT(std::ranges::count(image.pixels, white), 300'000);
+}
+
+TEST_F(Plot, DrawsTheSameTwice) {
+  draw(one_series({0, 1}, {3, 1}));
+  const std::string first = read_bytes(path_);
+  draw(one_series({0, 1}, {3, 1}));
+  EXPECT_EQ(read_bytes(path_), first);
+}
+
+/// The row in which a flat line lies, which it fills from side to side.
+std::int64_t row_of_line(const Image& image) {
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    if (drawn_in_row(image, y) > 300) return y;
+  }
+  return -1;
+}
+
+// All zeros lie at the foot of a logarithmic plot, and are not lost.
+TEST_F(Plot, DrawsZerosOnAFloor) {
+  const std::int64_t zeros = row_of_line(draw(one_series({0, 1, 2}, {0, 0, 0}, true)));
+  const std::int64_t ones = row_of_line(draw(one_series({0, 1, 2}, {1, 1, 1}, true)));
+  EXPECT_GT(zeros, 430);
+  EXPECT_GT(ones, 100);
+  EXPECT_LT(ones, 400);
+}
+
+TEST_F(Plot, BearsDegenerateSeries) {
+  for (const bool log_y : {false, true}) {
+    EXPECT_GT(drawn(draw(one_series({5}, {5}, log_y))), 5) << "a dot";
+    EXPECT_GT(drawn(draw(one_series({1, 1, 1}, {2, 2, 2}, log_y))), 0);
+    EXPECT_GT(drawn(draw(one_series({0, 1, 2, 3}, {1, nan, 2, infinity}, log_y))), 5);
+    EXPECT_GT(drawn(draw(one_series({0, 1}, {-1e300, 1e300}, log_y))), 50);
+    EXPECT_EQ(drawn(draw(one_series({0, nan}, {nan, 1}, log_y))), 0);
+    EXPECT_EQ(drawn(draw(one_series({}, {}, log_y))), 0);
+    EXPECT_EQ(drawn(draw(LinePlot{"", "", "", log_y, {}})), 0);
+  }
+}
+
+TEST_F(Plot, BreaksTheLineAtAGap) {
+  const auto with = [this](double middle) {
+    return drawn(draw(one_series({0, 1, 2, 3, 4}, {1, 1, middle, 1, 1})));
+  };
+  EXPECT_LT(with(nan), with(1) * 3 / 4);
+}
+
+// What shares a column of pixels is drawn as its range: the peak remains.
+TEST_F(Plot, DrawsLongSeriesWithTheirPeaks) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (int i = 0; i < 1'000'000; ++i) {
+    x.push_back(i);
+    y.push_back(i == 654'321 ? 10 : 0);
+  }
+  EXPECT_GT(drawn(draw(one_series(x, y))), 500 + 300);
+}
+
+TEST_F(Plot, HasRoomForManyAndLongNames) {
+  LinePlot plot{std::string(500, 'T'), std::string(500, 'x'), std::string(500, 'y'), false, {}};
+  for (int i = 0; i < 40; ++i) {
+    plot.series.push_back(
+        {std::string(static_cast<std::size_t>(5 * i), 'n'), {0, 1}, {0.0, 1.0 * i}});
+  }
+  EXPECT_GT(drawn(draw(plot)), 100);
+}
+
+TEST_F(Plot, RefusesWhatCannotBeDrawn) {
+  expect_error(
+      [&] {
+        draw(LinePlot{"", "", "", false, {{"loss", {1, 2}, {1}}}});
+      },
+      "[plot] expected as many y as the 2 x of 'loss', received 1");
+  expect_error(
+      [&] {
+        draw(LinePlot{"\xFF", "", "", false, {}});
+      },
+      "[plot] expected text in UTF-8, received other bytes");
+  expect_error(
+      [&] {
+        draw(BarChart{"", "", {"a"}, {}});
+      },
+      "[plot] expected as many values as the 1 labels, received 0");
+  expect_error(
+      [&] {
+        draw(BarChart{"", "", std::vector<std::string>(501), std::vector<double>(501)});
+      },
+      "[plot] expected at most 500 bars, received 501");
+  path_ = folder_ / "none" / "plot.png";
+  expect_error(
+      [&] { draw(LinePlot{}); },
+      "[png] " + path_.string() + ": expected to create it, received No such file or directory");
+}
+
+TEST_F(Plot, DrawsBarsInProportion) {
+  const Image image = draw(BarChart{"Gates", "", {"A AND NOT B", "A", "zero"}, {100, 50, 0}});
+  EXPECT_EQ(image.width, 800);
+  const std::int64_t row = (image.height - 52 - 20) / 3;
+  EXPECT_NEAR(static_cast<double>(drawn_in_row(image, 52 + row / 2)),
+              2.0 * static_cast<double>(drawn_in_row(image, 52 + row + row / 2)), 3);
+  EXPECT_EQ(drawn_in_row(image, 52 + 2 * row + row / 2), 0);
+}
+
+TEST_F(Plot, GrowsWithItsBars) {
+  const auto height = [this](std::size_t bars) {
+    return draw(BarChart{"", "", std::vector<std::string>(bars, "label"),
+                         std::vector<double>(bars, 1)})
+        .height;
+  };
+  EXPECT_LE(height(16), 500);
+  EXPECT_GT(height(20), 20 * 22);
+  EXPECT_GT(height(500), 500 * 22);
+}
+
+TEST_F(Plot, BearsDegenerateBars) {
+  EXPECT_EQ(drawn(draw(BarChart{})), 0);
+  EXPECT_EQ(drawn(draw(BarChart{"", "", {"a", "b"}, {0, 0}})), 0);
+  EXPECT_EQ(drawn(draw(BarChart{"", "", {"a"}, {nan}})), 0);
+  EXPECT_GT(drawn(draw(BarChart{"", "", {"a", "b", "c"}, {-1e300, 1e300, infinity}})), 1000);
+  EXPECT_GT(drawn(draw(BarChart{"", "", {"a", std::string(400, 'b')}, {-2, -1}})), 1000);
+}
+
+}  // namespace
+}  // namespace boolgrad

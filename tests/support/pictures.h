@@ -1,0 +1,20 @@
+// Pictures for tests.
+#pragma once
+
+#include "boolgrad/core/random.h"
+#include "boolgrad/picture/image.h"
+
+namespace boolgrad {
+
+/// Every pixel of a colour of its own, as `seed` decides.
+inline Image random_image(std::int64_t width, std::int64_t height, std::uint64_t seed) {
+  Image image = filled_image(width, height, black);
+  std::uint64_t index = 0;
+  const auto level = [&] {
+    return static_cast<std::uint8_t>(random_below({.seed = seed, .index = index++}, 256));
+  };
+  for (Colour& pixel : image.pixels) pixel = {level(), level(), level()};
+  return image;
+}
+
+}  // namespace boolgrad
