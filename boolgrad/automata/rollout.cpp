@@ -203,7 +203,8 @@ Tensor rollout(const Rule& rule, const std::vector<Tensor>& tables, const Tensor
                 })[0];
 }
 
-Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream) {
+Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream,
+                  std::uint32_t draw) {
   if (!(rate >= 0 && rate <= 1)) {
     fail("fire_masks", "expected a rate from 0 to 1, received {}", rate);
   }
@@ -218,7 +219,8 @@ Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std:
     PhiloxCounter bits{};
     for (std::size_t i = task * grain; i < end; ++i) {
       if (i % cells_per_draw == 0) {
-        bits = random_bits({.seed = seed, .stream = stream, .index = i / cells_per_draw});
+        bits = random_bits(
+            {.seed = seed, .stream = stream, .step = draw, .index = i / cells_per_draw});
       }
       fires[i] = static_cast<double>(bits[i % cells_per_draw]) < scaled ? 1 : 0;
     }

@@ -70,8 +70,9 @@ Tensor rollout_reference(const Rule& rule, const Tensor& initial, const Tensor& 
                          const RolloutOptions& options);
 
 /// Fire masks [steps, batch, height, width]: each cell fires with probability `rate` in each step,
-/// drawn at (seed, stream).
-Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream);
+/// drawn at (seed, stream, draw).
+Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream,
+                  std::uint32_t draw = 0);
 
 /// Throws where a grid is too small for the border: a periodic one needs 3 by 3 cells, so that no
 /// cell is its own neighbour.

@@ -35,9 +35,9 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
   const BooleanTask task = make_task(*model.experiment);
-  check_fits(model.network, task, arguments.model);
+  check_fits(model.network(), task, arguments.model);
   const Evaluation evaluation =
-      evaluate(model.network, Cases(task, model.network.dtype()), model.experiment->training);
+      evaluate(model.network(), Cases(task, model.network().dtype()), model.experiment->training);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
                printable(task.name));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
@@ -24,13 +25,27 @@ void print_layers(const Inspection& inspection) {
   }
 }
 
+std::string architecture_text(const Model& model) {
+  if (!model.is_automaton()) {
+    return fmt::format("{} inputs, {} outputs, {}", model.network().inputs(),
+                       model.network().outputs(), to_string(model.network().parametrisation()));
+  }
+  const Rule& rule = model.rule();
+  return fmt::format("an automaton of {} channels and {} kernels, borders {}, {}", rule.channels(),
+                     rule.kernels(), to_string(rule.border()),
+                     to_string(rule.update().parametrisation()));
+}
+
 void print_report(const std::string& path, const Model& model, const Inspection& inspection) {
-  fmt::print("{}: {} inputs, {} outputs, {}{}\n", printable(path), model.network.inputs(),
-             model.network.outputs(), to_string(model.network.parametrisation()),
+  fmt::print("{}: {}{}\n", printable(path), architecture_text(model),
              model.experiment ? ", " + printable(model.experiment->name) : "");
   print_layers(inspection);
   fmt::print("{} gates, {} of them active, depth {}\n", inspection.gates, inspection.active_gates,
              inspection.depth);
+  if (model.is_automaton()) {
+    fmt::print("{} word operations a cell and step once simplified, all channels together\n",
+               BitAutomaton(model.rule()).operations());
+  }
   for (const auto& [kind, count] : inspection.kinds) fmt::print("  {:<14}{:>9}\n", kind, count);
   fmt::print("soft against hard on {} inputs\n", inspection.samples);
 }
@@ -47,20 +62,29 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection) {
   }
   nlohmann::json kinds = nlohmann::json::object();
   for (const auto& [kind, count] : inspection.kinds) kinds[kind] = count;
-  return {{"inputs", model.network.inputs()},
-          {"outputs", model.network.outputs()},
-          {"parametrisation", to_string(model.network.parametrisation())},
-          {"gates", inspection.gates},
-          {"active_gates", inspection.active_gates},
-          {"depth", inspection.depth},
-          {"kinds", std::move(kinds)},
-          {"layers", std::move(layers)},
-          {"samples", inspection.samples}};
+  const LogicNetwork& network = model.is_automaton() ? model.rule().update() : model.network();
+  nlohmann::json object = {{"inputs", network.inputs()},
+                           {"outputs", network.outputs()},
+                           {"parametrisation", to_string(network.parametrisation())},
+                           {"gates", inspection.gates},
+                           {"active_gates", inspection.active_gates},
+                           {"depth", inspection.depth},
+                           {"kinds", std::move(kinds)},
+                           {"layers", std::move(layers)},
+                           {"samples", inspection.samples}};
+  if (model.is_automaton()) {
+    object["channels"] = model.rule().channels();
+    object["kernels"] = model.rule().kernels();
+    object["border"] = to_string(model.rule().border());
+    object["operations"] = BitAutomaton(model.rule()).operations();
+  }
+  return object;
 }
 
 int run(const std::string& path, const CommonOptions& common) {
   const Model model = load_model(path);
-  const Inspection inspection = inspect(model.network);
+  const Inspection inspection =
+      model.is_automaton() ? inspect(model.rule()) : inspect(model.network());
   if (!common.quiet) print_report(path, model, inspection);
   if (common.json) print_json(to_json(model, inspection));
   return 0;

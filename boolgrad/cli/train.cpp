@@ -15,9 +15,8 @@
 #include "boolgrad/core/progress.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/problem.h"
+#include "boolgrad/train/learner.h"
 #include "boolgrad/train/run.h"
-#include "boolgrad/train/trainer.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -73,7 +72,7 @@ std::vector<std::string> overrides_of(const TrainArguments& arguments) {
 }
 
 Experiment with_epochs(Experiment experiment, std::int64_t epochs) {
-  experiment.training.steps = epochs * steps_per_epoch(experiment, make_task(experiment));
+  experiment.training.steps = epochs * make_learner(experiment)->steps_per_epoch();
   return experiment;
 }
 
@@ -191,7 +190,7 @@ void check_arguments(const TrainArguments& arguments) {
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
   const Experiment experiment = experiment_of(arguments);
-  const std::int64_t per_epoch = steps_per_epoch(experiment, make_task(experiment));
+  const std::int64_t per_epoch = make_learner(experiment)->steps_per_epoch();
   RunOptions options;
   options.folder = folder_of(arguments, experiment);
   options.resume = arguments.resume;

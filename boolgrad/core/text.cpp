@@ -1,6 +1,11 @@
 #include "boolgrad/core/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -55,6 +60,41 @@ std::string printable(std::string_view text) {
   std::ranges::replace_if(
       result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }, '?');
   return result;
+}
+
+std::optional<std::size_t> bytes_in(std::string_view text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !(value >= 0)) return std::nullopt;
+  std::string unit(rest, text.data() + text.size());
+  unit.erase(0, unit.find_first_not_of(' '));
+  for (char& letter : unit) letter = static_cast<char>(std::tolower(letter));
+  constexpr std::array<std::pair<std::string_view, double>, 10> units{{{"", 1},
+                                                                       {"b", 1},
+                                                                       {"kb", 1e3},
+                                                                       {"mb", 1e6},
+                                                                       {"gb", 1e9},
+                                                                       {"tb", 1e12},
+                                                                       {"kib", 0x1p10},
+                                                                       {"mib", 0x1p20},
+                                                                       {"gib", 0x1p30},
+                                                                       {"tib", 0x1p40}}};
+  for (const auto& [name, factor] : units) {
+    if (unit == name && value * factor < 0x1p62) return static_cast<std::size_t>(value * factor);
+  }
+  return std::nullopt;
+}
+
+std::string bytes_text(std::size_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (value < 1e3) return fmt::format("{} bytes", bytes);
+  for (const auto& [unit, size] : {std::pair{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}) {
+    if (value < size * 999.5) {
+      return value < size * 9.95 ? fmt::format("{:.1f} {}", value / size, unit)
+                                 : fmt::format("{:.0f} {}", value / size, unit);
+    }
+  }
+  return fmt::format("{:.0f} TB", value / 1e12);
 }
 
 }  // namespace boolgrad

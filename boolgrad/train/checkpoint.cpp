@@ -48,16 +48,15 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   return {.experiment = *std::move(experiment), .state = std::move(file), .seconds = seconds};
 }
 
-void save_model(const std::filesystem::path& path, const Experiment& experiment,
-                const LogicNetwork& network) {
-  TensorFile file = network.to_file();
-  file.metadata[experiment_key] = to_toml(experiment);
-  save_safetensors(path, file);
+void save_model(const std::filesystem::path& path, const Experiment& experiment, TensorFile model) {
+  model.metadata[experiment_key] = to_toml(experiment);
+  save_safetensors(path, model);
 }
 
 Model load_model(const std::filesystem::path& path) {
   const TensorFile file = load_safetensors(path);
-  return {.experiment = experiment_in(file, path), .network = LogicNetwork::from_file(file)};
+  if (Rule::is_in(file)) return {experiment_in(file, path), Rule::from_file(file)};
+  return {experiment_in(file, path), LogicNetwork::from_file(file)};
 }
 
 }  // namespace boolgrad

@@ -1,10 +1,12 @@
-// Models and checkpoints on disk: a network, the experiment it belongs to and, for a checkpoint,
-// what is needed to go on.
+// Models and checkpoints on disk: a network or a rule, the experiment it belongs to and, for a
+// checkpoint, what is needed to go on.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <variant>
 
+#include "boolgrad/automata/rule.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/train/experiment.h"
@@ -21,14 +23,19 @@ struct Checkpoint {
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
-/// A network to use. One that was not trained from an experiment has none.
+/// Something trained, to use. What was not trained from an experiment has none.
 struct Model {
   std::optional<Experiment> experiment;
-  LogicNetwork network;
+  std::variant<LogicNetwork, Rule> trained;
+
+  bool is_automaton() const { return std::holds_alternative<Rule>(trained); }
+  /// The one that it is; the other throws.
+  const LogicNetwork& network() const { return std::get<LogicNetwork>(trained); }
+  const Rule& rule() const { return std::get<Rule>(trained); }
 };
 
-void save_model(const std::filesystem::path& path, const Experiment& experiment,
-                const LogicNetwork& network);
+/// Saves `model`, as a network or a rule writes itself.
+void save_model(const std::filesystem::path& path, const Experiment& experiment, TensorFile model);
 
 /// Reads a model or a checkpoint.
 Model load_model(const std::filesystem::path& path);

@@ -18,11 +18,16 @@ struct Cases {
 };
 
 struct Evaluation {
+  // A case is a line of a truth table or, of an automaton, a fresh start. Soft figures of automata
+  // are those of as many starts as a training step has.
   double soft_loss = 0;      ///< the training loss, summed over all outputs of all cases
   double soft_accuracy = 0;  ///< share of cases whose soft outputs all round to what is wanted
   double hard_loss = 0;      ///< output bits of all cases that the hardened circuit gets wrong
   double hard_accuracy = 0;  ///< share of cases of which it gets every output bit right
   double bit_accuracy = 0;   ///< share of output bits that it gets right
+
+  Tensor picture =
+      {};  ///< of automata: a state that the soft rule leads to, [channels, 1, height, width]
 
   bool solved() const { return hard_loss == 0; }
 };

@@ -14,6 +14,7 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/experiment_keys.h"
 
 namespace boolgrad {
@@ -132,7 +133,32 @@ void check_arity(const NetworkOptions& network, const std::string& source) {
   }
 }
 
+void check_automaton(const Experiment& experiment, const std::string& source) {
+  const AutomatonOptions& automaton = experiment.automaton;
+  if (automaton.perceive.empty() || automaton.perceive[0] != 8) {
+    fail(where,
+         "{}: expected automaton.perceive to begin with 8 gates, one a neighbour, received {}",
+         source, automaton.perceive.empty() ? "none" : fmt::format("{}", automaton.perceive[0]));
+  }
+  const bool too_small = automaton.height < 3 || automaton.width < 3;
+  if (automaton.border == Border::periodic && too_small && experiment.task.kind != "life") {
+    fail(where, "{}: expected a grid of at least 3x3 cells with periodic borders, received {}x{}",
+         source, automaton.height, automaton.width);
+  }
+  if (experiment.task.kind == "picture" && experiment.task.file.empty()) {
+    fail(where, "{}: expected task.file for a picture, received none", source);
+  }
+  if (experiment.task.kind == "life" && automaton.channels != 1) {
+    fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
+         automaton.channels);
+  }
+  if (experiment.knockout.pattern != KnockoutPattern::none) {
+    fail(where, "{}: expected a knockout of circuits only, received one of an automaton", source);
+  }
+}
+
 void check(const Experiment& experiment, const std::string& source) {
+  if (experiment.is_automaton()) check_automaton(experiment, source);
   const NetworkOptions& network = experiment.network;
   const std::size_t layers = network.hidden.size() + 1;
   check_per_layer(network.arity, layers, "network.arity", source);
@@ -152,6 +178,10 @@ void check(const Experiment& experiment, const std::string& source) {
 }
 
 }  // namespace
+
+bool Experiment::is_automaton() const {
+  return std::ranges::find(automaton_task_names, task.kind) != automaton_task_names.end();
+}
 
 std::int64_t Experiment::knockout_step() const {
   if (knockout.pattern == KnockoutPattern::none) return -1;
@@ -212,7 +242,7 @@ std::vector<std::string> experiment_keys() {
 
 void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source) {
   constexpr std::array free = {"training.steps", "training.log_every", "training.checkpoint_every",
-                               "training.stop_when_solved"};
+                               "training.stop_when_solved", "automaton.memory"};
   for (const ExperimentKey& key : experiment_key_table()) {
     if (std::ranges::find(free, key.path) != free.end()) continue;
     const std::string before = key.write(saved);

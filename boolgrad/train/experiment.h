@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/automata/rule.h"
 #include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/tensor/dtype.h"
@@ -15,10 +16,38 @@
 namespace boolgrad {
 
 struct TaskOptions {
-  std::string kind = "copy";  ///< one of `boolean_task_names`, or `table`
-  std::int64_t bits = 8;      ///< inputs; not for `table`
-  std::string file;           ///< for `table`: a CSV file, beside the experiment if relative
-  std::int64_t outputs = 0;   ///< for `table`: how many of the last columns are outputs
+  /// For circuits one of `boolean_task_names` or `table`; for automata `life`, `checkerboard` or
+  /// `picture`.
+  std::string kind = "copy";
+  std::int64_t bits = 8;  ///< inputs of a Boolean task
+  /// For `table` a CSV file, for `picture` a PNG or a text bitmap; beside the experiment if
+  /// relative.
+  std::string file;
+  std::int64_t outputs = 0;  ///< for `table`: how many of the last columns are outputs
+  std::int64_t square = 2;   ///< for `checkerboard`: cells along the side of a square
+};
+
+/// The state that an automaton starts from.
+enum class StartKind : std::uint8_t {
+  random,  ///< every channel of every cell 0 or 1, drawn anew for every grid
+  seed,    ///< the cell in the middle 1 in every channel, all others 0
+};
+
+/// An automaton, for tasks of automata. `life` has a grid, a batch and a start of its own.
+struct AutomatonOptions {
+  std::int64_t channels = 8;
+  std::int64_t kernels = 16;
+  std::vector<std::int64_t> perceive = {8, 4, 2};  ///< gates of a kernel's layers
+  std::vector<std::int64_t> update = {256};        ///< gates of the layers before the last
+  Border border = Border::zero;
+  std::int64_t height = 16;
+  std::int64_t width = 16;
+  std::int64_t steps = 20;  ///< from the start to the state that is judged
+  std::int64_t batch = 2;   ///< grids a training step
+  StartKind start = StartKind::random;
+  double fire_rate = 1;
+  std::int64_t probes = 32;  ///< fresh starts that decide whether it is solved
+  std::string memory;        ///< of the backward at most, as in `200MB`; empty for the quickest
 };
 
 enum class WiringKind : std::uint8_t { random, unique, local };
@@ -78,9 +107,12 @@ struct Experiment {
   std::string name;
   std::int64_t seed = 1;
   TaskOptions task;
+  AutomatonOptions automaton;
   NetworkOptions network;
   TrainingOptions training;
   KnockoutOptions knockout;
+
+  bool is_automaton() const;
 
   /// The step before which the knockout happens; -1 where there is none.
   std::int64_t knockout_step() const;

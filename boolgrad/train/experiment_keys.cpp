@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "boolgrad/core/text.h"
+#include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/boolean_task.h"
 
 namespace boolgrad {
@@ -124,6 +125,18 @@ ExperimentKey text(std::string path, Place<std::string> place) {
           [=](const Experiment& e) { return quoted(value_at(place, e)); }};
 }
 
+/// Empty or `200MB`, kept as text.
+ExperimentKey memory_size(std::string path, Place<std::string> place) {
+  ExperimentKey key = text(std::move(path), place);
+  key.expected = "a size such as \"200MB\", or empty";
+  key.read = [place](Experiment& e, const toml::node& node) {
+    if (!node.is_string()) return false;
+    place(e) = **node.as_string();
+    return place(e).empty() || bytes_in(place(e)).has_value();
+  };
+  return key;
+}
+
 /// One of `names`, kept as text.
 ExperimentKey one_of(std::string path, Place<std::string> place, std::vector<std::string> names) {
   ExperimentKey key = text(std::move(path), place);
@@ -179,6 +192,7 @@ ExperimentKey named(std::string path, Place<T> place, std::initializer_list<T> v
 std::vector<std::string> task_kinds() {
   std::vector<std::string> kinds = boolean_task_names();
   kinds.emplace_back("table");
+  for (const std::string_view kind : automaton_task_names) kinds.emplace_back(kind);
   return kinds;
 }
 
@@ -187,6 +201,8 @@ std::vector<std::string> task_kinds() {
 
 std::vector<ExperimentKey> make_table() {
   constexpr std::int64_t most_gates = std::int64_t{1} << 24;
+  constexpr std::int64_t most_channels = std::int64_t{1} << 12;
+  constexpr std::int64_t most_side = std::int64_t{1} << 14;
   constexpr std::int64_t most_steps = std::numeric_limits<std::uint32_t>::max();
   return {
       text("name", BOOLGRAD_AT(name)),
@@ -196,6 +212,7 @@ std::vector<ExperimentKey> make_table() {
       integer("task.bits", BOOLGRAD_AT(task.bits), 1, most_task_bits),
       text("task.file", BOOLGRAD_AT(task.file)),
       integer("task.outputs", BOOLGRAD_AT(task.outputs), 0),
+      integer("task.square", BOOLGRAD_AT(task.square), 1, most_side),
 
       named<Parametrisation>("network.parametrisation", BOOLGRAD_AT(network.parametrisation),
                              {Parametrisation::softmax16, Parametrisation::sigmoid}),
@@ -237,6 +254,22 @@ std::vector<ExperimentKey> make_table() {
       integer("training.log_every", BOOLGRAD_AT(training.log_every), 1),
       integer("training.checkpoint_every", BOOLGRAD_AT(training.checkpoint_every), 0),
       flag("training.stop_when_solved", BOOLGRAD_AT(training.stop_when_solved)),
+
+      integer("automaton.channels", BOOLGRAD_AT(automaton.channels), 1, most_channels),
+      integer("automaton.kernels", BOOLGRAD_AT(automaton.kernels), 1, most_channels),
+      integers("automaton.perceive", BOOLGRAD_AT(automaton.perceive), false, 1, most_gates),
+      integers("automaton.update", BOOLGRAD_AT(automaton.update), false, 1, most_gates),
+      named<Border>("automaton.border", BOOLGRAD_AT(automaton.border),
+                    {Border::zero, Border::periodic}),
+      integer("automaton.height", BOOLGRAD_AT(automaton.height), 1, most_side),
+      integer("automaton.width", BOOLGRAD_AT(automaton.width), 1, most_side),
+      integer("automaton.steps", BOOLGRAD_AT(automaton.steps), 1, most_gates),
+      integer("automaton.batch", BOOLGRAD_AT(automaton.batch), 1, most_gates),
+      choice<StartKind>("automaton.start", BOOLGRAD_AT(automaton.start),
+                        {{"random", StartKind::random}, {"seed", StartKind::seed}}),
+      share("automaton.fire_rate", BOOLGRAD_AT(automaton.fire_rate)),
+      integer("automaton.probes", BOOLGRAD_AT(automaton.probes), 1, most_gates),
+      memory_size("automaton.memory", BOOLGRAD_AT(automaton.memory)),
 
       choice<KnockoutPattern>("knockout.pattern", BOOLGRAD_AT(knockout.pattern),
                               {{"none", KnockoutPattern::none},

@@ -11,6 +11,7 @@
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/shaping.h"
+#include "boolgrad/train/streams.h"
 
 namespace boolgrad {
 namespace {
@@ -19,7 +20,6 @@ constexpr std::int64_t most_exhaustive_inputs = 12;
 constexpr std::int64_t most_samples = 1 << most_exhaustive_inputs;
 // Gate outputs held at a time.
 constexpr std::int64_t most_values = 1 << 24;
-constexpr std::uint32_t sample_stream = 0x01000002;
 
 /// A hard gate: its table and what it reads.
 struct HardGate {
@@ -123,24 +123,30 @@ Kind kind_of(const HardLayer& layer, std::size_t index) {
   return {23, "other"};
 }
 
-/// Marks what is heard at the outputs, from the last layer down.
-std::vector<std::vector<bool>> find_active(const std::vector<HardLayer>& layers) {
-  std::vector<std::vector<bool>> active;
-  for (const HardLayer& layer : layers) active.emplace_back(layer.gates(), false);
-  std::fill(active.back().begin(), active.back().end(), true);
+/// What is heard: gates of every layer, and inputs.
+struct Heard {
+  std::vector<std::vector<bool>> gates;
+  std::vector<bool> inputs;
+};
+
+/// Marks what is heard at those outputs that are heard themselves, from the last layer down.
+Heard find_heard(const std::vector<HardLayer>& layers, std::int64_t inputs,
+                 const std::vector<bool>& outputs) {
+  Heard heard{{}, std::vector<bool>(static_cast<std::size_t>(inputs), false)};
+  for (const HardLayer& layer : layers) heard.gates.emplace_back(layer.gates(), false);
+  heard.gates.back() = outputs;
   for (std::size_t l = layers.size(); l-- > 0;) {
+    std::vector<bool>& below = l > 0 ? heard.gates[l - 1] : heard.inputs;
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
-      if (layers[l].off(g)) active[l][g] = false;
-      if (!active[l][g] || l == 0) continue;
+      if (layers[l].off(g)) heard.gates[l][g] = false;
+      if (!heard.gates[l][g]) continue;
       const HardGate gate = layers[l].gate(g);
       for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
-        if (gate.depends_on(slot)) {
-          active[l - 1][static_cast<std::size_t>(gate.sources[slot])] = true;
-        }
+        if (gate.depends_on(slot)) below[static_cast<std::size_t>(gate.sources[slot])] = true;
       }
     }
   }
-  return active;
+  return heard;
 }
 
 std::int64_t find_depth(const std::vector<HardLayer>& layers, std::int64_t inputs) {
@@ -200,37 +206,38 @@ void compare(const Tensor& soft, const BitMatrix& hard, double share, LayerInspe
   layer.disagreement += share * static_cast<double>(differing) / count;
 }
 
-/// Soft against hard in every layer, a few samples at a time.
-void compare_layers(const LogicNetwork& network, Inspection& inspection) {
+/// Soft against hard in every layer, a few samples at a time. The layers are those from `first` on.
+void compare_layers(const LogicNetwork& network, std::size_t first, Inspection& inspection) {
   const Tensor x = sample_inputs(network.inputs(), network.dtype());
-  inspection.samples = x.shape()[1];
+  const std::int64_t samples = x.shape()[1];
+  inspection.samples = std::max(inspection.samples, samples);
   const std::int64_t step = std::max<std::int64_t>(64, most_values / inspection.gates);
-  for (std::int64_t begin = 0; begin < inspection.samples; begin += step) {
-    const std::int64_t end = std::min(begin + step, inspection.samples);
+  for (std::int64_t begin = 0; begin < samples; begin += step) {
+    const std::int64_t end = std::min(begin + step, samples);
     const Tensor part = slice(x, 1, begin, end);
-    const double share = static_cast<double>(end - begin) / static_cast<double>(inspection.samples);
+    const double share = static_cast<double>(end - begin) / static_cast<double>(samples);
     const std::vector<Tensor> soft = network.soft_layers(part);
     const std::vector<BitMatrix> hard = network.hard_layers(pack_bits(part));
     for (std::size_t l = 0; l < soft.size(); ++l) {
-      compare(soft[l], hard[l], share, inspection.layers[l]);
+      compare(soft[l], hard[l], share, inspection.layers[first + l]);
     }
   }
 }
 
-}  // namespace
+using Kinds = std::map<Kind, std::int64_t>;
 
-Inspection inspect(const LogicNetwork& network) {
-  const NoGrad off_the_tape;
-  Inspection result;
-  if (network.layers().empty()) return result;
+/// Adds the layers of a network of whose outputs only some are heard. Returns which of its inputs
+/// are.
+std::vector<bool> add_network(const LogicNetwork& network, const std::vector<bool>& outputs,
+                              Inspection& result, Kinds& kinds) {
   std::vector<HardLayer> layers;
   for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
-  const std::vector<std::vector<bool>> active = find_active(layers);
-  std::map<Kind, std::int64_t> kinds;
+  Heard heard = find_heard(layers, network.inputs(), outputs);
+  const std::size_t first = result.layers.size();
   for (std::size_t l = 0; l < layers.size(); ++l) {
     LayerInspection layer;
     layer.gates = static_cast<std::int64_t>(layers[l].gates());
-    layer.active = std::ranges::count(active[l], true);
+    layer.active = std::ranges::count(heard.gates[l], true);
     layer.entropy =
         mean_entropy(soft_tables(network.parametrisation(), network.layers()[l].logits));
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
@@ -241,9 +248,47 @@ Inspection inspect(const LogicNetwork& network) {
     result.active_gates += layer.active;
     result.layers.push_back(layer);
   }
+  result.depth += find_depth(layers, network.inputs());
+  compare_layers(network, first, result);
+  return heard.inputs;
+}
+
+void take_over(const Kinds& kinds, Inspection& result) {
   for (const auto& [kind, count] : kinds) result.kinds.emplace_back(kind.name, count);
-  result.depth = find_depth(layers, network.inputs());
-  compare_layers(network, result);
+}
+
+}  // namespace
+
+Inspection inspect(const LogicNetwork& network) {
+  const NoGrad off_the_tape;
+  Inspection result;
+  if (network.layers().empty()) return result;
+  Kinds kinds;
+  add_network(network, std::vector<bool>(static_cast<std::size_t>(network.outputs()), true), result,
+              kinds);
+  take_over(kinds, result);
+  return result;
+}
+
+Inspection inspect(const Rule& rule) {
+  const NoGrad off_the_tape;
+  Inspection update;
+  Kinds kinds;
+  const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
+  const std::vector<bool> inputs = add_network(rule.update(), channels, update, kinds);
+  // Perception is heard where the update listens to it for any channel.
+  std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
+  for (std::size_t i = channels.size(); i < inputs.size(); ++i) {
+    if (inputs[i]) perceived[(i - channels.size()) % perceived.size()] = true;
+  }
+  Inspection result;
+  add_network(rule.perceive(), perceived, result, kinds);
+  result.layers.insert(result.layers.end(), update.layers.begin(), update.layers.end());
+  result.gates += update.gates;
+  result.active_gates += update.active_gates;
+  result.depth += update.depth;
+  result.samples = std::max(result.samples, update.samples);
+  take_over(kinds, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "boolgrad/automata/rule.h"
 #include "boolgrad/logic/network.h"
 
 namespace boolgrad {
@@ -36,5 +37,9 @@ struct Inspection {
 /// Soft and hard are compared on all inputs where they are at most 12 bits, else on 4,096 drawn at
 /// random.
 Inspection inspect(const LogicNetwork& network);
+
+/// The same of an automaton's rule: the layers of perception, all kernels together, then those of
+/// the update. Every channel shares perception, whose gates count once.
+Inspection inspect(const Rule& rule);
 
 }  // namespace boolgrad

@@ -1,6 +1,7 @@
 #include "boolgrad/train/problem.h"
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/data/pattern.h"
 #include "boolgrad/data/truth_table.h"
 #include "boolgrad/logic/knockout.h"
 #include "boolgrad/ops/loss.h"
@@ -73,6 +74,51 @@ LogicNetwork make_network(const Experiment& experiment, const BooleanTask& task)
                                      static_cast<std::uint64_t>(experiment.seed), index));
   }
   return network;
+}
+
+AutomatonTask make_automaton_task(const Experiment& experiment) {
+  const TaskOptions& task = experiment.task;
+  const AutomatonOptions& automaton = experiment.automaton;
+  if (task.kind == "life") return life_task();
+  const Pattern pattern = task.kind == "checkerboard"
+                              ? checkerboard_pattern(automaton.height, automaton.width, task.square)
+                          : task.file.ends_with(".txt")
+                              ? read_bitmap(task.file)
+                              : picture_pattern(task.file, automaton.height, automaton.width);
+  const Shape& shape = pattern.bits.shape();
+  if (shape[1] != automaton.height || shape[2] != automaton.width) {
+    fail("target", "{}: expected {}x{} cells as the grid has, received {}x{}", task.file,
+         automaton.height, automaton.width, shape[1], shape[2]);
+  }
+  if (shape[0] > automaton.channels) {
+    fail("target", "expected at least {} channels in the automaton for the target, received {}",
+         shape[0], automaton.channels);
+  }
+  return {pattern.bits.viewed_as({shape[0], 1, shape[1], shape[2]}), {}};
+}
+
+Rule make_rule(const Experiment& experiment) {
+  const AutomatonOptions& automaton = experiment.automaton;
+  const NetworkOptions& network = experiment.network;
+  const RuleShape shape{automaton.channels, automaton.kernels, automaton.perceive,
+                        automaton.update};
+  const Border border = experiment.task.kind == "life" ? Border::periodic : automaton.border;
+  return Rule::make(shape, border, network.parametrisation, network.dtype,
+                    {.kind = network.init, .strength = network.init_strength},
+                    static_cast<std::uint64_t>(experiment.seed));
+}
+
+std::int64_t probe_count(const AutomatonOptions& options) {
+  return options.start == StartKind::seed && options.fire_rate == 1 ? 1 : options.probes;
+}
+
+Tensor make_starts(const AutomatonTask& task, const AutomatonOptions& options,
+                   const RolloutSize& size, std::uint64_t seed, std::uint32_t stream,
+                   std::uint32_t draw) {
+  if (task.starts.defined()) return task.starts;
+  const Shape shape{options.channels, size.batch, size.height, size.width};
+  return options.start == StartKind::seed ? seed_starts(shape)
+                                          : random_starts(shape, seed, stream, draw);
 }
 
 Tensor loss_of(const TrainingOptions& training, const Tensor& y, const Tensor& target) {

@@ -1,6 +1,9 @@
-// What an experiment describes, made: the task's cases and the network that is to learn them.
+// What an experiment describes, made: the task, and the network or rule that is to learn it.
 #pragma once
 
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/automata/rule.h"
+#include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/boolean_task.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/train/experiment.h"
@@ -12,6 +15,19 @@ BooleanTask make_task(const Experiment& experiment);
 
 /// The network that `experiment` starts from: wired and initialised from its seed.
 LogicNetwork make_network(const Experiment& experiment, const BooleanTask& task);
+
+/// The same for an automaton: its task and the rule that it starts from.
+AutomatonTask make_automaton_task(const Experiment& experiment);
+Rule make_rule(const Experiment& experiment);
+
+/// Fresh starts that an automaton is judged by: one where all starts are the same and all cells
+/// fire.
+std::int64_t probe_count(const AutomatonOptions& options);
+
+/// Starts uint8 [channels, grids, height, width]: the task's own, or drawn at (seed, stream, draw).
+Tensor make_starts(const AutomatonTask& task, const AutomatonOptions& options,
+                   const RolloutSize& size, std::uint64_t seed, std::uint32_t stream,
+                   std::uint32_t draw);
 
 /// The training loss, summed over outputs and samples.
 Tensor loss_of(const TrainingOptions& training, const Tensor& y, const Tensor& target);

@@ -9,7 +9,6 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/problem.h"
 #include "boolgrad/train/trainer.h"
 
 namespace boolgrad {
@@ -31,7 +30,7 @@ class Run {
   Run(const Experiment& experiment, const RunOptions& options)
       : experiment_(experiment),
         options_(options),
-        trainer_(experiment, make_task(experiment)),
+        trainer_(experiment),
         checkpoint_(options.folder / checkpoint_file) {}
 
   RunReport go() {
@@ -41,7 +40,7 @@ class Run {
     RunReport report{.ending = *ending_, .last = last_, .checkpoint = checkpoint_, .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
-      save_model(report.model, experiment_, trainer_.network());
+      save_model(report.model, experiment_, trainer_.learner().to_file());
     }
     return report;
   }
@@ -110,7 +109,7 @@ class Run {
   /// One line before the damage and one after it, so that it shows.
   void damage() {
     if (last_.step != trainer_.steps()) log();
-    const std::int64_t before = masked_count(trainer_.network());
+    const std::int64_t before = trainer_.learner().masked();
     trainer_.take_knockout();
     observe();
     last_.knocked_out = last_.masked - before;
@@ -125,10 +124,10 @@ class Run {
   /// Evaluates the network as it is now and keeps its state if that went well.
   void observe() {
     last_ = {.step = trainer_.steps(),
-             .evaluation = trainer_.evaluate(),
+             .evaluation = trainer_.learner().evaluate(),
              .learning_rate = trainer_.learning_rate(),
              .seconds = seconds(),
-             .masked = masked_count(trainer_.network())};
+             .masked = trainer_.learner().masked()};
     if (!std::isfinite(last_.evaluation.soft_loss)) {
       give_up(trainer_.steps(), last_.evaluation.soft_loss);
     }

@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/core/random.h"
 #include "boolgrad/optim/gradients.h"
-#include "boolgrad/train/problem.h"
 
 namespace boolgrad {
 namespace {
-
-// Beside the stream of the gradient noise, above those of wirings and initial values.
-constexpr std::uint32_t batch_stream = 0x01000001;
 
 constexpr const char* step_key = "step";
 
@@ -51,25 +45,7 @@ std::vector<Tensor> prepared(std::vector<Tensor> gradients, const Experiment& ex
                     static_cast<std::uint32_t>(step));
 }
 
-/// Columns of a matrix, picked one by one.
-Tensor columns(const Tensor& matrix, const std::vector<std::int64_t>& picked) {
-  const std::int64_t rows = matrix.shape()[0];
-  const auto width = static_cast<std::size_t>(matrix.shape()[1]);
-  Tensor result({rows, static_cast<std::int64_t>(picked.size())}, matrix.dtype());
-  visit_dtype(matrix.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const auto from = matrix.values<T>();
-    auto to = result.mutable_values<T>().begin();
-    for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-      for (const std::int64_t column : picked) {
-        *to++ = from[row * width + static_cast<std::size_t>(column)];
-      }
-    }
-  });
-  return result;
-}
-
-/// Throws where `saved` is not a network of the very wires of `own`.
+/// Throws where `saved` is not a model of the very wires of `own`.
 void check_same_architecture(const TensorFile& own, const TensorFile& saved,
                              const std::string& source) {
   for (const auto& [name, tensor] : own.tensors) {
@@ -115,13 +91,12 @@ std::int64_t step_of(const TensorFile& state, const std::string& source) {
 
 }  // namespace
 
-Trainer::Trainer(const Experiment& experiment, const BooleanTask& task)
+Trainer::Trainer(const Experiment& experiment)
     : experiment_(experiment),
-      network_(make_network(experiment, task)),
-      cases_(task, experiment.network.dtype),
-      optimiser_(network_.parameters(), adamw_options(experiment.training)) {}
+      learner_(make_learner(experiment)),
+      optimiser_(learner_->parameters(), adamw_options(experiment.training)) {}
 
-void Trainer::take_knockout() { knock_out(experiment_, network_); }
+void Trainer::take_knockout() { learner_->knock_out(); }
 
 double Trainer::learning_rate() const {
   return schedule_of(experiment_.training).at(std::max<std::int64_t>(0, steps() - 1));
@@ -130,33 +105,16 @@ double Trainer::learning_rate() const {
 StepResult Trainer::step() {
   if (knockout_due()) take_knockout();
   const double rate = schedule_of(experiment_.training).at(steps());
-  const Batch now = batch();
-  const Tensor loss = loss_of(experiment_.training, network_.soft(now.inputs), now.targets);
+  const Tensor loss = learner_->loss(steps());
   StepResult result{.loss = loss.item()};
-  const std::vector<Tensor> gradients = grad(loss, network_.parameters());
+  const std::vector<Tensor> gradients = grad(loss, learner_->parameters());
   result.finite = std::isfinite(result.loss) && all_finite(gradients);
   if (result.finite) optimiser_.step(prepared(gradients, experiment_, steps()), rate);
   return result;
 }
 
-// Position p of the run is place p mod cases in the order of epoch p / cases.
-Trainer::Batch Trainer::batch() {
-  const std::int64_t count = cases_.inputs.shape()[1];
-  const std::int64_t size = experiment_.training.batch;
-  if (size == 0 || size >= count) return {cases_.inputs, cases_.targets};
-  std::vector<std::int64_t> picked;
-  for (std::int64_t p = steps() * size; p < (steps() + 1) * size; ++p) {
-    if (p / count != epoch_) {
-      epoch_ = p / count;
-      order_ = epoch_order(count, epoch_, static_cast<std::uint64_t>(experiment_.seed));
-    }
-    picked.push_back(order_[static_cast<std::size_t>(p % count)]);
-  }
-  return {columns(cases_.inputs, picked), columns(cases_.targets, picked)};
-}
-
 TensorFile Trainer::state() const {
-  TensorFile file = network_.to_file();
+  TensorFile file = learner_->to_file();
   const AdamWState& moments = optimiser_.state();
   for (std::size_t i = 0; i < moments.first.size(); ++i) {
     file.tensors[moment_name(i, "first")] = moments.first[i];
@@ -169,36 +127,16 @@ TensorFile Trainer::state() const {
 }
 
 void Trainer::restore(const TensorFile& state, const std::string& source) {
-  check_same_architecture(network_.to_file(), state, source);
+  check_same_architecture(learner_->to_file(), state, source);
   AdamWState moments{.step = step_of(state, source), .first = {}, .second = {}};
-  for (std::size_t i = 0; i < network_.layers().size(); ++i) {
+  for (std::size_t i = 0; i < learner_->parameters().size(); ++i) {
     moments.first.push_back(moment_of(state, moment_name(i, "first"), source));
     moments.second.push_back(moment_of(state, moment_name(i, "second"), source));
   }
-  LogicNetwork network = LogicNetwork::from_file(state);
-  AdamW optimiser(network.parameters(), adamw_options(experiment_.training));
+  learner_->restore(state);
+  AdamW optimiser(learner_->parameters(), adamw_options(experiment_.training));
   optimiser.restore(moments);
-  network_ = std::move(network);
   optimiser_ = std::move(optimiser);
-}
-
-std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(cases));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size(); i > 1; --i) {
-    const std::uint64_t j = random_below({.seed = seed,
-                                          .stream = batch_stream,
-                                          .step = static_cast<std::uint32_t>(epoch),
-                                          .index = i},
-                                         i);
-    std::swap(order[i - 1], order[j]);
-  }
-  return order;
-}
-
-std::int64_t steps_per_epoch(const Experiment& experiment, const BooleanTask& task) {
-  const std::int64_t size = experiment.training.batch;
-  return size == 0 ? 1 : (task.cases() + size - 1) / size;
 }
 
 }  // namespace boolgrad

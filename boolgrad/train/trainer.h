@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <string>
 
-#include "boolgrad/data/boolean_task.h"
-#include "boolgrad/logic/network.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/tensor/safetensors.h"
-#include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/experiment.h"
+#include "boolgrad/train/learner.h"
 
 namespace boolgrad {
 
@@ -23,7 +22,7 @@ struct StepResult {
 /// A run as a value: everything is a function of the experiment and the number of steps taken.
 class Trainer {
  public:
-  Trainer(const Experiment& experiment, const BooleanTask& task);
+  explicit Trainer(const Experiment& experiment);
 
   /// Takes the knockout, if it is due now, and then one step.
   StepResult step();
@@ -39,34 +38,18 @@ class Trainer {
   double learning_rate() const;
 
   const Experiment& experiment() const { return experiment_; }
-  const LogicNetwork& network() const { return network_; }
-  Evaluation evaluate() const { return boolgrad::evaluate(network_, cases_, experiment_.training); }
+  const Learner& learner() const { return *learner_; }
 
-  /// Network, moments and the number of steps, in memory of their own.
+  /// Model, moments and the number of steps, in memory of their own.
   TensorFile state() const;
 
   /// Continues from a state. Refuses that of another architecture; `source` opens the message.
   void restore(const TensorFile& state, const std::string& source);
 
  private:
-  struct Batch {
-    Tensor inputs;
-    Tensor targets;
-  };
-  Batch batch();
-
   Experiment experiment_;
-  LogicNetwork network_;
-  Cases cases_;
+  std::unique_ptr<Learner> learner_;
   AdamW optimiser_;
-  std::int64_t epoch_ = -1;  ///< the one that `order_` belongs to
-  std::vector<std::int64_t> order_;
 };
-
-/// The order in which an epoch goes through `cases` cases.
-std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed);
-
-/// Steps that go once through all cases.
-std::int64_t steps_per_epoch(const Experiment& experiment, const BooleanTask& task);
 
 }  // namespace boolgrad

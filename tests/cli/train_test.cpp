@@ -146,9 +146,9 @@ TEST_F(TrainTest, SaysWhatIsWrong) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(
       result.complaint(),
-      "[train] expected a TOML file or a built-in experiment (add, add_gates, and, copy, gray, "
-      "multiply, multiply_gates, parity, popcount, reverse or xor), received 'multipy' (did "
-      "you mean 'multiply'?)");
+      "[train] expected a TOML file or a built-in experiment (add, add_gates, and, checkerboard, "
+      "checkerboard-async, copy, gray, letter-g, life, lizard, multiply, multiply_gates, parity, "
+      "popcount, reverse or xor), received 'multipy' (did you mean 'multiply'?)");
   result = train({});
   EXPECT_EQ(result.code, 2);
   result = train({"add", "--steps", "3", "--epochs", "3"});

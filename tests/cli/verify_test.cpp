@@ -205,12 +205,12 @@ TEST_F(VerifyTest, AnotherKindOfFile) {
   file_.metadata.clear();
   EXPECT_EQ(
       refusal(),
-      "[verify] FILE: expected reference values of a known kind (ops, lut), received tensors such "
+      "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received tensors such "
       "as 'sqrt.small/gout'");
   file_.tensors.clear();
   EXPECT_EQ(
       refusal(),
-      "[verify] FILE: expected reference values of a known kind (ops, lut), received tensors such "
+      "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received tensors such "
       "as none");
 }
 

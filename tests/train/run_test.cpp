@@ -97,7 +97,7 @@ TEST(Run, LeavesAModelACheckpointAndMetrics) {
   EXPECT_EQ(watched, 200);
   EXPECT_EQ(report.model, folder / "model.safetensors");
   EXPECT_EQ(to_toml(*load_model(report.model).experiment), to_toml(small()));
-  EXPECT_EQ(load_model(report.checkpoint).network.outputs(), 3);
+  EXPECT_EQ(load_model(report.checkpoint).network().outputs(), 3);
 
   const std::vector<json> metrics = metrics_of(folder);
   EXPECT_EQ(steps_of(metrics), (std::vector<std::int64_t>{0, 20, 40, 50, 50, 60, 80, 100, 120, 140,
@@ -188,7 +188,7 @@ TEST(Run, ALossThatIsNotFiniteEndsItWithTheLastGoodState) {
   }
   const Model kept = load_model(checkpoint);
   const Evaluation evaluation =
-      evaluate(kept.network, Cases(boolean_task("add", 4), DType::float32), experiment.training);
+      evaluate(kept.network(), Cases(boolean_task("add", 4), DType::float32), experiment.training);
   EXPECT_TRUE(std::isfinite(evaluation.soft_loss));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
+#include "boolgrad/train/circuit_learner.h"
 #include "boolgrad/train/problem.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -44,7 +45,11 @@ at = 0.25
                           "busy", "busy", "", overrides);
 }
 
-Trainer trainer_of(const Experiment& experiment) { return {experiment, make_task(experiment)}; }
+Trainer trainer_of(const Experiment& experiment) { return Trainer(experiment); }
+
+const LogicNetwork& network_of(const Trainer& trainer) {
+  return dynamic_cast<const CircuitLearner&>(trainer.learner()).network();
+}
 
 void take(Trainer& trainer, int steps) {
   for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
@@ -96,7 +101,7 @@ TEST(Trainer, ThreadsDoNotChangeABit) {
 TEST(Trainer, EveryOptionChangesTheRun) {
   Trainer plain = trainer_of(busy());
   take(plain, 60);
-  const Tensor logits = plain.network().layers()[0].logits;
+  const Tensor logits = network_of(plain).layers()[0].logits;
   for (const char* change :
        {"training.gradient_noise=0", "training.clip_norm=0", "training.weight_decay=0",
         "training.batch=0", "training.warm_up=0", "training.schedule=constant",
@@ -105,7 +110,7 @@ TEST(Trainer, EveryOptionChangesTheRun) {
         "knockout.seed=9", "knockout.pattern=none", "seed=4"}) {
     Trainer other = trainer_of(busy({change}));
     take(other, 60);
-    EXPECT_FALSE(same_bits(other.network().layers()[0].logits, logits)) << change;
+    EXPECT_FALSE(same_bits(network_of(other).layers()[0].logits, logits)) << change;
   }
 }
 
@@ -128,11 +133,12 @@ TEST(Trainer, KnocksOutWhatThePatternSays) {
       for (std::int64_t i = 0; i < mask.size(); ++i) off += mask.at(i) == 0 ? 1 : 0;
       return off;
     };
-    counts.push_back(count(trainer.network().input_mask()));
-    for (const LogicLayer& layer : trainer.network().layers()) counts.push_back(count(layer.mask));
+    counts.push_back(count(network_of(trainer).input_mask()));
+    for (const LogicLayer& layer : network_of(trainer).layers())
+      counts.push_back(count(layer.mask));
     std::int64_t sum = 0;
     for (const std::int64_t c : counts) sum += c;
-    EXPECT_EQ(masked_count(trainer.network()), sum);
+    EXPECT_EQ(masked_count(network_of(trainer)), sum);
     return counts;
   };
   using Counts = std::vector<std::int64_t>;
@@ -164,12 +170,13 @@ share = 0.25
 )",
                                                 "small", "small", ""));
   take(trainer, 200);
-  EXPECT_TRUE(trainer.evaluate().solved());
+  EXPECT_TRUE(trainer.learner().evaluate().solved());
   trainer.take_knockout();
-  EXPECT_FALSE(trainer.evaluate().solved()) << "the damage must show, or there is no repair";
+  EXPECT_FALSE(trainer.learner().evaluate().solved())
+      << "the damage must show, or there is no repair";
   take(trainer, 200);
-  EXPECT_TRUE(trainer.evaluate().solved());
-  EXPECT_GT(masked_count(trainer.network()), 0);
+  EXPECT_TRUE(trainer.learner().evaluate().solved());
+  EXPECT_GT(masked_count(network_of(trainer)), 0);
 }
 
 TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
@@ -209,10 +216,9 @@ TEST(EpochOrder, GoesOnceThroughEveryCase) {
 }
 
 TEST(EpochOrder, StepsPerEpochAreRoundedUp) {
-  const BooleanTask task = boolean_task("copy", 4);
   const auto steps = [&](const char* batch) {
-    return steps_per_epoch(parse_experiment("", "x", "x", "", std::vector<std::string>{batch}),
-                           task);
+    const std::vector<std::string> overrides{"task.bits=4", batch};
+    return make_learner(parse_experiment("", "x", "x", "", overrides))->steps_per_epoch();
   };
   EXPECT_EQ(steps("training.batch=0"), 1);
   EXPECT_EQ(steps("training.batch=5"), 4);

@@ -1,0 +1,172 @@
+#include "boolgrad/automata/bit_automaton.h"
+
+#include <algorithm>
+#include <array>
+
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::int64_t patch = 9;
+constexpr std::int64_t own_place = 4;
+
+/// The layers of a network over literals.
+std::vector<BitLiteral> apply(const LogicNetwork& network, std::vector<BitLiteral> values,
+                              BitCircuit& circuit) {
+  for (std::int64_t i = 0; i < network.inputs(); ++i) {
+    if (network.input_mask().at(i) < 0.5) {
+      values[static_cast<std::size_t>(i)] = circuit.constant(false);
+    }
+  }
+  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
+    const Wiring& wiring = *network.layers()[layer].wiring;
+    const Tensor tables = network.hard_tables_of(layer);
+    const std::span<const std::uint8_t> entries = tables.values<std::uint8_t>();
+    const std::size_t size = std::size_t{1} << wiring.arity();
+    std::vector<BitLiteral> outputs;
+    for (std::int64_t gate = 0; gate < wiring.gates(); ++gate) {
+      std::array<BitLiteral, most_inputs_per_gate> inputs;
+      for (int slot = 0; slot < wiring.arity(); ++slot) {
+        inputs[static_cast<std::size_t>(slot)] =
+            values[static_cast<std::size_t>(wiring.source(gate, slot))];
+      }
+      std::uint64_t truth = 0;
+      for (std::size_t e = 0; e < size; ++e) {
+        truth |= std::uint64_t{entries[static_cast<std::size_t>(gate) * size + e]} << e;
+      }
+      outputs.push_back(
+          circuit.table(std::span(inputs).first(static_cast<std::size_t>(wiring.arity())), truth));
+    }
+    values = std::move(outputs);
+  }
+  return values;
+}
+
+/// Rows of a channel moved by one cell: each cell receives what lies to its left, and to its right.
+void shift_row(const std::uint64_t* row, std::size_t words, std::int64_t width, bool periodic,
+               std::uint64_t* left, std::uint64_t* right) {
+  const std::size_t last = words - 1;
+  const std::int64_t top = (width - 1) % 64;
+  const std::uint64_t first_cell = row[0] & 1;
+  const std::uint64_t last_cell = (row[last] >> top) & 1;
+  for (std::size_t w = 0; w < words; ++w) {
+    left[w] = (row[w] << 1) | (w > 0 ? row[w - 1] >> 63 : 0);
+    right[w] = (row[w] >> 1) | (w < last ? row[w + 1] << 63 : 0);
+  }
+  if (periodic) {
+    left[0] |= last_cell;
+    right[last] |= first_cell << top;
+  }
+}
+
+}  // namespace
+
+BitCircuit hardened_circuit(const Rule& rule) {
+  BitCircuit circuit(rule.channels() * patch);
+  std::vector<BitLiteral> own;
+  std::vector<BitLiteral> perceived;
+  for (std::int64_t c = 0; c < rule.channels(); ++c) {
+    std::vector<BitLiteral> around;
+    for (std::int64_t n = 0; n < patch; ++n) around.push_back(circuit.input(c * patch + n));
+    own.push_back(around[own_place]);
+    const std::vector<BitLiteral> outputs = apply(rule.perceive(), around, circuit);
+    perceived.insert(perceived.end(), outputs.begin(), outputs.end());
+  }
+  std::vector<BitLiteral> inputs = std::move(own);
+  inputs.insert(inputs.end(), perceived.begin(), perceived.end());
+  for (const BitLiteral output : apply(rule.update(), std::move(inputs), circuit)) {
+    circuit.add_output(output);
+  }
+  return circuit;
+}
+
+BitAutomaton::BitAutomaton(const Rule& rule)
+    : channels_(rule.channels()), border_(rule.border()), program_(hardened_circuit(rule)) {}
+
+/// Fills the rows beyond the borders, and what lies to the left and right of every cell.
+void BitAutomaton::look_around(BitGrid& state) {
+  const std::size_t row = state.row_words();
+  const auto height = static_cast<std::size_t>(state.height());
+  const bool periodic = border_ == Border::periodic;
+  const auto grids = static_cast<std::size_t>(channels_ * state.batch());
+  parallel_for(grids, [&](std::size_t index) {
+    const std::size_t item = index % static_cast<std::size_t>(state.batch());
+    const std::size_t c = index / static_cast<std::size_t>(state.batch());
+    const std::size_t first = item * (height + 2) * row;
+    std::uint64_t* own = state.channel(static_cast<std::int64_t>(c)).data() + first;
+    for (std::size_t w = 0; w < row; ++w) {
+      own[w] = periodic ? own[height * row + w] : 0;
+      own[(height + 1) * row + w] = periodic ? own[row + w] : 0;
+    }
+    const std::size_t at = c * state.channel_words() + first;
+    for (std::size_t y = 0; y < height + 2; ++y) {
+      shift_row(own + y * row, row, state.width(), periodic, left_.data() + at + y * row,
+                right_.data() + at + y * row);
+    }
+  });
+}
+
+void BitAutomaton::step(BitGrid& state, const BitGrid* fire) {
+  if (state.channels() != channels_) {
+    fail("automaton", "expected a state of {} channels, received {}", channels_, state.channels());
+  }
+  check_grid(border_, state.height(), state.width());
+  const std::size_t row = state.row_words();
+  const std::size_t words = state.channel_words();
+  const std::size_t all = static_cast<std::size_t>(channels_) * words;
+  left_.resize(all);
+  right_.resize(all);
+  next_.resize(all);
+  look_around(state);
+
+  // All rows but the first and the last, which lie beyond every border. What comes out for those
+  // between two grids is never looked at.
+  const std::size_t begin = row;
+  const std::size_t end = words - row;
+  constexpr std::size_t grain = 1024;
+  parallel_for(task_count(end - begin, grain), [&](std::size_t task) {
+    const std::size_t first = begin + task * grain;
+    const std::size_t count = std::min(grain, end - first);
+    std::vector<const std::uint64_t*> inputs;
+    std::vector<std::uint64_t*> outputs;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
+      const std::uint64_t* own = state.channel(static_cast<std::int64_t>(c)).data() + first;
+      const std::uint64_t* columns[] = {left_.data() + c * words + first, own,
+                                        right_.data() + c * words + first};
+      for (const std::ptrdiff_t dy : {-1, 0, 1}) {
+        for (const std::uint64_t* column : columns) {
+          inputs.push_back(column + dy * static_cast<std::ptrdiff_t>(row));
+        }
+      }
+      outputs.push_back(next_.data() + c * words + first);
+    }
+    program_.run(inputs, outputs, count);
+  });
+  take_over(state, fire);
+}
+
+/// The next state becomes the state where cells fire.
+void BitAutomaton::take_over(BitGrid& state, const BitGrid* fire) const {
+  const std::size_t row = state.row_words();
+  const auto height = static_cast<std::size_t>(state.height());
+  const auto batch = static_cast<std::size_t>(state.batch());
+  parallel_for(static_cast<std::size_t>(channels_) * batch, [&](std::size_t index) {
+    const std::size_t c = index / batch;
+    const std::size_t first = (index % batch * (height + 2) + 1) * row;
+    const std::uint64_t* next = next_.data() + c * state.channel_words() + first;
+    std::uint64_t* own = state.channel(static_cast<std::int64_t>(c)).data() + first;
+    if (fire == nullptr) {
+      std::copy_n(next, height * row, own);
+    } else {
+      const std::uint64_t* fires = fire->channel(0).data() + first;
+      for (std::size_t i = 0; i < height * row; ++i) own[i] ^= (own[i] ^ next[i]) & fires[i];
+    }
+    const std::uint64_t cells = state.last_word_mask();
+    for (std::size_t y = 1; y <= height; ++y) own[y * row - 1] &= cells;
+  });
+}
+
+}  // namespace boolgrad

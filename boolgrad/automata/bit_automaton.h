@@ -1,0 +1,43 @@
+// Hardened rules, run on bits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/automata/bit_grid.h"
+#include "boolgrad/automata/rule.h"
+#include "boolgrad/logic/bit_circuit.h"
+#include "boolgrad/logic/bit_program.h"
+
+namespace boolgrad {
+
+/// What a hardened rule computes, simplified: input 9 c + n is neighbour n of channel c (row-major,
+/// 4 the cell itself), output c the new value of channel c.
+BitCircuit hardened_circuit(const Rule& rule);
+
+/// Steps grids with a hardened rule.
+class BitAutomaton {
+ public:
+  explicit BitAutomaton(const Rule& rule);
+
+  std::int64_t channels() const { return channels_; }
+  /// Gates of two inputs that a cell computes in a step.
+  std::int64_t operations() const { return program_.operations(); }
+
+  /// One step of all cells, or of those only that are 1 in `fire`, a grid of one channel.
+  void step(BitGrid& state, const BitGrid* fire = nullptr);
+
+ private:
+  void look_around(BitGrid& state);
+  void take_over(BitGrid& state, const BitGrid* fire) const;
+
+  std::int64_t channels_;
+  Border border_;
+  BitProgram program_;
+  // Each channel moved by a cell to either side, and the next state; kept between steps.
+  std::vector<std::uint64_t> left_;
+  std::vector<std::uint64_t> right_;
+  std::vector<std::uint64_t> next_;
+};
+
+}  // namespace boolgrad

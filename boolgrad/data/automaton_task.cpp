@@ -1,0 +1,72 @@
+#include "boolgrad/data/automaton_task.h"
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random.h"
+
+namespace boolgrad {
+
+Tensor life_step(const Tensor& grids) {
+  if (grids.rank() != 3 || grids.dtype() != DType::uint8) {
+    fail("life_step", "expected uint8 [grids, height, width], received {} {}",
+         to_string(grids.dtype()), to_string(grids.shape()));
+  }
+  const std::int64_t height = grids.shape()[1];
+  const std::int64_t width = grids.shape()[2];
+  Tensor next(grids.shape(), DType::uint8);
+  const std::span<const std::uint8_t> from = grids.values<std::uint8_t>();
+  const std::span<std::uint8_t> to = next.mutable_values<std::uint8_t>();
+  for (std::int64_t i = 0; i < grids.size(); ++i) {
+    const std::int64_t x = i % width;
+    const std::int64_t y = i / width % height;
+    const std::int64_t first = i - y * width - x;
+    int living = 0;
+    for (const std::int64_t dy : {-1, 0, 1}) {
+      for (const std::int64_t dx : {-1, 0, 1}) {
+        const std::int64_t row = (y + dy + height) % height;
+        const std::int64_t column = (x + dx + width) % width;
+        living += from[static_cast<std::size_t>(first + row * width + column)];
+      }
+    }
+    // The cell itself was counted.
+    const bool lives = from[static_cast<std::size_t>(i)] != 0;
+    to[static_cast<std::size_t>(i)] = living == 3 || (living == 4 && lives) ? 1 : 0;
+  }
+  return next;
+}
+
+AutomatonTask life_task() {
+  constexpr std::int64_t cells = 9;
+  constexpr std::int64_t grids = 1 << cells;
+  Tensor starts({grids, 3, 3}, DType::uint8);
+  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = (i / cells >> (i % cells)) & 1;
+  return {life_step(starts).viewed_as({1, grids, 3, 3}), starts.viewed_as({1, grids, 3, 3})};
+}
+
+Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t stream,
+                     std::uint32_t draw) {
+  Tensor starts(shape, DType::uint8);
+  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
+  constexpr std::size_t bits_per_draw = 128;
+  PhiloxCounter bits{};
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::size_t bit = i % bits_per_draw;
+    if (bit == 0) {
+      bits =
+          random_bits({.seed = seed, .stream = stream, .step = draw, .index = i / bits_per_draw});
+    }
+    to[i] = (bits[bit / 32] >> (bit % 32)) & 1;
+  }
+  return starts;
+}
+
+Tensor seed_starts(const Shape& shape) {
+  Tensor starts = Tensor::zeros(shape, DType::uint8);
+  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
+  const auto cells = static_cast<std::size_t>(shape[2] * shape[3]);
+  const auto middle = static_cast<std::size_t>(shape[2] / 2 * shape[3] + shape[3] / 2);
+  for (std::size_t first = 0; first < to.size(); first += cells) to[first + middle] = 1;
+  return starts;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,42 @@
+// What automata are to learn.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "boolgrad/tensor/tensor.h"
+
+namespace boolgrad {
+
+inline constexpr std::array<std::string_view, 3> automaton_task_names = {"life", "checkerboard",
+                                                                         "picture"};
+
+/// States to reach, and where they are given, the states to start from.
+struct AutomatonTask {
+  Tensor target;  ///< uint8 [channels, grids, height, width]; one grid where all are to become it
+  Tensor starts;  ///< the same; undefined where they are drawn
+
+  std::int64_t channels() const { return target.shape()[0]; }
+  std::int64_t height() const { return target.shape()[2]; }
+  std::int64_t width() const { return target.shape()[3]; }
+};
+
+/// Conway's rule on a torus: a cell lives on with two or three living neighbours and is born with
+/// three. uint8 [grids, height, width].
+Tensor life_step(const Tensor& grids);
+
+/// All 512 grids of 3 by 3 cells as starts and what they become after a step. On a torus of that
+/// size the neighbours of a cell are all others, so that each neighbourhood comes up nine times.
+AutomatonTask life_task();
+
+/// Every channel of every cell 0 or 1, drawn at (seed, stream, draw): uint8 [channels, grids,
+/// height, width].
+Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t stream,
+                     std::uint32_t draw = 0);
+
+/// The cell in the middle (below and right of it where there is none) 1 in every channel, all
+/// others 0.
+Tensor seed_starts(const Shape& shape);
+
+}  // namespace boolgrad

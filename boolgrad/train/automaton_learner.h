@@ -1,0 +1,40 @@
+// An automaton that learns to reach a pattern.
+#pragma once
+
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/automata/rule.h"
+#include "boolgrad/data/automaton_task.h"
+#include "boolgrad/train/learner.h"
+
+namespace boolgrad {
+
+class AutomatonLearner : public Learner {
+ public:
+  explicit AutomatonLearner(const Experiment& experiment);
+
+  const Rule& rule() const { return rule_; }
+  const AutomatonTask& task() const { return task_; }
+  /// What the backward keeps, and the sizes that it depends on.
+  const Memory& memory() const { return memory_; }
+  RolloutSize size() const;
+
+  std::vector<Tensor> parameters() const override { return rule_.parameters(); }
+  Tensor loss(std::int64_t step) override;
+  Evaluation evaluate() const override;
+  TensorFile to_file() const override { return rule_.to_file(); }
+  void restore(const TensorFile& file) override { rule_ = Rule::from_file(file); }
+  void knock_out() override {}
+  std::int64_t masked() const override { return 0; }
+  std::int64_t steps_per_epoch() const override { return 1; }
+
+ private:
+  Tensor loss_at(const Tensor& states) const;
+
+  Experiment experiment_;
+  AutomatonTask task_;
+  Rule rule_;
+  Memory memory_;
+  Tensor target_;  ///< as the loss reads it
+};
+
+}  // namespace boolgrad

@@ -1,0 +1,46 @@
+// A circuit that learns a Boolean task.
+#pragma once
+
+#include "boolgrad/data/boolean_task.h"
+#include "boolgrad/logic/network.h"
+#include "boolgrad/train/learner.h"
+
+namespace boolgrad {
+
+class CircuitLearner : public Learner {
+ public:
+  explicit CircuitLearner(const Experiment& experiment);
+
+  const LogicNetwork& network() const { return network_; }
+
+  std::vector<Tensor> parameters() const override { return network_.parameters(); }
+  Tensor loss(std::int64_t step) override;
+  Evaluation evaluate() const override {
+    return boolgrad::evaluate(network_, cases_, experiment_.training);
+  }
+  TensorFile to_file() const override { return network_.to_file(); }
+  void restore(const TensorFile& file) override { network_ = LogicNetwork::from_file(file); }
+  void knock_out() override;
+  std::int64_t masked() const override;
+  std::int64_t steps_per_epoch() const override;
+
+ private:
+  CircuitLearner(const Experiment& experiment, const BooleanTask& task);
+
+  struct Batch {
+    Tensor inputs;
+    Tensor targets;
+  };
+  Batch batch(std::int64_t step);
+
+  Experiment experiment_;
+  LogicNetwork network_;
+  Cases cases_;
+  std::int64_t epoch_ = -1;  ///< the one that `order_` belongs to
+  std::vector<std::int64_t> order_;
+};
+
+/// The order in which an epoch goes through `cases` cases.
+std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed);
+
+}  // namespace boolgrad

@@ -1,0 +1,50 @@
+// What a trainer trains: parameters, a loss for every step, and a measure of how good they are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "boolgrad/tensor/safetensors.h"
+#include "boolgrad/tensor/tensor.h"
+#include "boolgrad/train/evaluation.h"
+#include "boolgrad/train/experiment.h"
+
+namespace boolgrad {
+
+class Learner {
+ public:
+  Learner() = default;
+  virtual ~Learner() = default;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+
+  /// What is trained, in a fixed order.
+  virtual std::vector<Tensor> parameters() const = 0;
+
+  /// The loss of step `step`, counted from 0, on the tape: a function of the parameters and of
+  /// the step's number alone.
+  virtual Tensor loss(std::int64_t step) = 0;
+
+  /// How good the parameters are now.
+  virtual Evaluation evaluate() const = 0;
+
+  /// The model, and the model replaced by one of the same architecture.
+  virtual TensorFile to_file() const = 0;
+  virtual void restore(const TensorFile& file) = 0;
+
+  /// Takes the knockout of the experiment. Doing so twice changes nothing.
+  virtual void knock_out() = 0;
+
+  /// What is switched off now: gates and inputs.
+  virtual std::int64_t masked() const = 0;
+
+  /// Steps that go once through all there is to learn from.
+  virtual std::int64_t steps_per_epoch() const = 0;
+};
+
+/// The learner that an experiment describes.
+std::unique_ptr<Learner> make_learner(const Experiment& experiment);
+
+}  // namespace boolgrad

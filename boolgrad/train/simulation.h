@@ -1,0 +1,54 @@
+// A hardened rule at work: steps, cells that fire by chance, damage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/bit_grid.h"
+#include "boolgrad/automata/rule.h"
+#include "boolgrad/tensor/tensor.h"
+
+namespace boolgrad {
+
+/// Cells that are set to 0 after every step from `first` to `last`, the start being step 0.
+struct Damage {
+  Rectangle rectangle;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+struct SimulationOptions {
+  double fire_rate = 1;
+  std::uint64_t seed = 1;  ///< of who fires and of where resets strike
+  std::vector<Damage> damage = {};
+  /// Sides of a square that is set to 0 somewhere else after every step; 0 for none.
+  std::int64_t reset = 0;
+};
+
+/// Refuses a rectangle that is not inside of a grid.
+void check_rectangle(const Rectangle& rectangle, std::int64_t height, std::int64_t width);
+
+class Simulation {
+ public:
+  /// From `starts` [channels, grids, height, width].
+  Simulation(const Rule& rule, const Tensor& starts, const SimulationOptions& options);
+
+  void step();
+
+  std::int64_t steps() const { return steps_; }
+  const BitGrid& state() const { return state_; }
+  /// What was set to 0 after the last step.
+  const std::vector<Rectangle>& struck() const { return struck_; }
+
+ private:
+  void strike();
+
+  SimulationOptions options_;
+  BitAutomaton automaton_;
+  BitGrid state_;
+  std::int64_t steps_ = 0;
+  std::vector<Rectangle> struck_;
+};
+
+}  // namespace boolgrad

@@ -1,0 +1,17 @@
+// The streams of random numbers of a run, above those of wirings and initial values and beside that
+// of the gradient noise. One list, so that no two uses draw the same numbers.
+#pragma once
+
+#include <cstdint>
+
+namespace boolgrad {
+
+inline constexpr std::uint32_t batch_stream = 0x01000001;       ///< order of the cases
+inline constexpr std::uint32_t start_stream = 0x01000002;       ///< starts of automata in training
+inline constexpr std::uint32_t probe_stream = 0x01000003;       ///< starts that they are judged by
+inline constexpr std::uint32_t probe_fire_stream = 0x01000004;  ///< and who fires from there
+inline constexpr std::uint32_t fire_stream = 0x01000005;        ///< who fires in training
+inline constexpr std::uint32_t damage_stream = 0x01000006;      ///< where damage strikes
+inline constexpr std::uint32_t sample_stream = 0x01000007;      ///< inputs that inspection tries
+
+}  // namespace boolgrad
