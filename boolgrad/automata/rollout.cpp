@@ -171,9 +171,7 @@ Memory fitting_memory(const Rule& rule, const RolloutSize& size, std::size_t byt
 
 Tensor rollout(const Rule& rule, const Tensor& initial, const Tensor& fire,
                const RolloutOptions& options) {
-  std::vector<Tensor> tables = rule.perceive().tables();
-  for (Tensor& table : rule.update().tables()) tables.push_back(std::move(table));
-  return rollout(rule, tables, initial, fire, options);
+  return rollout(rule, rule.tables(), initial, fire, options);
 }
 
 Tensor rollout(const Rule& rule, const std::vector<Tensor>& tables, const Tensor& initial,

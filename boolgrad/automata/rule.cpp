@@ -120,6 +120,22 @@ std::vector<Tensor> Rule::parameters() const {
   return all;
 }
 
+std::vector<Tensor> Rule::tables() const {
+  std::vector<Tensor> all = perceive_.tables();
+  for (const Tensor& table : update_.tables()) all.push_back(table);
+  return all;
+}
+
+std::vector<Tensor> Rule::hard_tables() const {
+  std::vector<Tensor> all;
+  for (const LogicNetwork* network : {&perceive_, &update_}) {
+    for (std::size_t i = 0; i < network->layers().size(); ++i) {
+      all.push_back(network->hard_tables_of(i));
+    }
+  }
+  return all;
+}
+
 TensorFile Rule::to_file() const {
   TensorFile file;
   add_network(file, perceive_prefix, perceive_);

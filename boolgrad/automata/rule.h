@@ -55,6 +55,10 @@ class Rule {
   /// The logits of perception, then of the update.
   std::vector<Tensor> parameters() const;
 
+  /// The tables of the same layers, soft and hardened (uint8).
+  std::vector<Tensor> tables() const;
+  std::vector<Tensor> hard_tables() const;
+
   TensorFile to_file() const;
   static Rule from_file(const TensorFile& file);
   static bool is_in(const TensorFile& file);

@@ -101,11 +101,7 @@ Tensor fire_of(const ReferenceCase& of) {
 /// The hard tables of a rule as numbers: run like soft ones they give the hard states.
 std::vector<Tensor> hard_tables_as(const Rule& rule, DType dtype) {
   std::vector<Tensor> tables;
-  for (const LogicNetwork* network : {&rule.perceive(), &rule.update()}) {
-    for (std::size_t i = 0; i < network->layers().size(); ++i) {
-      tables.push_back(cast(network->hard_tables_of(i), dtype));
-    }
-  }
+  for (const Tensor& table : rule.hard_tables()) tables.push_back(cast(table, dtype));
   return tables;
 }
 

@@ -26,7 +26,8 @@ AutomatonLearner::AutomatonLearner(const Experiment& experiment)
       task_(make_automaton_task(experiment)),
       rule_(make_rule(experiment)),
       memory_(memory_of(experiment, rule_, size())),
-      target_(cast(task_.target, rule_.dtype())) {}
+      target_(cast(task_.target, rule_.dtype())),
+      hardening_(experiment.hardening) {}
 
 RolloutSize AutomatonLearner::size() const {
   const std::int64_t batch =
@@ -51,8 +52,17 @@ Tensor AutomatonLearner::loss(std::int64_t step) {
   const Tensor fire = options.fire_rate < 1
                           ? fire_masks(now, options.fire_rate, seed, fire_stream, draw)
                           : Tensor();
-  return loss_at(
-      rollout(rule_, cast(starts, rule_.dtype()), fire, {.steps = now.steps, .memory = memory_}));
+  const std::vector<Tensor> tables = hardening_.applied(
+      rule_.tables(), hardening_.share() > 0 ? rule_.hard_tables() : std::vector<Tensor>(), seed,
+      draw);
+  return loss_at(rollout(rule_, tables, cast(starts, rule_.dtype()), fire,
+                         {.steps = now.steps, .memory = memory_}));
+}
+
+void AutomatonLearner::observe(double loss) {
+  const RolloutSize now = size();
+  const std::int64_t outputs = now.batch * task_.channels() * now.height * now.width;
+  hardening_.observe(loss / static_cast<double>(outputs));
 }
 
 Evaluation AutomatonLearner::evaluate() const {

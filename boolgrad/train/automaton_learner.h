@@ -4,6 +4,7 @@
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/train/hardening.h"
 #include "boolgrad/train/learner.h"
 
 namespace boolgrad {
@@ -23,6 +24,10 @@ class AutomatonLearner : public Learner {
   Evaluation evaluate() const override;
   TensorFile to_file() const override { return rule_.to_file(); }
   void restore(const TensorFile& file) override { rule_ = Rule::from_file(file); }
+  double rate_factor() const override { return hardening_.rate_factor(); }
+  void observe(double loss) override;
+  void save_progress(TensorFile& file) const override { hardening_.save(file); }
+  void load_progress(const TensorFile& file) override { hardening_.load(file); }
   void knock_out() override {}
   std::int64_t masked() const override { return 0; }
   std::int64_t steps_per_epoch() const override { return 1; }
@@ -35,6 +40,7 @@ class AutomatonLearner : public Learner {
   Rule rule_;
   Memory memory_;
   Tensor target_;  ///< as the loss reads it
+  Hardening hardening_;
 };
 
 }  // namespace boolgrad

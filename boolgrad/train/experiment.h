@@ -12,6 +12,7 @@
 #include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/tensor/dtype.h"
+#include "boolgrad/train/hardening.h"
 
 namespace boolgrad {
 
@@ -111,6 +112,7 @@ struct Experiment {
   NetworkOptions network;
   TrainingOptions training;
   KnockoutOptions knockout;
+  HardeningOptions hardening;
 
   bool is_automaton() const;
 

@@ -95,6 +95,7 @@ constexpr bool above_zero(double x) { return x > 0; }
 constexpr bool zero_or_more(double x) { return x >= 0; }
 constexpr bool from_zero_below_one(double x) { return x >= 0 && x < 1; }
 constexpr bool from_zero_to_one(double x) { return x >= 0 && x <= 1; }
+constexpr bool above_zero_to_one(double x) { return x > 0 && x <= 1; }
 
 ExperimentKey positive(std::string path, Place<double> place) {
   return number(std::move(path), place, "a number above 0", above_zero);
@@ -270,6 +271,15 @@ std::vector<ExperimentKey> make_table() {
       share("automaton.fire_rate", BOOLGRAD_AT(automaton.fire_rate)),
       integer("automaton.probes", BOOLGRAD_AT(automaton.probes), 1, most_gates),
       memory_size("automaton.memory", BOOLGRAD_AT(automaton.memory)),
+
+      choice<HardeningKind>("hardening.kind", BOOLGRAD_AT(hardening.kind),
+                            {{"none", HardeningKind::none},
+                             {"blend", HardeningKind::blend},
+                             {"gates", HardeningKind::gates}}),
+      positive("hardening.threshold", BOOLGRAD_AT(hardening.threshold)),
+      integer("hardening.steps", BOOLGRAD_AT(hardening.steps), 1, most_steps),
+      number("hardening.rate_share", BOOLGRAD_AT(hardening.rate_share),
+             "a number above 0 and at most 1", above_zero_to_one),
 
       choice<KnockoutPattern>("knockout.pattern", BOOLGRAD_AT(knockout.pattern),
                               {{"none", KnockoutPattern::none},

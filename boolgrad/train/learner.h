@@ -27,6 +27,16 @@ class Learner {
   /// the step's number alone.
   virtual Tensor loss(std::int64_t step) = 0;
 
+  /// What to multiply the learning rate of the next step by.
+  virtual double rate_factor() const { return 1; }
+
+  /// Takes note of the loss of the step that was just taken.
+  virtual void observe(double /*loss*/) {}
+
+  /// What `observe` has left behind, as part of a checkpoint, and back.
+  virtual void save_progress(TensorFile& /*file*/) const {}
+  virtual void load_progress(const TensorFile& /*file*/) {}
+
   /// How good the parameters are now.
   virtual Evaluation evaluate() const = 0;
 

@@ -13,5 +13,6 @@ inline constexpr std::uint32_t probe_fire_stream = 0x01000004;  ///< and who fir
 inline constexpr std::uint32_t fire_stream = 0x01000005;        ///< who fires in training
 inline constexpr std::uint32_t damage_stream = 0x01000006;      ///< where damage strikes
 inline constexpr std::uint32_t sample_stream = 0x01000007;      ///< inputs that inspection tries
+inline constexpr std::uint32_t hardening_stream = 0x01000008;   ///< gates that are hard for a step
 
 }  // namespace boolgrad

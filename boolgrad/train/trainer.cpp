@@ -104,12 +104,14 @@ double Trainer::learning_rate() const {
 
 StepResult Trainer::step() {
   if (knockout_due()) take_knockout();
-  const double rate = schedule_of(experiment_.training).at(steps());
+  const double rate = schedule_of(experiment_.training).at(steps()) * learner_->rate_factor();
   const Tensor loss = learner_->loss(steps());
   StepResult result{.loss = loss.item()};
   const std::vector<Tensor> gradients = grad(loss, learner_->parameters());
   result.finite = std::isfinite(result.loss) && all_finite(gradients);
-  if (result.finite) optimiser_.step(prepared(gradients, experiment_, steps()), rate);
+  if (!result.finite) return result;
+  optimiser_.step(prepared(gradients, experiment_, steps()), rate);
+  learner_->observe(result.loss);
   return result;
 }
 
@@ -123,6 +125,7 @@ TensorFile Trainer::state() const {
   // The optimiser writes in place; a state must stay what it is.
   for (auto& [name, tensor] : file.tensors) tensor = tensor.clone();
   file.metadata[step_key] = fmt::format("{}", steps());
+  learner_->save_progress(file);
   return file;
 }
 
@@ -134,6 +137,7 @@ void Trainer::restore(const TensorFile& state, const std::string& source) {
     moments.second.push_back(moment_of(state, moment_name(i, "second"), source));
   }
   learner_->restore(state);
+  learner_->load_progress(state);
   AdamW optimiser(learner_->parameters(), adamw_options(experiment_.training));
   optimiser.restore(moments);
   optimiser_ = std::move(optimiser);

@@ -146,8 +146,8 @@ TEST_F(TrainTest, SaysWhatIsWrong) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(
       result.complaint(),
-      "[train] expected a TOML file or a built-in experiment (add, add_gates, and, checkerboard, "
-      "checkerboard-async, copy, gray, letter-g, life, lizard, multiply, multiply_gates, parity, "
+      "[train] expected a TOML file or a built-in experiment (add, add_gates, and, "
+      "checkerboard-async, checkerboard, copy, gray, letter-g, life, lizard, multiply, multiply_gates, parity, "
       "popcount, reverse or xor), received 'multipy' (did you mean 'multiply'?)");
   result = train({});
   EXPECT_EQ(result.code, 2);

@@ -1,0 +1,55 @@
+// Hardening while training: tables move from soft to hard as fast as the loss allows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/tensor/safetensors.h"
+#include "boolgrad/tensor/tensor.h"
+
+namespace boolgrad {
+
+enum class HardeningKind : std::uint8_t {
+  none,
+  blend,  ///< every table (1 - share) soft + share hard
+  gates,  ///< each gate's table hard with probability `share`, drawn anew for every step
+};
+
+struct HardeningOptions {
+  HardeningKind kind = HardeningKind::none;
+  double threshold = 0.01;   ///< mean loss an output bit below which hardening goes on
+  std::int64_t steps = 250;  ///< from all soft to all hard when nothing holds it up
+  double rate_share = 0.2;  ///< learning rate when all is hard, as a share of that when all is soft
+};
+
+/// A closed loop: progress rises by 1 / steps while a running mean of the loss stays below the
+/// threshold and falls by half of that while it does not.
+class Hardening {
+ public:
+  explicit Hardening(const HardeningOptions& options) : options_(options) {}
+
+  /// How hard tables are now, 0 to 1.
+  double share() const { return options_.kind == HardeningKind::none ? 0 : progress_; }
+
+  /// What to multiply the learning rate by.
+  double rate_factor() const;
+
+  /// Takes note of the loss an output bit of a step.
+  void observe(double loss);
+
+  /// Soft tables made as hard as `share` says; gradients pass as if they were soft. What is drawn
+  /// is drawn at (seed, step).
+  std::vector<Tensor> applied(const std::vector<Tensor>& soft, const std::vector<Tensor>& hard,
+                              std::uint64_t seed, std::uint32_t step) const;
+
+  /// Where the loop stands, as metadata of a checkpoint.
+  void save(TensorFile& file) const;
+  void load(const TensorFile& file);
+
+ private:
+  HardeningOptions options_;
+  double progress_ = 0;
+  double mean_loss_ = -1;  ///< below 0: none seen
+};
+
+}  // namespace boolgrad
