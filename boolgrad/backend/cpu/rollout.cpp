@@ -68,6 +68,17 @@ class TileLayout {
   std::size_t rows_ = 0;
 };
 
+/// Memory of this thread's own, of at least `bytes`, to work in until the next call. A buffer that
+/// wandered from thread to thread would drag its contents from one core's cache to another's.
+void* scratch(std::size_t bytes) {
+  thread_local Tensor memory;
+  if (!memory.defined() || memory.bytes() < bytes) {
+    memory = Tensor();
+    memory = Tensor({static_cast<std::int64_t>(bytes)}, DType::uint8);
+  }
+  return memory.mutable_data();
+}
+
 /// Cells of a tile: as many as keep its activations in a core's own cache, but whole vectors; a
 /// function of the sizes alone.
 std::size_t tile_length(const RuleView& rule, const Grid& grid, DType dtype) {
@@ -243,10 +254,9 @@ class Rollout {
   void take_step(const T* state, T* next, const std::uint8_t* fire, T* kept, T* returned) const {
     const TileLayout& layout = kept == nullptr ? passing_ : all_;
     for_groups([&](std::size_t, std::int64_t begin, std::int64_t end) {
-      Tensor scratch({static_cast<std::int64_t>(kept == nullptr ? layout.rows() * tile_ : 1)},
-                     dtype_);
       for (std::int64_t tile = begin; tile < end; ++tile) {
-        T* a = kept == nullptr ? values(scratch) : kept + index(tile) * layout.rows() * tile_;
+        T* a = kept == nullptr ? rows_of_scratch(layout.rows())
+                               : kept + index(tile) * layout.rows() * tile_;
         forward_tile(layout, state, fire, tile, a);
         store_state(a + layout.update(update_.size() - 1) * tile_, tile, next, returned);
       }
@@ -335,24 +345,31 @@ class Rollout {
     }
   }
 
-  /// Rows of a tile that a backward step works on.
-  struct GradientRows {
-    GradientRows(const Rollout& of)
-        : state(of.channels() + 1, of.tile_),
-          stays(of.channels(), of.tile_),
-          update{{of.widest(of.update_), of.tile_}, {of.widest(of.update_), of.tile_}},
-          perceive{{of.widest(of.perceive_), of.tile_}, {of.widest(of.perceive_), of.tile_}} {}
+  T* rows_of_scratch(std::size_t rows) const {
+    return static_cast<T*>(scratch(rows * tile_ * sizeof(T)));
+  }
 
-    struct Rows {
-      Rows(std::size_t rows, std::size_t tile)
-          : memory({static_cast<std::int64_t>(rows * tile)}, dtype_of<T>()) {}
-      T* data() { return values(memory); }
-      Tensor memory;
-    };
-    Rows state;  ///< gradient of the state after the step; a row to spare
-    Rows stays;  ///< the part of it that belongs to cells that did not fire
-    Rows update[2];
-    Rows perceive[2];
+  /// Rows of a tile that a backward step works on, behind those of the activations.
+  struct GradientRows {
+    GradientRows(const Rollout& of, T* memory) {
+      const auto take = [&](std::size_t rows) {
+        T* begin = memory;
+        memory += rows * of.tile_;
+        return begin;
+      };
+      state = take(of.channels() + 1);
+      stays = take(of.channels());
+      for (T*& rows : update) rows = take(widest(of.update_));
+      for (T*& rows : perceive) rows = take(widest(of.perceive_));
+    }
+    static std::size_t count(const Rollout& of) {
+      return 2 * of.channels() + 1 + 2 * widest(of.update_) + 2 * widest(of.perceive_);
+    }
+
+    T* state;  ///< gradient of the state after the step; a row to spare
+    T* stays;  ///< the part of it that belongs to cells that did not fire
+    T* update[2];
+    T* perceive[2];
   };
 
   static std::size_t widest(const LayerStack& stack) {
@@ -365,10 +382,11 @@ class Rollout {
     const bool kept = step.activations != nullptr;
     const TileLayout& layout = kept ? all_ : update_only_;
     for_groups([&](std::size_t group, std::int64_t begin, std::int64_t end) {
-      Tensor scratch({static_cast<std::int64_t>(kept ? 1 : layout.rows() * tile_)}, dtype_);
-      GradientRows g(*this);
+      const std::size_t rows = kept ? 0 : layout.rows();
+      T* memory = rows_of_scratch(rows + GradientRows::count(*this));
+      GradientRows g(*this, memory + rows * tile_);
       for (std::int64_t tile = begin; tile < end; ++tile) {
-        T* a = kept ? step.activations + index(tile) * layout.rows() * tile_ : values(scratch);
+        T* a = kept ? step.activations + index(tile) * layout.rows() * tile_ : memory;
         if (!kept) forward_tile(layout, step.state, step.fire, tile, a);
         gather_state(step, tile, g);
         backward_tile(step, layout, tile, a, g, sums_[group]);
@@ -379,7 +397,7 @@ class Rollout {
   /// The gradient of the state that the step leads to.
   void gather_state(const StepBack& step, std::int64_t tile, GradientRows& g) const {
     for (std::size_t c = 0; c < channels(); ++c) {
-      T* row = g.state.data() + c * tile_;
+      T* row = g.state + c * tile_;
       if (step.read_after != nullptr) {
         kernels_.gather(step.read_after + c * neighbourhood * plane(), plane(), shape_.grid,
                         runs_[index(tile)], row);
@@ -396,8 +414,8 @@ class Rollout {
 
   void split(const std::uint8_t* fire, std::int64_t tile, GradientRows& g) const {
     for (std::size_t c = 0; c < channels(); ++c) {
-      T* row = g.state.data() + c * tile_;
-      T* stays = g.stays.data() + c * tile_;
+      T* row = g.state + c * tile_;
+      T* stays = g.stays + c * tile_;
       std::fill_n(stays, tile_, T{0});
       for (std::size_t i = 0; i < used(tile); ++i) {
         if (fire[i] == 0) std::swap(row[i], stays[i]);
@@ -407,10 +425,10 @@ class Rollout {
 
   void backward_tile(const StepBack& step, const TileLayout& layout, std::int64_t tile, T* a,
                      GradientRows& g, std::vector<Tensor>& sums) const {
-    const T* upstream = g.state.data();
+    const T* upstream = g.state;
     for (std::size_t layer = update_.size(); layer-- > 0;) {
       const T* x = a + (layer > 0 ? layout.update(layer - 1) : layout.input()) * tile_;
-      T* gx = g.update[layer % 2].data();
+      T* gx = g.update[layer % 2];
       update_.backward(layer, x, upstream, gx, sums[perceive_.size() + layer], tile_);
       upstream = gx;
     }
@@ -427,7 +445,7 @@ class Rollout {
                                const T* a, const T* upstream, GradientRows& g,
                                std::vector<Tensor>& sums) const {
     for (std::size_t layer = perceive_.size(); layer-- > 0;) {
-      T* gx = layer > 0 || step.wants_input ? g.perceive[layer % 2].data() : nullptr;
+      T* gx = layer > 0 || step.wants_input ? g.perceive[layer % 2] : nullptr;
       perceive_.backward(layer, perception_input(layout, layer, c, a), upstream, gx, sums[layer],
                          tile_);
       upstream = gx;
@@ -437,10 +455,10 @@ class Rollout {
 
   void store_read(const StepBack& step, std::size_t c, std::int64_t tile, const T* direct,
                   GradientRows& g, const T* patch) const {
-    T* own = g.perceive[0].data() + own_place * tile_;
+    T* own = g.perceive[0] + own_place * tile_;
     for (std::size_t i = 0; i < tile_; ++i) own[i] += direct[i];
     if (step.fire != nullptr) {
-      const T* stays = g.stays.data() + c * tile_;
+      const T* stays = g.stays + c * tile_;
       for (std::size_t i = 0; i < tile_; ++i) own[i] += stays[i];
     }
     for (std::size_t n = 0; n < neighbourhood; ++n) {
