@@ -13,18 +13,13 @@ constexpr std::int64_t most_groups = 16;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// What stays of a tile's activations once a step is computed.
-enum class Keeps : std::uint8_t {
-  nothing,  ///< each layer overwrites the last but one
-  update,   ///< those of the update; perception is overwritten channel by channel
-  everything,
-};
-
 /// Where the activations of a tile lie, in rows of a tile's length.
 class TileLayout {
  public:
-  TileLayout(const RuleView& rule, Keeps keeps) : keeps_(keeps) {
-    const std::size_t channels = keeps == Keeps::everything ? index(rule.channels) : 1;
+  /// Either every activation has its own place, or each layer overwrites the last but one, and
+  /// perception is overwritten channel by channel.
+  TileLayout(const RuleView& rule, bool keeps_all) : keeps_all_(keeps_all) {
+    const std::size_t channels = keeps_all ? index(rule.channels) : 1;
     // A row more, because reading a tile may write a vector beyond the last row.
     hidden_ = channels * neighbourhood + 1;
     hidden_per_channel_ = place(rule.perceive.first(rule.perceive.size() - 1), hidden_of_layer_);
@@ -33,17 +28,14 @@ class TileLayout {
     rows_ = update_ + place(rule.update, update_of_layer_);
   }
 
-  std::size_t patch(std::size_t channel) const {
-    return keeps_ == Keeps::everything ? channel * neighbourhood : 0;
-  }
+  std::size_t patch(std::size_t channel) const { return keeps_all_ ? channel * neighbourhood : 0; }
   std::size_t hidden(std::size_t channel, std::size_t layer) const {
-    const std::size_t first = keeps_ == Keeps::everything ? channel * hidden_per_channel_ : 0;
+    const std::size_t first = keeps_all_ ? channel * hidden_per_channel_ : 0;
     return hidden_ + first + hidden_of_layer_[layer];
   }
   std::size_t input() const { return input_; }
   std::size_t update(std::size_t layer) const { return update_ + update_of_layer_[layer]; }
   std::size_t rows() const { return rows_; }
-  Keeps keeps() const { return keeps_; }
 
  private:
   /// One layer after the other, or two places that they take in turn; returns the rows of all.
@@ -52,13 +44,13 @@ class TileLayout {
     for (const LutWires& wires : layers) widest = std::max(widest, index(wires.gates));
     std::size_t rows = 0;
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-      places.push_back(keeps_ == Keeps::nothing ? layer % 2 * widest : rows);
+      places.push_back(keeps_all_ ? rows : layer % 2 * widest);
       rows += index(layers[layer].gates);
     }
-    return keeps_ == Keeps::nothing ? 2 * widest : rows;
+    return keeps_all_ ? rows : 2 * widest;
   }
 
-  Keeps keeps_;
+  bool keeps_all_;
   std::size_t hidden_ = 0;
   std::size_t hidden_per_channel_ = 0;
   std::vector<std::size_t> hidden_of_layer_;
@@ -79,11 +71,11 @@ void* scratch(std::size_t bytes) {
   return memory.mutable_data();
 }
 
-/// Cells of a tile: as many as keep its activations in a core's own cache, but whole vectors; a
-/// function of the sizes alone.
+/// Cells of a tile: more of them share the cost of a gate's coefficients and sums, but their
+/// activations should stay in the near caches. Whole vectors, and a function of the sizes alone.
 std::size_t tile_length(const RuleView& rule, const Grid& grid, DType dtype) {
-  constexpr std::size_t cache = std::size_t{900} << 10;
-  const std::size_t column = TileLayout(rule, Keeps::update).rows() * size_of(dtype);
+  constexpr std::size_t cache = std::size_t{2} << 20;
+  const std::size_t column = TileLayout(rule, true).rows() * size_of(dtype);
   std::size_t tile = 64;
   while (tile > 16 && (column * tile > cache || index(grid.cells()) <= tile / 2)) tile /= 2;
   return tile;
@@ -112,9 +104,8 @@ class Rollout {
         update_(rule.update, rule.coefficients.subspan(rule.perceive.size()), dtype_),
         kernels_(grid_kernels(dtype_)),
         offsets_(shape.grid.offsets()),
-        all_(rule, Keeps::everything),
-        update_only_(rule, Keeps::update),
-        passing_(rule, Keeps::nothing),
+        all_(rule, true),
+        passing_(rule, false),
         tile_(tile_length(rule, shape.grid, dtype_)),
         groups_(tile_count(shape.grid, tile_), most_groups) {
     for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
@@ -380,16 +371,15 @@ class Rollout {
 
   void go_back(const StepBack& step) {
     const bool kept = step.activations != nullptr;
-    const TileLayout& layout = kept ? all_ : update_only_;
     for_groups([&](std::size_t group, std::int64_t begin, std::int64_t end) {
-      const std::size_t rows = kept ? 0 : layout.rows();
+      const std::size_t rows = kept ? 0 : all_.rows();
       T* memory = rows_of_scratch(rows + GradientRows::count(*this));
       GradientRows g(*this, memory + rows * tile_);
       for (std::int64_t tile = begin; tile < end; ++tile) {
-        T* a = kept ? step.activations + index(tile) * layout.rows() * tile_ : memory;
-        if (!kept) forward_tile(layout, step.state, step.fire, tile, a);
+        T* a = kept ? step.activations + index(tile) * all_.rows() * tile_ : memory;
+        if (!kept) forward_tile(all_, step.state, step.fire, tile, a);
         gather_state(step, tile, g);
-        backward_tile(step, layout, tile, a, g, sums_[group]);
+        backward_tile(step, tile, a, g, sums_[group]);
       }
     });
   }
@@ -423,30 +413,28 @@ class Rollout {
     }
   }
 
-  void backward_tile(const StepBack& step, const TileLayout& layout, std::int64_t tile, T* a,
-                     GradientRows& g, std::vector<Tensor>& sums) const {
+  void backward_tile(const StepBack& step, std::int64_t tile, const T* a, GradientRows& g,
+                     std::vector<Tensor>& sums) const {
     const T* upstream = g.state;
     for (std::size_t layer = update_.size(); layer-- > 0;) {
-      const T* x = a + (layer > 0 ? layout.update(layer - 1) : layout.input()) * tile_;
+      const T* x = a + (layer > 0 ? all_.update(layer - 1) : all_.input()) * tile_;
       T* gx = g.update[layer % 2];
       update_.backward(layer, x, upstream, gx, sums[perceive_.size() + layer], tile_);
       upstream = gx;
     }
     for (std::size_t c = 0; c < channels(); ++c) {
-      if (layout.keeps() != Keeps::everything) perceive_hidden(layout, step.state, tile, c, a);
       const T* perceived = upstream + (channels() + c * index(rule_.perceived())) * tile_;
-      const T* patch = backward_perception(step, layout, c, a, perceived, g, sums);
+      const T* patch = backward_perception(step, c, a, perceived, g, sums);
       if (step.wants_input) store_read(step, c, tile, upstream + c * tile_, g, patch);
     }
   }
 
   /// The gradient of the nine values that channel c was perceived from.
-  const T* backward_perception(const StepBack& step, const TileLayout& layout, std::size_t c,
-                               const T* a, const T* upstream, GradientRows& g,
-                               std::vector<Tensor>& sums) const {
+  const T* backward_perception(const StepBack& step, std::size_t c, const T* a, const T* upstream,
+                               GradientRows& g, std::vector<Tensor>& sums) const {
     for (std::size_t layer = perceive_.size(); layer-- > 0;) {
       T* gx = layer > 0 || step.wants_input ? g.perceive[layer % 2] : nullptr;
-      perceive_.backward(layer, perception_input(layout, layer, c, a), upstream, gx, sums[layer],
+      perceive_.backward(layer, perception_input(all_, layer, c, a), upstream, gx, sums[layer],
                          tile_);
       upstream = gx;
     }
@@ -488,7 +476,6 @@ class Rollout {
   GridKernels kernels_;
   std::array<std::ptrdiff_t, neighbourhood> offsets_;
   TileLayout all_;
-  TileLayout update_only_;
   TileLayout passing_;
   std::size_t tile_;
   TileGroups groups_;
@@ -501,8 +488,8 @@ class Rollout {
 std::size_t trace_bytes(const RuleView& rule, const RolloutShape& shape, DType dtype) {
   const std::size_t tile = tile_length(rule, shape.grid, dtype);
   if (shape.keep_every == 0) {
-    return index(shape.steps * tile_count(shape.grid, tile)) *
-           TileLayout(rule, Keeps::everything).rows() * tile * size_of(dtype);
+    return index(shape.steps * tile_count(shape.grid, tile)) * TileLayout(rule, true).rows() *
+           tile * size_of(dtype);
   }
   const std::int64_t segment = shape.keep_every > 1 ? shape.keep_every : 0;
   return index((kept_states(shape) + segment) * rule.channels * shape.grid.plane()) *
