@@ -66,6 +66,14 @@ void check_tables(const Wires& wires, const std::vector<Tensor>& tables, DType d
   }
 }
 
+void check_mask(const char* name, const Tensor& mask, const RolloutSize& size) {
+  const Shape expected{size.steps, size.batch, size.height, size.width};
+  if (mask.defined() && (mask.dtype() != DType::uint8 || mask.shape() != expected)) {
+    fail("rollout", "expected {} masks of uint8 {}, received {} {}", name, to_string(expected),
+         to_string(mask.dtype()), to_string(mask.shape()));
+  }
+}
+
 RolloutSize checked_size(const Rule& rule, const Tensor& initial, const Tensor& fire,
                          const RolloutOptions& options) {
   if (initial.rank() != 4 || initial.shape()[0] != rule.channels()) {
@@ -88,16 +96,13 @@ RolloutSize checked_size(const Rule& rule, const Tensor& initial, const Tensor& 
     fail("rollout", "expected to keep every n-th state with n from 1, received {}",
          options.memory.every);
   }
-  const Shape expected{size.steps, size.batch, size.height, size.width};
-  if (fire.defined() && (fire.dtype() != DType::uint8 || fire.shape() != expected)) {
-    fail("rollout", "expected fire masks of uint8 {}, received {} {}", to_string(expected),
-         to_string(fire.dtype()), to_string(fire.shape()));
-  }
+  check_mask("fire", fire, size);
+  check_mask("rounding", options.round, size);
   return size;
 }
 
 std::vector<Tensor> rollout_vjp(const Wires& wires, const cpu::RolloutShape& shape,
-                                const Tensor& fire, const VjpContext& c) {
+                                const cpu::RolloutMasks& masks, const VjpContext& c) {
   const std::size_t layers = wires.layers();
   const cpu::RolloutTrace trace{c.residual(layers), c.residual(layers + 1)};
   std::vector<Tensor> gradients(layers + 1);
@@ -107,7 +112,7 @@ std::vector<Tensor> rollout_vjp(const Wires& wires, const cpu::RolloutShape& sha
         Tensor({wires.channels, grid.batch, grid.height, grid.width}, c.gradient().dtype());
   }
   std::vector<Tensor> coefficients;
-  cpu::rollout_backward(wires.view(c.residuals.first(layers)), shape, fire, trace, c.gradient(),
+  cpu::rollout_backward(wires.view(c.residuals.first(layers)), shape, masks, trace, c.gradient(),
                         coefficients, c.needs[0] ? &gradients[0] : nullptr);
   for (std::size_t i = 0; i < layers; ++i) {
     gradients[i + 1] = Tensor(coefficients[i].shape(), coefficients[i].dtype());
@@ -189,15 +194,16 @@ Tensor rollout(const Rule& rule, const std::vector<Tensor>& tables, const Tensor
   Tensor out({options.returned, rule.channels(), size.batch, size.height, size.width},
              initial.dtype());
   cpu::RolloutTrace trace;
-  cpu::rollout_forward(wires.view(residuals), shape, initial, fire, out,
+  const cpu::RolloutMasks masks{fire, options.round};
+  cpu::rollout_forward(wires.view(residuals), shape, initial, masks, out,
                        any_needs_grad(initial, tables) ? &trace : nullptr);
   residuals.push_back(trace.states);
   residuals.push_back(trace.activations);
   std::vector<Tensor> inputs{initial};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   return record("rollout", inputs, {out}, std::move(residuals),
-                [wires = std::move(wires), shape, fire](const VjpContext& c) {
-                  return rollout_vjp(wires, shape, fire, c);
+                [wires = std::move(wires), shape, masks](const VjpContext& c) {
+                  return rollout_vjp(wires, shape, masks, c);
                 })[0];
 }
 

@@ -50,6 +50,9 @@ struct RolloutOptions {
   std::int64_t steps = 1;
   std::int64_t returned = 1;  ///< states to return: the last ones
   Memory memory = {};
+  /// uint8 [steps, batch, height, width]: 1 where the state of a cell is rounded to 0 or 1 after a
+  /// step, while gradients pass as if it were not; undefined where none is.
+  Tensor round = {};
 };
 
 /// The states that soft gates lead to, [returned, channels, batch, height, width], from `initial`

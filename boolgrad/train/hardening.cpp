@@ -55,7 +55,7 @@ void Hardening::observe(double loss) {
 std::vector<Tensor> Hardening::applied(const std::vector<Tensor>& soft,
                                        const std::vector<Tensor>& hard, std::uint64_t seed,
                                        std::uint32_t step) const {
-  if (share() == 0) return soft;
+  if (share() == 0 || options_.kind == HardeningKind::states) return soft;
   std::vector<Tensor> tables;
   for (std::size_t i = 0; i < soft.size(); ++i) {
     const DType dtype = soft[i].dtype();

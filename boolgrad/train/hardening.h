@@ -11,8 +11,9 @@ namespace boolgrad {
 
 enum class HardeningKind : std::uint8_t {
   none,
-  blend,  ///< every table (1 - share) soft + share hard
-  gates,  ///< each gate's table hard with probability `share`, drawn anew for every step
+  blend,   ///< every table (1 - share) soft + share hard
+  gates,   ///< each gate's table hard with probability `share`, drawn anew for every step
+  states,  ///< each cell's state rounded after each step but the last with probability `share`
 };
 
 struct HardeningOptions {
@@ -41,6 +42,8 @@ class Hardening {
   /// is drawn at (seed, step).
   std::vector<Tensor> applied(const std::vector<Tensor>& soft, const std::vector<Tensor>& hard,
                               std::uint64_t seed, std::uint32_t step) const;
+
+  bool rounds_states() const { return options_.kind == HardeningKind::states && share() > 0; }
 
   /// Where the loop stands, as metadata of a checkpoint.
   void save(TensorFile& file) const;

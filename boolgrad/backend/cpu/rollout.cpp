@@ -95,10 +95,10 @@ std::int64_t kept_states(const RolloutShape& shape) {
 template <class T>
 class Rollout {
  public:
-  Rollout(const RuleView& rule, const RolloutShape& shape, const Tensor& fire)
+  Rollout(const RuleView& rule, const RolloutShape& shape, const RolloutMasks& masks)
       : rule_(rule),
         shape_(shape),
-        fire_(fire),
+        masks_(masks),
         dtype_(dtype_of<T>()),
         perceive_(rule.perceive, rule.coefficients.first(rule.perceive.size()), dtype_),
         update_(rule.update, rule.coefficients.subspan(rule.perceive.size()), dtype_),
@@ -133,7 +133,7 @@ class Rollout {
       T* kept_tiles = trace != nullptr && trace->activations.defined()
                           ? activations_at(trace->activations, step)
                           : nullptr;
-      take_step(place(step), place(step + 1), fire_at(step), kept_tiles, returned_at(out, step));
+      take_step(place(step), place(step + 1), masks_at(step), kept_tiles, returned_at(out, step));
     }
   }
 
@@ -151,7 +151,7 @@ class Rollout {
       }
       const StepBack back{
           .state = state_before(step, trace, segment),
-          .fire = fire_at(step),
+          .masks = masks_at(step),
           .activations = shape_.keep_every == 0 ? activations_at(trace.activations, step) : nullptr,
           .upstream = upstream_at(upstream, step),
           .read_after = step + 1 < shape_.steps ? values(read[(step + 1) % 2]) : nullptr,
@@ -165,9 +165,15 @@ class Rollout {
   }
 
  private:
+  /// The masks of a step; null where there are none.
+  struct StepMasks {
+    const std::uint8_t* fire;
+    const std::uint8_t* round;
+  };
+
   struct StepBack {
     const T* state;  ///< planes of the state that the step starts from
-    const std::uint8_t* fire;
+    StepMasks masks;
     T* activations;       ///< of all tiles, where they were kept
     const T* upstream;    ///< gradient of the state that the step leads to: [channels, cells]
     const T* read_after;  ///< what the step after read from that state; null after the last step
@@ -204,8 +210,11 @@ class Rollout {
     Tensor shared = activations;
     return values(shared) + index(step * groups_.tiles) * all_.rows() * tile_;
   }
-  const std::uint8_t* fire_at(std::int64_t step) const {
-    return fire_.defined() ? fire_.values<std::uint8_t>().data() + index(step) * cells() : nullptr;
+  StepMasks masks_at(std::int64_t step) const {
+    const auto at = [&](const Tensor& mask) {
+      return mask.defined() ? mask.values<std::uint8_t>().data() + index(step) * cells() : nullptr;
+    };
+    return {at(masks_.fire), at(masks_.round)};
   }
   /// Where the state after `step` is returned; null where it is not.
   T* returned_at(Tensor& out, std::int64_t step) const {
@@ -242,13 +251,13 @@ class Rollout {
     }
   }
 
-  void take_step(const T* state, T* next, const std::uint8_t* fire, T* kept, T* returned) const {
+  void take_step(const T* state, T* next, const StepMasks& masks, T* kept, T* returned) const {
     const TileLayout& layout = kept == nullptr ? passing_ : all_;
     for_groups([&](std::size_t, std::int64_t begin, std::int64_t end) {
       for (std::int64_t tile = begin; tile < end; ++tile) {
         T* a = kept == nullptr ? rows_of_scratch(layout.rows())
                                : kept + index(tile) * layout.rows() * tile_;
-        forward_tile(layout, state, fire, tile, a);
+        forward_tile(layout, state, masks, tile, a);
         store_state(a + layout.update(update_.size() - 1) * tile_, tile, next, returned);
       }
     });
@@ -265,7 +274,7 @@ class Rollout {
   }
 
   /// The whole step of one tile. The state after it ends up where the last layer's output lies.
-  void forward_tile(const TileLayout& layout, const T* state, const std::uint8_t* fire,
+  void forward_tile(const TileLayout& layout, const T* state, const StepMasks& masks,
                     std::int64_t tile, T* a) const {
     T* input = a + layout.input() * tile_;
     for (std::size_t c = 0; c < channels(); ++c) {
@@ -281,9 +290,9 @@ class Rollout {
       update_.forward(layer, x, out, tile_);
       x = out;
     }
-    if (fire != nullptr) {
-      blend(input, fire + first_cell(tile), tile, a + layout.update(update_.size() - 1) * tile_);
-    }
+    T* next = a + layout.update(update_.size() - 1) * tile_;
+    if (masks.round != nullptr) round(masks.round + first_cell(tile), tile, next);
+    if (masks.fire != nullptr) blend(input, masks.fire + first_cell(tile), tile, next);
   }
 
   /// What channel c looks like around each cell, and perception of it but for the last layer.
@@ -313,6 +322,14 @@ class Rollout {
     std::fill(row + used(tile), row + tile_, T{0});
   }
 
+  void round(const std::uint8_t* rounds, std::int64_t tile, T* next) const {
+    for (std::size_t c = 0; c < channels(); ++c) {
+      for (std::size_t i = 0; i < used(tile); ++i) {
+        if (rounds[i] != 0) next[c * tile_ + i] = next[c * tile_ + i] > T{0.5} ? T{1} : T{0};
+      }
+    }
+  }
+
   /// Cells that do not fire stay what they were.
   void blend(const T* before, const std::uint8_t* fire, std::int64_t tile, T* after) const {
     for (std::size_t c = 0; c < channels(); ++c) {
@@ -331,8 +348,8 @@ class Rollout {
     const std::int64_t end = std::min(first + shape_.keep_every, shape_.steps);
     std::copy_n(state_at(shared, at), channels() * plane(), state_at(segment, 0));
     for (std::int64_t step = first; step + 1 < end; ++step) {
-      take_step(state_at(segment, step - first), state_at(segment, step - first + 1), fire_at(step),
-                nullptr, nullptr);
+      take_step(state_at(segment, step - first), state_at(segment, step - first + 1),
+                masks_at(step), nullptr, nullptr);
     }
   }
 
@@ -377,7 +394,7 @@ class Rollout {
       GradientRows g(*this, memory + rows * tile_);
       for (std::int64_t tile = begin; tile < end; ++tile) {
         T* a = kept ? step.activations + index(tile) * all_.rows() * tile_ : memory;
-        if (!kept) forward_tile(all_, step.state, step.fire, tile, a);
+        if (!kept) forward_tile(all_, step.state, step.masks, tile, a);
         gather_state(step, tile, g);
         backward_tile(step, tile, a, g, sums_[group]);
       }
@@ -399,7 +416,7 @@ class Rollout {
       const T* from = step.upstream + c * cells() + index(first_cell(tile));
       for (std::size_t i = 0; i < used(tile); ++i) row[i] += from[i];
     }
-    if (step.fire != nullptr) split(step.fire + first_cell(tile), tile, g);
+    if (step.masks.fire != nullptr) split(step.masks.fire + first_cell(tile), tile, g);
   }
 
   void split(const std::uint8_t* fire, std::int64_t tile, GradientRows& g) const {
@@ -445,7 +462,7 @@ class Rollout {
                   GradientRows& g, const T* patch) const {
     T* own = g.perceive[0] + own_place * tile_;
     for (std::size_t i = 0; i < tile_; ++i) own[i] += direct[i];
-    if (step.fire != nullptr) {
+    if (step.masks.fire != nullptr) {
       const T* stays = g.stays + c * tile_;
       for (std::size_t i = 0; i < tile_; ++i) own[i] += stays[i];
     }
@@ -469,7 +486,7 @@ class Rollout {
 
   const RuleView& rule_;
   const RolloutShape& shape_;
-  const Tensor& fire_;
+  const RolloutMasks& masks_;
   DType dtype_;
   LayerStack perceive_;
   LayerStack update_;
@@ -497,21 +514,21 @@ std::size_t trace_bytes(const RuleView& rule, const RolloutShape& shape, DType d
 }
 
 void rollout_forward(const RuleView& rule, const RolloutShape& shape, const Tensor& initial,
-                     const Tensor& fire, Tensor& out, RolloutTrace* trace) {
+                     const RolloutMasks& masks, Tensor& out, RolloutTrace* trace) {
   if (initial.dtype() == DType::float32) {
-    Rollout<float>(rule, shape, fire).forward(initial, out, trace);
+    Rollout<float>(rule, shape, masks).forward(initial, out, trace);
   } else {
-    Rollout<double>(rule, shape, fire).forward(initial, out, trace);
+    Rollout<double>(rule, shape, masks).forward(initial, out, trace);
   }
 }
 
-void rollout_backward(const RuleView& rule, const RolloutShape& shape, const Tensor& fire,
+void rollout_backward(const RuleView& rule, const RolloutShape& shape, const RolloutMasks& masks,
                       const RolloutTrace& trace, const Tensor& upstream,
                       std::vector<Tensor>& coefficients, Tensor* initial) {
   if (upstream.dtype() == DType::float32) {
-    Rollout<float>(rule, shape, fire).backward(trace, upstream, coefficients, initial);
+    Rollout<float>(rule, shape, masks).backward(trace, upstream, coefficients, initial);
   } else {
-    Rollout<double>(rule, shape, fire).backward(trace, upstream, coefficients, initial);
+    Rollout<double>(rule, shape, masks).backward(trace, upstream, coefficients, initial);
   }
 }
 

@@ -28,6 +28,12 @@ struct RuleView {
   std::int64_t perceived() const { return perceive.back().gates; }
 };
 
+/// Masks of every step and cell, uint8 [steps, cells]; undefined where there are none.
+struct RolloutMasks {
+  Tensor fire;   ///< 1 where a cell updates
+  Tensor round;  ///< 1 where what it becomes is rounded to 0 or 1; gradients pass all the same
+};
+
 struct RolloutShape {
   Grid grid;
   std::int64_t steps = 1;
@@ -45,13 +51,13 @@ struct RolloutTrace {
 /// What each way of keeping needs for the backward, in bytes.
 std::size_t trace_bytes(const RuleView& rule, const RolloutShape& shape, DType dtype);
 
-/// `initial` is [channels, cells]; `fire` uint8 [steps, cells], 1 where a cell updates, undefined
-/// where all do; `out` receives [returned, channels, cells]. Without a `trace` nothing is kept.
+/// `initial` is [channels, cells]; `out` receives [returned, channels, cells]. Without a `trace`
+/// nothing is kept.
 void rollout_forward(const RuleView& rule, const RolloutShape& shape, const Tensor& initial,
-                     const Tensor& fire, Tensor& out, RolloutTrace* trace);
+                     const RolloutMasks& masks, Tensor& out, RolloutTrace* trace);
 
 /// Gradients of the coefficients and, where `initial` is given, of the start.
-void rollout_backward(const RuleView& rule, const RolloutShape& shape, const Tensor& fire,
+void rollout_backward(const RuleView& rule, const RolloutShape& shape, const RolloutMasks& masks,
                       const RolloutTrace& trace, const Tensor& upstream,
                       std::vector<Tensor>& coefficients, Tensor* initial);
 
