@@ -1,11 +1,9 @@
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
+#include "boolgrad/cli/automaton_cases.h"
 
+#include <nlohmann/json.hpp>
+
+#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/automata/rollout.h"
-#include "boolgrad/cli/reference.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/matrix.h"
@@ -98,62 +96,105 @@ Tensor fire_of(const ReferenceCase& of) {
   return cast(mask.viewed_as(shape), DType::uint8);
 }
 
-/// The hard tables of a rule as numbers: run like soft ones they give the hard states.
-std::vector<Tensor> hard_tables_as(const Rule& rule, DType dtype) {
-  std::vector<Tensor> tables;
-  for (const Tensor& table : rule.hard_tables()) tables.push_back(cast(table, dtype));
-  return tables;
-}
-
-void compare_gradients(const ReferenceCase& of, const Rule& rule, const Tensor& loss,
-                       const Comparison& compare) {
-  const std::vector<Tensor> gradients = grad(loss, rule.parameters());
-  const std::size_t perceive = rule.perceive().layers().size();
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const std::string name = i < perceive ? fmt::format("perceive.{}.grad", i)
-                                          : fmt::format("update.{}.grad", i - perceive);
-    compare.add(name, i < perceive ? separate_kernels(gradients[i], rule.kernels()) : gradients[i],
-                of.tensor(name));
+/// All states that the hardened rule leads to, run on bits: [steps, channels, batch, height,
+/// width].
+Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
+                   std::int64_t steps) {
+  BitAutomaton automaton(rule);
+  BitGrid state = BitGrid::from(initial);
+  std::vector<Tensor> states;
+  for (std::int64_t t = 0; t < steps; ++t) {
+    if (fire.defined()) {
+      const BitGrid fires = BitGrid::from(slice(fire, 0, t, t + 1));
+      automaton.step(state, &fires);
+    } else {
+      automaton.step(state);
+    }
+    states.push_back(state.to_tensor(initial.dtype()));
   }
+  return stack(states);
 }
 
-void verify_case(const ReferenceCase& of, const Precision& precision, std::vector<Check>& checks) {
-  const Comparison compare(of.name(), precision, checks);
-  const Rule rule = rule_of(of, precision.dtype);
-  const std::int64_t steps = setting(of, "steps");
-  const Tensor initial = channel_first(of.tensor("initial"), precision.dtype);
-  const Tensor fire = fire_of(of);
-  const RolloutOptions options{.steps = steps, .returned = steps};
-  const Tensor states = rollout(rule, initial, fire, options);
+void verify_case(const AutomatonCase& of, const std::string& name, const Precision& precision,
+                 std::vector<Check>& checks) {
+  const Comparison compare(name, precision, checks);
+  const AutomatonValues values = of.values();
   if (of.has("soft_states")) {
-    compare.add("soft_states", channel_last(states.detach()),
-                without_start(of.tensor("soft_states")));
+    compare.add("soft_states", values.soft_states, without_start(of.reference("soft_states")));
   }
   if (of.has("hard_states")) {
-    const Tensor hard =
-        rollout(rule, hard_tables_as(rule, precision.dtype), initial, fire, options);
-    compare.add("hard_states", channel_last(hard.detach()), without_start(of.tensor("hard_states")),
-                0);
+    compare.add("hard_states", values.hard_states, without_start(of.reference("hard_states")), 0);
   }
-  const std::int64_t channels = setting(of, "loss_channels");
-  const Shape& shape = states.shape();
-  const Tensor last =
-      reshape(slice(states, 0, steps - 1, steps), {shape[1], shape[2], shape[3], shape[4]});
-  const Tensor loss = sum_of_squares(slice(last, 0, 0, channels),
-                                     channel_first(of.tensor("target"), precision.dtype));
-  compare.add("loss", loss.detach(), of.tensor("loss"));
-  compare_gradients(of, rule, loss, compare);
+  for (const auto& [part, value] : values.named()) compare.add(part, value, of.reference(part));
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, Tensor>> AutomatonValues::named() const {
+  std::vector<std::pair<std::string, Tensor>> all{{"loss", loss}};
+  all.insert(all.end(), gradients.begin(), gradients.end());
+  return all;
+}
+
+AutomatonCase::AutomatonCase(const std::filesystem::path& path, const TensorFile& file,
+                             const std::string& name, DType dtype)
+    : of_(path, file, name),
+      dtype_(dtype),
+      rule_(rule_of(of_, dtype)),
+      steps_(setting(of_, "steps")),
+      initial_(channel_first(of_.tensor("initial"), dtype)),
+      target_(channel_first(of_.tensor("target"), dtype)),
+      fire_(fire_of(of_)) {}
+
+RolloutSize AutomatonCase::size() const {
+  const Shape& shape = initial_.shape();
+  return {shape[1], shape[2], shape[3], steps_};
+}
+
+Tensor AutomatonCase::loss() const {
+  return loss_at(rollout(rule_, initial_, fire_, {.steps = steps_}));
+}
+
+/// Of the last of `states`.
+Tensor AutomatonCase::loss_at(const Tensor& states) const {
+  const Shape& shape = states.shape();
+  const Tensor last =
+      reshape(slice(states, 0, shape[0] - 1, shape[0]), {shape[1], shape[2], shape[3], shape[4]});
+  return sum_of_squares(slice(last, 0, 0, setting(of_, "loss_channels")), target_);
+}
+
+AutomatonValues AutomatonCase::values() const {
+  AutomatonValues values;
+  const Tensor states = rollout(rule_, initial_, fire_, {.steps = steps_, .returned = steps_});
+  values.soft_states = channel_last(states.detach());
+  values.hard_states = channel_last(hard_states(rule_, initial_, fire_, steps_));
+  const Tensor loss = loss_at(states);
+  values.loss = loss.detach();
+  const std::vector<Tensor> gradients = grad(loss, rule_.parameters());
+  const std::size_t perceive = rule_.perceive().layers().size();
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (i < perceive) {
+      values.gradients.emplace_back(fmt::format("perceive.{}.grad", i),
+                                    separate_kernels(gradients[i], rule_.kernels()));
+    } else {
+      values.gradients.emplace_back(fmt::format("update.{}.grad", i - perceive), gradients[i]);
+    }
+  }
+  return values;
+}
+
+std::set<std::string> automaton_case_names(const TensorFile& file) {
+  return case_names(file, mark);
+}
 
 bool holds_automaton_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
 std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
-    const ReferenceCase of(path, file, name);
-    for (const Precision& precision : precisions) verify_case(of, precision, checks);
+    for (const Precision& precision : precisions) {
+      verify_case(AutomatonCase(path, file, name, precision.dtype), name, precision, checks);
+    }
   }
   return checks;
 }

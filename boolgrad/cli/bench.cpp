@@ -17,7 +17,8 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::array<Benchmark, 2> benchmarks = {{{"ops", bench_ops}, {"lut", bench_lut}}};
+constexpr std::array<Benchmark, 3> benchmarks = {
+    {{"ops", bench_ops}, {"lut", bench_lut}, {"automata", bench_automata}}};
 
 std::vector<Benchmark> chosen(const std::string& name) {
   if (name.empty()) return {benchmarks.begin(), benchmarks.end()};
@@ -48,9 +49,9 @@ void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
   for (const nlohmann::json& row : rows) {
     if (!row.contains("gflop")) continue;
     const double seconds = row["ms"].get<double>() * 1e-3;
-    fmt::print("{:<24}{:>11.0f}%{:>11.0f}%\n", row["name"].get<std::string>(),
+    fmt::print("{:<28}{:>10.0f}%{:>11.0f}%\n", row["name"].get<std::string>(),
                100 * row["gflop"].get<double>() / seconds / gflops,
-               100 * row["gigabyte"].get<double>() / seconds / gigabytes);
+               100 * row.value("gigabyte", 0.0) / seconds / gigabytes);
   }
 }
 
@@ -58,12 +59,12 @@ int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
   check_device(options.device);
   if (!common.quiet) {
-    fmt::print("{:<24}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
+    fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
   }
   nlohmann::json rows = nlohmann::json::array();
   const Report report = [&](const BenchmarkRow& row) {
     if (!common.quiet) {
-      fmt::print("{:<24}{:>12.3f}{:>12.3f}{:>14.1e}\n", printable(row.name), row.time.median_ms,
+      fmt::print("{:<28}{:>12.3f}{:>12.3f}{:>14.1e}\n", printable(row.name), row.time.median_ms,
                  row.time.least_ms, row.error);
       std::fflush(stdout);
     }
@@ -83,14 +84,17 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
       new_command(root, common, "bench",
                   "Times the built-in benchmarks: 'ops' is every op on a million float32 elements, "
-                  "'lut' a training step of 6 layers of 8,000 gates on a batch of 256.",
+                  "'lut' a training step of 6 layers of 8,000 gates on a batch of 256, 'automata' "
+                  "training steps of the built-in automata.",
                   "boolgrad bench ops --threads 2 --json");
   const auto options = std::make_shared<BenchOptions>();
-  command->add_option("name", options->name, "Benchmark to run (ops, lut); all by default")
+  command
+      ->add_option("name", options->name, "Benchmark to run (ops, lut, automata); all by default")
       ->type_name("NAME");
   command
       ->add_option("--file", options->file,
-                   "What to time instead: cases as verify reads them, or a network with a batch")
+                   "What to time instead: cases as verify reads them, a network with a batch, or a "
+                   "trained automaton")
       ->type_name("FILE");
   command
       ->add_option("--repeat", options->repeat,

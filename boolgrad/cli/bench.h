@@ -42,6 +42,7 @@ struct Benchmark {
 
 void bench_ops(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 
 template <class F>
 double milliseconds_of(const F& work) {

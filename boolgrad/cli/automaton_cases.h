@@ -1,0 +1,56 @@
+// Automata as files of reference values hold them: `case/initial`, `case/perceive.0.logits`, ...
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/automata/rule.h"
+#include "boolgrad/cli/reference.h"
+
+namespace boolgrad::cli {
+
+/// What an automaton computes, under the names of the file and in its order of axes.
+struct AutomatonValues {
+  Tensor soft_states;
+  Tensor hard_states;
+  Tensor loss;
+  std::vector<std::pair<std::string, Tensor>> gradients;
+
+  /// Loss and gradients.
+  std::vector<std::pair<std::string, Tensor>> named() const;
+};
+
+/// One case of a file, in one precision. Refers to the file.
+class AutomatonCase {
+ public:
+  AutomatonCase(const std::filesystem::path& path, const TensorFile& file, const std::string& name,
+                DType dtype);
+
+  const Rule& rule() const { return rule_; }
+  RolloutSize size() const;
+  bool has(const std::string& part) const { return of_.has(part); }
+  const Tensor& reference(const std::string& part) const { return of_.tensor(part); }
+
+  /// The loss on the tape.
+  Tensor loss() const;
+  AutomatonValues values() const;
+
+ private:
+  Tensor loss_at(const Tensor& states) const;
+
+  ReferenceCase of_;
+  DType dtype_;
+  Rule rule_;
+  std::int64_t steps_;
+  Tensor initial_;
+  Tensor target_;
+  Tensor fire_;
+};
+
+std::set<std::string> automaton_case_names(const TensorFile& file);
+
+}  // namespace boolgrad::cli

@@ -1,0 +1,224 @@
+// The benchmark "automata": training steps of the built-in automata; the step of an automaton from
+// a file of reference values; hardened rules on packed bits.
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/backend/cpu/machine_rates.h"
+#include "boolgrad/cli/automaton_cases.h"
+#include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/op_cases.h"
+#include "boolgrad/cli/shipped.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/data/automaton_task.h"
+#include "boolgrad/optim/adamw.h"
+#include "boolgrad/train/automaton_learner.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/trainer.h"
+
+namespace boolgrad::cli {
+namespace {
+
+constexpr double learning_rate = 0.05;
+
+/// Operations of a training step: a gate costs 3 fused multiply-adds forward; backward 4 for the
+/// two slopes and 2 and 3 plain operations for its sums. That it is computed again going back does
+/// not count.
+double gigaflop(const Rule& rule, const RolloutSize& size) {
+  double gates = 0;
+  for (const WiringPtr& wiring : rule.perceive().wirings()) {
+    gates += static_cast<double>(wiring->gates() * rule.channels());
+  }
+  for (const WiringPtr& wiring : rule.update().wirings()) {
+    gates += static_cast<double>(wiring->gates());
+  }
+  const auto cell_steps = static_cast<double>(size.batch * size.height * size.width * size.steps);
+  return gates * cell_steps * (6 + 15) * 1e-9;
+}
+
+void add_machine(nlohmann::json& facts) {
+  const cpu::MachineRates rates = cpu::measure_machine_rates();
+  facts["machine"] = {{"gflops", rates.gflops}, {"gigabytes", rates.gigabytes}};
+}
+
+void bench_experiments(const BenchOptions& options, const Report& report) {
+  for (const char* name : {"life", "checkerboard", "checkerboard-async", "lizard", "letter-g"}) {
+    const Experiment experiment =
+        read_experiment(shipped_folder("experiments") / (std::string(name) + ".toml"));
+    Trainer trainer(experiment);
+    const auto& learner = dynamic_cast<const AutomatonLearner&>(trainer.learner());
+    const Timing time = measure([&] { trainer.step(); }, options.repeat);
+    report({fmt::format("automata.{}", name), time, 0, gigaflop(learner.rule(), learner.size())});
+  }
+}
+
+/// The ways to remember, on the sizes of the checkerboard.
+void bench_memory(const BenchOptions& options, const Report& report) {
+  const AutomatonLearner learner(
+      read_experiment(shipped_folder("experiments") / "checkerboard.toml"));
+  const Rule& rule = learner.rule();
+  const RolloutSize size = learner.size();
+  const Tensor start =
+      Tensor::full({rule.channels(), size.batch, size.height, size.width}, 0.5, rule.dtype());
+  for (const Memory& memory : memory_choices(rule, size)) {
+    const auto work = [&] {
+      const Tensor states = rollout(rule, start, {}, {.steps = size.steps, .memory = memory});
+      grad(states, rule.parameters(), {.upstream = Tensor::ones(states.shape(), states.dtype())});
+    };
+    const char* name = memory.policy == MemoryPolicy::everything ? "everything"
+                       : memory.policy == MemoryPolicy::states   ? "states"
+                                                                 : "some_states";
+    BenchmarkRow row{fmt::format("automata.memory.{}", name), measure(work, options.repeat)};
+    row.gigabyte = static_cast<double>(memory_needed(rule, size, memory)) * 1e-9;
+    report(row);
+  }
+}
+
+/// The largest error of the loss and all gradients.
+double error_of(const AutomatonCase& of) {
+  const AutomatonValues values = of.values();
+  double error = 0;
+  for (const auto& [name, value] : values.named()) {
+    const double next = relative_error(value, of.reference(name));
+    if (!(next <= error)) error = next;  // so that a NaN stays
+  }
+  return error;
+}
+
+void bench_case(const BenchOptions& options, const TensorFile& file, const Report& report) {
+  for (const std::string& name : automaton_case_names(file)) {
+    const AutomatonCase of(options.file, file, name, DType::float32);
+    const std::vector<Tensor> parameters = of.rule().parameters();
+    AdamW optimiser(parameters, {});
+    const double work = gigaflop(of.rule(), of.size());
+    BenchmarkRow step{"automata.step", {}, error_of(of), work};
+    step.time = measure([&] { optimiser.step(grad(of.loss(), parameters), learning_rate); },
+                        options.repeat);
+    report(step);
+    report({"automata.forward", measure([&] { of.loss(); }, options.repeat), 0, work * 6 / 21});
+    const Tensor loss = of.loss();
+    report({"automata.backward",
+            measure([&] { grad(loss, parameters, {.keep_graph = true}); }, options.repeat), 0,
+            work * 15 / 21});
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Hardened rules
+
+/// Conway's rule by hand, 64 cells a word: a torus of `width` = 64 n cells, as a yardstick.
+class LifeByHand {
+ public:
+  explicit LifeByHand(const BitGrid& grid) : row_(grid.row_words()), rows_(index(grid.height())) {
+    const auto words = grid.channel(0);
+    now_.assign(words.begin() + static_cast<std::ptrdiff_t>(row_),
+                words.end() - static_cast<std::ptrdiff_t>(row_));
+    next_.resize(now_.size());
+  }
+
+  void step() {
+    constexpr std::size_t rows_per_task = 64;
+    parallel_for(task_count(rows_, rows_per_task), [&](std::size_t task) {
+      const std::size_t end = std::min(rows_, (task + 1) * rows_per_task);
+      for (std::size_t y = task * rows_per_task; y < end; ++y) step_row(y);
+    });
+    now_.swap(next_);
+  }
+
+  std::int64_t differences(const BitGrid& grid) const {
+    const auto words = grid.channel(0);
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < now_.size(); ++i) count += std::popcount(now_[i] ^ words[row_ + i]);
+    return count;
+  }
+
+ private:
+  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  void step_row(std::size_t y) {
+    const std::uint64_t* above = now_.data() + (y + rows_ - 1) % rows_ * row_;
+    const std::uint64_t* own = now_.data() + y * row_;
+    const std::uint64_t* below = now_.data() + (y + 1) % rows_ * row_;
+    for (std::size_t w = 0; w < row_; ++w) {
+      const std::size_t before = (w + row_ - 1) % row_;
+      const std::size_t after = (w + 1) % row_;
+      const auto left = [&](const std::uint64_t* r) { return (r[w] << 1) | (r[before] >> 63); };
+      const auto right = [&](const std::uint64_t* r) { return (r[w] >> 1) | (r[after] << 63); };
+      // Full adders: three neighbours above, three below, two beside.
+      const std::uint64_t a = left(above) ^ above[w];
+      const std::uint64_t a0 = a ^ right(above);
+      const std::uint64_t a1 = (left(above) & above[w]) | (a & right(above));
+      const std::uint64_t b = left(below) ^ below[w];
+      const std::uint64_t b0 = b ^ right(below);
+      const std::uint64_t b1 = (left(below) & below[w]) | (b & right(below));
+      const std::uint64_t c0 = left(own) ^ right(own);
+      const std::uint64_t c1 = left(own) & right(own);
+      const std::uint64_t ones = a0 ^ b0 ^ c0;
+      const std::uint64_t carry = (a0 & b0) | ((a0 ^ b0) & c0);
+      // Two or three neighbours: exactly one two among the four twos.
+      const std::uint64_t odd = a1 ^ b1 ^ c1 ^ carry;
+      const std::uint64_t many = (a1 & b1) | (c1 & carry) | ((a1 | b1) & (c1 | carry));
+      next_[y * row_ + w] = odd & ~many & (ones | own[w]);
+    }
+  }
+
+  std::size_t row_;
+  std::size_t rows_;
+  std::vector<std::uint64_t> now_;
+  std::vector<std::uint64_t> next_;
+};
+
+void bench_model(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+  constexpr std::int64_t side = 2048;
+  constexpr int warm_steps = 8;
+  const Model model = load_model(options.file);
+  const Rule& rule = model.rule();
+  const bool is_life = model.experiment && model.experiment->task.kind == "life";
+  const BitGrid start = BitGrid::from(random_starts({rule.channels(), 1, side, side}, 1, 0));
+  BitAutomaton automaton(rule);
+  BitGrid state = start;
+  LifeByHand by_hand(start);
+  for (int step = 0; step < warm_steps; ++step) {
+    automaton.step(state);
+    by_hand.step();
+  }
+  BenchmarkRow row{
+      "automata.hard", {}, is_life ? static_cast<double>(by_hand.differences(state)) : 0};
+  row.time = measure([&] { automaton.step(state); }, options.repeat);
+  report(row);
+  const auto cells_per_second = [](const Timing& time) {
+    return static_cast<double>(side * side) / (time.median_ms * 1e-3);
+  };
+  facts["cells"] = side * side;
+  facts["operations"] = automaton.operations();
+  facts["cell_updates_per_second"] = cells_per_second(row.time);
+  if (!is_life) return;
+  BenchmarkRow hand{"automata.life_by_hand", measure([&] { by_hand.step(); }, options.repeat)};
+  report(hand);
+  facts["by_hand_per_second"] = cells_per_second(hand.time);
+}
+
+}  // namespace
+
+void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+  if (options.file.empty()) {
+    bench_experiments(options, report);
+    bench_memory(options, report);
+    return add_machine(facts);
+  }
+  const TensorFile file = load_safetensors(options.file);
+  if (Rule::is_in(file)) return bench_model(options, report, facts);
+  if (!holds_automaton_cases(file)) {
+    fail("bench", "{}: expected an automaton or reference values of one, received neither",
+         options.file);
+  }
+  bench_case(options, file, report);
+  add_machine(facts);
+}
+
+}  // namespace boolgrad::cli
