@@ -77,6 +77,10 @@ bench: build build/bench/.ready ## Compares the ops with PyTorch; arguments in A
 bench-lut: build build/bench/.ready ## Compares a training step of 48,000 gates with PyTorch
 	@build/bench/bin/python bench/lut_layer.py $(ARGS)
 
+.PHONY: bench-automata
+bench-automata: build build/bench/.ready ## Compares training steps of automata with JAX
+	@build/bench/bin/python bench/automata.py $(ARGS)
+
 build/bench/.ready: bench/requirements.txt
 	@$(call install,$(BENCH_PACKAGES))
 	python3 -m venv build/bench

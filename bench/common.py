@@ -8,8 +8,6 @@ import subprocess
 import sys
 import time
 
-import torch
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -48,15 +46,15 @@ def revision():
     return commit + ("-modified" if changed and commit != "uncommitted" else "")
 
 
-def machine(program, threads):
+def machine(program, threads, *peers):
+    """Facts about a run; `peers` name what boolgrad was measured against, with versions."""
     lines = subprocess.run([str(program), "--version"], capture_output=True, text=True).stdout
     facts = dict(line.split(None, 1) for line in lines.splitlines()[1:] if len(line.split()) > 1)
     return {
         "cpu": cpu_model(),
-        "cores": torch.multiprocessing.cpu_count(),
+        "cores": os.cpu_count(),
         "threads": threads,
-        "torch": torch.__version__,
-        "torch_simd": torch.backends.cpu.get_cpu_capability(),
+        "peers": peers,
         "compiler": facts.get("compiler", "unknown"),
         "libraries": facts.get("libraries", "unknown"),
         "simd": facts.get("SIMD", "unknown"),
@@ -69,9 +67,8 @@ def describe(facts):
     return (
         f"{facts['cpu']}, {facts['cores']} cores, {facts['threads']} threads. "
         f"boolgrad {facts['revision']}: {facts['compiler']}, {facts['simd']}, "
-        f"{facts['libraries']}. "
-        f"PyTorch {facts['torch']}, {facts['torch_simd']}."
-    )
+        f"{facts['libraries']}. " + " ".join(f"{peer}." for peer in facts["peers"])
+    ).strip()
 
 
 def write_documentation(script, text):

@@ -8,7 +8,7 @@ A soft gate comes in two forms. `plain_gate` is the textbook's: all sixteen gate
 by a softmax. `coefficient_gate` computes c0 + c1 a + c2 b + c3 ab, the coefficients once a step.
 
 Activations are [kernels, features, samples], so that a wire picks a row: on a CPU that is much faster for
-JAX than features last.
+JAX than features last, the usual order of axes, which `usual_next_state` keeps to.
 """
 
 import argparse
@@ -112,7 +112,8 @@ def hard(logits):
     return jax.nn.one_hot(jnp.argmax(logits, axis=-1), 16, dtype=logits.dtype)
 
 
-FORMS = {"plain": plain_gate, "coefficients": coefficient_gate}
+# `None` stands for the usual order of axes.
+FORMS = {"usual": None, "plain": plain_gate, "coefficients": coefficient_gate}
 
 # ------------------------------------------------------------------ the automaton
 
@@ -143,6 +144,22 @@ def next_state(gate, weights, wires, state, periodic):
     return new.reshape(channels, *cells)
 
 
+def usual_next_state(weights, wires, state, periodic):
+    """The same as it is usually written: [C, B, H, W] in and out, but features last and sixteen gates inside."""
+    channels, *cells = state.shape
+
+    def layers(part, x):
+        for w, pair in zip(weights[part], wires[part]):
+            gates = sixteen_gates(x[..., pair[0]], x[..., pair[1]])
+            x = jnp.sum(jnp.stack(gates, axis=-1) * w, axis=-1)
+        return x
+
+    around = jnp.moveaxis(patches(state, periodic), (0, 1), (-1, -2))
+    seen = layers("perceive", around[..., None, :])
+    seen = jnp.swapaxes(seen, -1, -2).reshape(*cells, -1)
+    return jnp.moveaxis(layers("update", jnp.concatenate([jnp.moveaxis(state, 0, -1), seen], axis=-1)), -1, 0)
+
+
 def channels_first(x):
     return jnp.moveaxis(jnp.asarray(x), -1, -4)
 
@@ -154,7 +171,10 @@ def rollout(problem, logits, gate, weigh=soft, checkpoint=False):
     fires = None if problem.fire_mask is None else channels_first(problem.fire_mask)
 
     def step(state, fire):
-        new = next_state(gate, weights, wires, state, periodic)
+        if gate is None:
+            new = usual_next_state(weights, wires, state, periodic)
+        else:
+            new = next_state(gate, weights, wires, state, periodic)
         if fire is not None:
             new = fire * new + (1 - fire) * state
         return new, new

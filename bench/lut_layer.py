@@ -197,7 +197,9 @@ def main():
               f"({report['peak_memory'] / report['needed_memory']:.2f}×)."]
     text = "\n".join(lines)
     print(text)
-    facts = common.machine(options.boolgrad, options.threads)
+    facts = common.machine(
+        options.boolgrad, options.threads,
+        f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
     worst = max(error for _, _, error in rows)
     if not worst <= 1e-4:
         raise SystemExit(f"gradients differ by {worst}")

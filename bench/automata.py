@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""One training step (forward, backward through time, AdamW) of the checkerboard automaton in boolgrad and in
+JAX, in one run and on the same cores; the other built-in automata; and the hardened rule of life beside
+Conway's rule written by hand.
+
+JAX computes the step in three ways (bench/jax_automaton.py): as it is usually written, features last and
+sixteen gates a sample; with the samples last; and so with four coefficients a gate. All start from the same
+wires, logits and states as boolgrad, whose loss and gradients are compared with theirs in float64 first.
+
+Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/automata.json.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import common
+import jax_automaton
+
+PEERS = {
+    "usual": "JAX, features last, sixteen gates",
+    "plain": "JAX, samples last, sixteen gates",
+    "coefficients": "JAX, samples last, four coefficients",
+}
+
+
+def boolgrad(program, *arguments):
+    answer = subprocess.run([program, *arguments, "--json"], check=True, capture_output=True, text=True)
+    return json.loads(answer.stdout.splitlines()[-1])
+
+
+def fastest(runs):
+    """Of several runs the one whose first row is quickest: other load only ever adds."""
+    return min(runs, key=lambda run: run["benchmarks"][0]["ms"])
+
+
+def jax_rows(problem, cores, seconds):
+    for form, name in PEERS.items():
+        gate = jax_automaton.FORMS[form]
+        step, start = jax_automaton.training_step(problem, gate, weight_decay=0.0, cores=cores)
+        yield name, jax_automaton.timed(step, start, seconds, least=2 if gate is None else 5)
+
+
+def training_table(rows, error):
+    ours = rows[0][1]
+    lines = ["| | ms a step | boolgrad is ahead |", "|---|---:|---:|"]
+    for name, ms in rows:
+        ahead = "" if ms == ours else f"{ms / ours:.0f}×"
+        lines.append(f"| {name} | {ms:.1f} | {ahead} |")
+    lines += ["", f"Largest error of boolgrad's loss and gradients in float32, relative to the largest value of "
+              f"each in float64: {error:.1e}."]
+    return lines
+
+
+def share_table(report):
+    rates = report["machine"]
+    lines = ["| training step | ms | GFLOP/s | share of the arithmetic peak |", "|---|---:|---:|---:|"]
+    for row in report["benchmarks"]:
+        if "gflop" in row:
+            gflops = row["gflop"] / row["ms"] * 1e3
+            lines.append(f"| {row['name'].removeprefix('automata.')} | {row['ms']:.1f} | {gflops:.0f} | "
+                         f"{100 * gflops / rates['gflops']:.0f} % |")
+    lines += ["", f"Measured peak: {rates['gflops']:.0f} GFLOP/s of fused multiply-adds in float32. Counted are 6 "
+              "operations a gate, cell and step forward and 15 backward; that the forward is computed again "
+              "going back is not.", "",
+              "| what the checkerboard's backward keeps | MB | ms, forward and backward |", "|---|---:|---:|"]
+    names = {"states": "the state of every step", "everything": "every activation",
+             "some_states": "every 4th state"}
+    for row in report["benchmarks"]:
+        kind = row["name"].removeprefix("automata.memory.")
+        if kind in names:
+            lines.append(f"| {names[kind]} | {row['gigabyte'] * 1e3:.1f} | {row['ms']:.1f} |")
+    return lines
+
+
+def hard_table(report):
+    rows = [("the trained rule of life", report["cell_updates_per_second"]),
+            ("Conway's rule by hand", report["by_hand_per_second"])]
+    lines = ["| on one core, 2048x2048 cells | cell updates a second |", "|---|---:|"]
+    lines += [f"| {name} | {rate:.2g} |" for name, rate in rows]
+    wrong = report["benchmarks"][0]["max_error"]
+    lines += ["", f"The trained rule takes {report['operations']} word operations a cell once simplified; after "
+              f"eight steps it differs from Conway's in {wrong:.0f} cells."]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=10, help="spent on each JAX row")
+    parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
+    options = parser.parse_args()
+    jax_automaton.use_cores(options.threads)
+    threads = ["--threads", str(options.threads)]
+
+    problem = jax_automaton.make_problem(jax_automaton.CHECKERBOARD)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "checkerboard.safetensors"
+        jax_automaton.write_problem(path, "checkerboard", problem)
+        step = fastest([boolgrad(options.boolgrad, "bench", "automata", "--file", path, *threads)
+                        for _ in range(3)])
+        boolgrad(options.boolgrad, "train", "life", "--out", folder, "--quiet")
+        hard = boolgrad(options.boolgrad, "bench", "automata", "--file",
+                        pathlib.Path(folder) / "model.safetensors", "--threads", "1")
+    ours = step["benchmarks"][0]
+    built_in = boolgrad(options.boolgrad, "bench", "automata", *threads)
+    rows = [("boolgrad", ours["ms"])]
+    rows += jax_rows(problem, options.threads, options.seconds)
+
+    text = "\n".join([*training_table(rows, ours["max_error"]), "", *share_table(built_in), "",
+                      *hard_table(hard)])
+    print(text)
+    facts = common.machine(
+        options.boolgrad, options.threads, f"JAX {jax_automaton.jax.__version__}")
+    print(common.describe(facts))
+    if not options.dry_run:
+        common.write_documentation("bench/automata.py", common.describe(facts) + "\n\n" + text)
+        common.write_results("automata", facts, {"step": step, "built_in": built_in, "hard": hard,
+                                                 "peers": dict(rows)})
+
+
+if __name__ == "__main__":
+    main()
