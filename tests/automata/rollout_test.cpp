@@ -157,6 +157,34 @@ TEST(Rollout, LeavesCellsAloneThatDoNotFire) {
   }
 }
 
+TEST(Rollout, RoundsWhatItIsToldTo) {
+  Scene scene(small, Border::zero, {1, 5, 6, 4}, DType::float64, 4);
+  scene.options.returned = 4;
+  scene.options.round = Tensor::zeros({4, 1, 5, 6}, DType::uint8);
+  const Tensor soft = scene.run();
+  // Rounding the state after the second step is the same as starting there from rounded values.
+  const std::span<std::uint8_t> round = scene.options.round.mutable_values<std::uint8_t>();
+  std::fill(round.begin() + 30, round.begin() + 60, std::uint8_t{1});
+  const Tensor rounded = scene.run();
+  Tensor expected = slice(soft.detach(), 0, 1, 2).clone();
+  for (double& value : expected.mutable_values<double>()) value = value > 0.5 ? 1 : 0;
+  EXPECT_TRUE(same_bits(slice(rounded.detach(), 0, 0, 1), slice(soft.detach(), 0, 0, 1)));
+  EXPECT_TRUE(same_bits(slice(rounded.detach(), 0, 1, 2), expected));
+  const Tensor from_there =
+      rollout(scene.rule, expected.viewed_as(scene.initial.shape()), {}, {.steps = 2});
+  EXPECT_TRUE(same_bits(slice(rounded.detach(), 0, 3, 4), from_there.detach()));
+  // Gradients reach the start as if nothing had been rounded.
+  scene.initial = parameter(scene.initial);
+  const std::vector<Tensor> wrt{scene.initial};
+  const Tensor reached = slice(scene.run(), 0, 1, 2);
+  const Tensor ones = Tensor::ones(reached.shape(), reached.dtype());
+  scene.options.round = {};
+  const Tensor plain = slice(scene.run(), 0, 1, 2);
+  EXPECT_LT(difference(grad(reached, wrt, {.upstream = ones})[0],
+                       grad(plain, wrt, {.upstream = ones})[0]),
+            1e-14);
+}
+
 TEST(Rollout, OfOneCellSeesNothingOutside) {
   const Scene scene(small, Border::zero, {1, 1, 1, 2}, DType::float64, 6);
   const Tensor composed = rollout_reference(scene.rule, scene.initial, {}, scene.options);

@@ -23,6 +23,26 @@ TEST(Alternatives, ReadsLikeASentence) {
   EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
 }
 
+TEST(Bytes, AreReadInEveryUnit) {
+  EXPECT_EQ(bytes_in("200MB"), 200'000'000U);
+  EXPECT_EQ(bytes_in("1.5 GiB"), 1'610'612'736U);
+  EXPECT_EQ(bytes_in("4096"), 4096U);
+  EXPECT_EQ(bytes_in("3kb"), 3000U);
+  EXPECT_EQ(bytes_in("0"), 0U);
+  for (const char* wrong : {"", "MB", "-1MB", "nan", "inf", "5 XB", "1e30", "12MBs", "1,5MB"}) {
+    EXPECT_EQ(bytes_in(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(Bytes, AreWrittenShort) {
+  EXPECT_EQ(bytes_text(12), "12 bytes");
+  EXPECT_EQ(bytes_text(1234), "1.2 kB");
+  EXPECT_EQ(bytes_text(455'680), "456 kB");
+  EXPECT_EQ(bytes_text(188'000'000), "188 MB");
+  EXPECT_EQ(bytes_text(9'960'000), "10 MB");
+  EXPECT_EQ(bytes_text(2'100'000'000), "2.1 GB");
+}
+
 TEST(Printable, StaysOnOneShortLine) {
   EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a?b?[31m?");
   EXPECT_EQ(printable("größe"), "größe");
