@@ -33,7 +33,7 @@ struct RunArguments {
   std::optional<std::int64_t> steps;
   std::optional<double> fire_rate;
   std::vector<std::string> damage;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> seed;
   std::string gif;
   std::string png;
   bool show = false;
@@ -103,6 +103,10 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(fmt::format("[run] expected --steps from 0 to {}, received {}", most_steps,
                                  *arguments.steps));
   }
+  if (arguments.seed && *arguments.seed < 0) {
+    throw UsageError(
+        fmt::format("[run] expected --seed of at least 0, received {}", *arguments.seed));
+  }
   check_device(arguments.device);
 }
 
@@ -112,8 +116,7 @@ void check_size(const Size& size, const Rule& rule) {
   constexpr std::int64_t most_bits = std::int64_t{1} << 31;
   const std::int64_t most = std::min(most_cells, most_bits / rule.channels());
   if (size.height < 1 || size.width < 1 || size.height > most / size.width) {
-    fail("run", "expected 1 to {} cells of {} channels, received {}x{}", most, rule.channels(),
-         size.height, size.width);
+    fail("run", "expected 1 to {} cells, received {}x{}", most, size.height, size.width);
   }
   check_grid(rule.border(), size.height, size.width);
 }
@@ -193,7 +196,8 @@ Plan plan_of(const RunArguments& arguments) {
   check_size(plan.size, rule);
   plan.steps = arguments.steps.value_or(default_steps(plan.experiment, plan.size));
   plan.options.fire_rate = arguments.fire_rate.value_or(plan.experiment.automaton.fire_rate);
-  plan.options.seed = arguments.seed.value_or(fresh_seed(plan.experiment));
+  plan.options.seed =
+      arguments.seed ? static_cast<std::uint64_t>(*arguments.seed) : fresh_seed(plan.experiment);
   for (const std::string& text : arguments.damage) {
     plan.options.damage.push_back(parse_damage(text, plan.size));
     if (plan.options.damage.back().first > plan.steps) {
