@@ -44,7 +44,7 @@ BarChart gate_chart(const std::string& name, const Inspection& inspection) {
 
 Plots write_plots(const std::filesystem::path& folder, const std::string& name,
                   const Inspection& inspection) {
-  const Plots plots{.losses = folder / losses_file, .gates = folder / gates_file};
+  Plots plots{.losses = folder / losses_file, .gates = folder / gates_file};
   const std::string title = printable(name);
   save_line_plot(plots.losses, loss_plot(title, folder / metrics_file));
   save_bar_chart(plots.gates, gate_chart(title, inspection));

@@ -1,6 +1,7 @@
 #include "boolgrad/train/state_image.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "boolgrad/core/error.h"
 
@@ -17,7 +18,7 @@ Image painted(std::int64_t channels, std::int64_t height, std::int64_t width, Le
     for (std::int64_t x = 0; x < width; ++x) {
       const auto shade = [&](std::int64_t channel) {
         const double value = level(channels < colours ? 0 : channel, y, x);
-        return static_cast<std::uint8_t>(255 * std::clamp(value, 0.0, 1.0) + 0.5);
+        return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
       };
       image.at(x, y) = {shade(0), shade(1), shade(2)};
     }

@@ -20,7 +20,7 @@ class EvalTest : public testing::Test {
  protected:
   /// Saves what the experiment starts from.
   Experiment save(const std::string& toml) {
-    const Experiment experiment = parse_experiment(toml, "test", "test", "");
+    Experiment experiment = parse_experiment(toml, "test", "test", "");
     save_model(path_, experiment, make_rule(experiment).to_file());
     return experiment;
   }
