@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/eval.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
@@ -16,11 +17,6 @@
 namespace boolgrad::cli {
 namespace {
 
-struct EvalArguments {
-  std::string model;
-  std::string device = "cpu";
-};
-
 void check_fits(const LogicNetwork& network, const BooleanTask& task, const std::string& path) {
   if (network.inputs() != task.input_count() || network.outputs() != task.output_count()) {
     fail("eval", "{}: expected {} inputs and {} outputs as {} has, received {} and {}", path,
@@ -28,11 +24,10 @@ void check_fits(const LogicNetwork& network, const BooleanTask& task, const std:
   }
 }
 
-int run(const EvalArguments& arguments, const CommonOptions& common) {
-  check_device(arguments.device);
-  const Model model = load_model(arguments.model);
-  if (!model.experiment) {
-    fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
+void eval_circuit(const EvalArguments& arguments, const Model& model, const CommonOptions& common) {
+  if (model.experiment->is_automaton()) {
+    fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
+         model.experiment->task.kind);
   }
   const BooleanTask task = make_task(*model.experiment);
   check_fits(model.network(), task, arguments.model);
@@ -55,6 +50,25 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
                 {"hard_accuracy", evaluation.hard_accuracy},
                 {"bit_accuracy", evaluation.bit_accuracy}});
   }
+}
+
+void check_arguments(const EvalArguments& arguments) {
+  constexpr std::int64_t most_grids = 4096;
+  if (arguments.grids && (*arguments.grids < 1 || *arguments.grids > most_grids)) {
+    throw UsageError(fmt::format("[eval] expected --grids from 1 to {}, received {}", most_grids,
+                                 *arguments.grids));
+  }
+  check_device(arguments.device);
+}
+
+int run(const EvalArguments& arguments, const CommonOptions& common) {
+  check_arguments(arguments);
+  const Model model = load_model(arguments.model);
+  if (!model.experiment) {
+    fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
+  }
+  if (model.is_automaton()) eval_automaton(arguments, model, common);
+  else eval_circuit(arguments, model, common);
   return 0;
 }
 
@@ -68,6 +82,11 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
   command->add_option("model", arguments->model, "A model or a checkpoint")
       ->type_name("MODEL")
       ->required();
+  command
+      ->add_option("--grids", arguments->grids,
+                   "Fresh starts in each scenario of an automaton, 32 by default; 1 where nothing "
+                   "is left to chance")
+      ->type_name("N");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,10 +13,14 @@
 
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/shipped.h"
-#include "boolgrad/core/progress.h"
+#include "boolgrad/cli/train_view.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/data/pattern.h"
+#include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/inspection.h"
 #include "boolgrad/train/learner.h"
+#include "boolgrad/train/report.h"
 #include "boolgrad/train/run.h"
 
 namespace boolgrad::cli {
@@ -29,6 +34,8 @@ struct TrainArguments {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> epochs;
   std::optional<double> knockout;
+  std::string target;  ///< a picture or bitmap; empty for the experiment's own
+  std::string memory;  ///< of an automaton's backward; empty for the experiment's own
   std::vector<std::string> overrides;
   std::string device = "cpu";
   std::string out;
@@ -59,9 +66,28 @@ fs::path experiment_file(const std::string& given) {
   return shipped_folder("experiments") / (given + ".toml");
 }
 
-/// What the options of the command line change, as `key=value`. What is set by name goes last.
+/// A bitmap brings the size of its grid along; a picture is fitted to the experiment's.
+std::vector<std::string> target_overrides(const std::string& target) {
+  std::vector<std::string> overrides = {"task.kind=picture",
+                                        fmt::format("task.file={}", fs::absolute(target).string())};
+  if (target.ends_with(".txt")) {
+    const Shape shape = read_bitmap(target).bits.shape();
+    overrides.push_back(fmt::format("automaton.height={}", shape[1]));
+    overrides.push_back(fmt::format("automaton.width={}", shape[2]));
+  }
+  return overrides;
+}
+
+/// What the options of the command line change, as `key=value`. What is set by name goes last, but
+/// for the target, whose grid may be set.
 std::vector<std::string> overrides_of(const TrainArguments& arguments) {
-  std::vector<std::string> overrides = arguments.overrides;
+  std::vector<std::string> overrides;
+  if (!arguments.target.empty()) overrides = target_overrides(arguments.target);
+  overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
+  if (!arguments.memory.empty()) {
+    // In quotes: a plain number of bytes is a text too.
+    overrides.push_back(fmt::format("automaton.memory=\"{}\"", arguments.memory));
+  }
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
   if (arguments.steps) overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
   if (arguments.knockout) {
@@ -76,16 +102,36 @@ Experiment with_epochs(Experiment experiment, std::int64_t epochs) {
   return experiment;
 }
 
+/// Refuses options that the experiment, as it is without them, has no use for.
+void check_use(const TrainArguments& arguments, const Experiment& experiment) {
+  if (!arguments.target.empty() && (!experiment.is_automaton() || experiment.task.kind == "life")) {
+    throw UsageError(
+        fmt::format("[train] expected --target with an automaton that grows a pattern, received {}",
+                    printable(experiment.name)));
+  }
+  if (!arguments.memory.empty() && !experiment.is_automaton()) {
+    throw UsageError(fmt::format("[train] expected --memory with an automaton, received {}",
+                                 printable(experiment.name)));
+  }
+}
+
+Experiment experiment_from_file(const TrainArguments& arguments) {
+  const fs::path path = experiment_file(arguments.experiment);
+  check_use(arguments, read_experiment(path));
+  return read_experiment(path, overrides_of(arguments));
+}
+
 Experiment experiment_from_checkpoint(const fs::path& folder, const TrainArguments& arguments) {
   const fs::path path = folder / checkpoint_file;
-  const std::string text = to_toml(load_checkpoint(path).experiment);
-  return parse_experiment(text, path.string(), "", "", overrides_of(arguments));
+  const Experiment saved = load_checkpoint(path).experiment;
+  check_use(arguments, saved);
+  return parse_experiment(to_toml(saved), path.string(), "", "", overrides_of(arguments));
 }
 
 Experiment experiment_of(const TrainArguments& arguments) {
   Experiment experiment;
   if (!arguments.experiment.empty()) {
-    experiment = read_experiment(experiment_file(arguments.experiment), overrides_of(arguments));
+    experiment = experiment_from_file(arguments);
   } else if (arguments.resume && !arguments.resume_from.empty()) {
     experiment = experiment_from_checkpoint(arguments.resume_from, arguments);
   } else if (arguments.resume && !arguments.out.empty()) {
@@ -116,65 +162,6 @@ extern "C" void ask_to_stop(int signal) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The report
-
-std::string percent(double share) {
-  // Rounded down: 100 % is said only when nothing is missing.
-  return fmt::format("{:.1f}%", static_cast<double>(static_cast<std::int64_t>(share * 1000)) / 10);
-}
-
-std::string status_text(const Experiment& experiment, std::int64_t per_epoch, std::int64_t steps,
-                        const LogEntry& last) {
-  const std::int64_t total = experiment.training.steps;
-  std::string text = fmt::format("epoch {}/{}", steps / per_epoch, total / per_epoch);
-  if (per_epoch > 1) text += fmt::format(" step {}/{}", steps, total);
-  return text + fmt::format(" soft {:.2g} hard {:.0f} accuracy {}", last.evaluation.soft_loss,
-                            last.evaluation.hard_loss, percent(last.evaluation.hard_accuracy));
-}
-
-std::string ending_text(const RunReport& report) {
-  switch (report.ending) {
-    case Ending::solved: return "solved";
-    case Ending::finished: return report.last.evaluation.solved() ? "solved" : "not solved";
-    case Ending::stopped: return "stopped";
-  }
-  return "";
-}
-
-void print_summary(const Experiment& experiment, const RunReport& report) {
-  const Evaluation& evaluation = report.last.evaluation;
-  fmt::print("{} (seed {}): {} after {} steps, {:.1f} s\n", printable(experiment.name),
-             experiment.seed, ending_text(report), report.last.step, report.last.seconds);
-  fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
-  fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
-  fmt::print("  hard accuracy  {} of cases, {} of bits\n", percent(evaluation.hard_accuracy),
-             percent(evaluation.bit_accuracy));
-  if (report.last.masked > 0) fmt::print("  switched off   {}\n", report.last.masked);
-  if (report.ending == Ending::stopped) {
-    const std::string folder = report.checkpoint.parent_path().string();
-    fmt::print("  checkpoint     {}\n  to go on       boolgrad train --resume {}\n",
-               report.checkpoint.string(), folder);
-  } else {
-    fmt::print("  model          {}\n", report.model.string());
-  }
-}
-
-nlohmann::json to_json(const Experiment& experiment, const RunReport& report) {
-  const Evaluation& evaluation = report.last.evaluation;
-  const bool stopped = report.ending == Ending::stopped;
-  return {{"experiment", experiment.name},
-          {"seed", experiment.seed},
-          {"steps", report.last.step},
-          {"soft_loss", evaluation.soft_loss},
-          {"hard_loss", evaluation.hard_loss},
-          {"hard_accuracy", evaluation.hard_accuracy},
-          {"bit_accuracy", evaluation.bit_accuracy},
-          {"seconds", report.last.seconds},
-          {"stopped", stopped},
-          {"model", (stopped ? report.checkpoint : report.model).string()}};
-}
-
-// ---------------------------------------------------------------------------------------------
 
 void check_arguments(const TrainArguments& arguments) {
   if (arguments.steps && arguments.epochs) {
@@ -187,28 +174,42 @@ void check_arguments(const TrainArguments& arguments) {
   check_device(arguments.device);
 }
 
+/// Says what is about to be trained where that is not in the experiment's file.
+void print_setting(const TrainArguments& arguments, const Experiment& experiment,
+                   const Learner& learner) {
+  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
+  if (automaton == nullptr) return;
+  if (!arguments.target.empty()) print_target(experiment, *automaton);
+  print_memory(*automaton);
+  std::fflush(stdout);  // before anything comes on standard error
+}
+
+Plots plots_of(const Experiment& experiment, const RunReport& report) {
+  const Model model = load_model(report.checkpoint);
+  return write_plots(report.checkpoint.parent_path(),
+                     fmt::format("{}, seed {}", experiment.name, experiment.seed),
+                     model.is_automaton() ? inspect(model.rule()) : inspect(model.network()));
+}
+
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
   const Experiment experiment = experiment_of(arguments);
-  const std::int64_t per_epoch = make_learner(experiment)->steps_per_epoch();
+  const std::unique_ptr<Learner> learner = make_learner(experiment);
   RunOptions options;
   options.folder = folder_of(arguments, experiment);
   options.resume = arguments.resume;
   options.stop = [] { return asked_to_stop != 0; };
-  std::optional<Progress> progress;
-  options.watch = [&](std::int64_t steps, const LogEntry& last) {
-    if (!progress)
-      progress.emplace(stderr, common.quiet, "steps", experiment.training.steps, steps);
-    if (progress->due() || steps == experiment.training.steps) {
-      progress->show(steps, status_text(experiment, per_epoch, steps, last));
-    }
-  };
+  make_run_folder(options.folder);
+  if (!common.quiet) print_setting(arguments, experiment, *learner);
+  TrainView view(experiment, *learner, common.quiet);
+  options.watch = [&](std::int64_t steps, const LogEntry& last) { view.watch(steps, last); };
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
   const RunReport report = run_experiment(experiment, options);
-  progress.reset();
-  if (!common.quiet) print_summary(experiment, report);
-  if (common.json) print_json(to_json(experiment, report));
+  view.finish(report.last);
+  const Plots plots = plots_of(experiment, report);
+  if (!common.quiet) print_summary(experiment, *learner, report, plots);
+  if (common.json) print_json(train_json(experiment, report, plots));
   return 0;
 }
 
@@ -230,6 +231,14 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option("--knockout", arguments->knockout,
                    "Share of the hidden gates to switch off half-way")
       ->type_name("SHARE");
+  command
+      ->add_option("--target", arguments->target,
+                   "Pattern that an automaton is to grow: a PNG, or a bitmap as text (.txt)")
+      ->type_name("FILE");
+  command
+      ->add_option("--memory", arguments->memory,
+                   "Most that the backward of an automaton may keep, as in 200MB")
+      ->type_name("SIZE");
   command->add_option("--set", arguments->overrides, "Change a key of the experiment")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -66,18 +66,21 @@ bool Progress::due() const {
 void Progress::show(std::int64_t done, const std::string& text) {
   const bool last_redraw = style_ == Style::redrawn && done >= total_;
   if (!due() && !last_redraw) return;
+  const std::string shown = line(done, text);
+  if (style_ == Style::lines) {
+    fmt::print(to_, "{}\n", shown);
+  } else {
+    redraw(shown, static_cast<double>(done) / static_cast<double>(total_));
+  }
+  std::fflush(to_);
+}
+
+std::string Progress::line(std::int64_t done, const std::string& text) {
   shown_ = Clock::now();
   const double rate =
       static_cast<double>(done - done_at_start_) / std::max(seconds_since(start_), 1e-3);
   const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0;
-  const std::string line =
-      fmt::format("{} {:.0f} {}/s {} left", text, rate, unit_, clock_text(left));
-  if (style_ == Style::lines) {
-    fmt::print(to_, "{}\n", line);
-  } else {
-    redraw(line, static_cast<double>(done) / static_cast<double>(total_));
-  }
-  std::fflush(to_);
+  return fmt::format("{} {:.0f} {}/s {} left", text, rate, unit_, clock_text(left));
 }
 
 // The bar takes the room that the numbers leave; a line that wraps could not be redrawn.

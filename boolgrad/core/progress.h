@@ -25,6 +25,9 @@ class Progress {
   /// Prints a bar, `text`, units a second and the time left, if it is due or all are done.
   void show(std::int64_t done, const std::string& text);
 
+  /// The line that `show` prints, without the bar, for whoever shows it elsewhere. Counts as shown.
+  std::string line(std::int64_t done, const std::string& text);
+
  private:
   enum class Style : std::uint8_t { none, lines, redrawn };
   using Clock = std::chrono::steady_clock;

@@ -37,7 +37,30 @@ std::string kept_lines(const std::filesystem::path& path, std::int64_t step) {
   return kept;
 }
 
+std::optional<double> number_in(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
 }  // namespace
+
+std::vector<LoggedLoss> read_losses(const std::filesystem::path& path) {
+  errno = 0;
+  std::ifstream file(path);
+  if (!file) refuse(path, "read it");
+  std::vector<LoggedLoss> losses;
+  std::string line;
+  while (std::getline(file, line)) {
+    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object()) continue;
+    const auto step = number_in(object, "step");
+    const auto soft = number_in(object, "soft_loss");
+    const auto hard = number_in(object, "hard_loss");
+    if (step && soft && hard) losses.push_back({static_cast<std::int64_t>(*step), *soft, *hard});
+  }
+  return losses;
+}
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::ios::openmode mode) : path_(path) {
   errno = 0;

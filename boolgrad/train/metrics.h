@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "boolgrad/train/evaluation.h"
 
@@ -18,6 +19,17 @@ struct LogEntry {
   std::int64_t masked = 0;                                 ///< gates and inputs now off
   std::optional<std::int64_t> knocked_out = std::nullopt;  ///< how many went off just now
 };
+
+/// The losses of one line of metrics.
+struct LoggedLoss {
+  std::int64_t step = 0;
+  double soft = 0;
+  double hard = 0;  ///< wrong bits
+};
+
+/// The losses that a file of metrics holds, in its order. Lines that are none are passed over: a
+/// run that was killed may have left half of one.
+std::vector<LoggedLoss> read_losses(const std::filesystem::path& path);
 
 class MetricsLog {
  public:

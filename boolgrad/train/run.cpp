@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/train/checkpoint.h"
 #include "boolgrad/train/trainer.h"
 
@@ -15,15 +16,6 @@ namespace boolgrad {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    fail("train", "{}: expected to make this folder, received {}", folder.string(),
-         error.message());
-  }
-}
 
 class Run {
  public:
@@ -53,7 +45,7 @@ class Run {
   }
 
   void start() {
-    make_folder(options_.folder);
+    make_run_folder(options_.folder);
     const auto metrics_path = options_.folder / metrics_file;
     if (options_.resume) {
       const Checkpoint saved = load_checkpoint(checkpoint_);
@@ -167,6 +159,16 @@ class Run {
 };
 
 }  // namespace
+
+void make_run_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    fail("train", "{}: expected to make this folder, received {}", folder.string(),
+         error.message());
+  }
+  const Replacement probe("train", folder / checkpoint_file);
+}
 
 RunReport run_experiment(const Experiment& experiment, const RunOptions& options) {
   return Run(experiment, options).go();

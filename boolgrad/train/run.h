@@ -37,6 +37,10 @@ struct RunReport {
   std::filesystem::path model;  ///< empty where the run was stopped
 };
 
+/// Makes a run's folder where it is not there. Throws where that fails or no file can be made in
+/// it.
+void make_run_folder(const std::filesystem::path& folder);
+
 /// Trains `experiment` in the folder, which is made if it is not there.
 ///
 /// The state of the last step that was logged with a finite loss is kept: when a loss or gradient

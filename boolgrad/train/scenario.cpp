@@ -12,9 +12,8 @@
 namespace boolgrad {
 namespace {
 
-constexpr double chance = 0.6;         // at which cells fire
-constexpr std::int64_t hole = 10;      // sides of damage
-constexpr std::uint64_t fresh = 1000;  // added to the seed: no start was seen in training
+constexpr double chance = 0.6;     // at which cells fire
+constexpr std::int64_t hole = 10;  // sides of damage
 
 Rectangle middle(std::int64_t height, std::int64_t width, std::int64_t side) {
   return {(height - side) / 2, (width - side) / 2, side, side};
@@ -56,6 +55,11 @@ Tensor target_for(const Experiment& experiment, std::int64_t height, std::int64_
                  width);
 }
 
+std::uint64_t fresh_seed(const Experiment& experiment) {
+  constexpr std::uint64_t apart = 1000;
+  return static_cast<std::uint64_t>(experiment.seed) + apart;
+}
+
 Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t grids,
                   std::int64_t height, std::int64_t width, std::uint64_t seed) {
   const Shape shape{rule.channels(), grids, height, width};
@@ -66,7 +70,7 @@ Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t g
 
 std::vector<Scenario> scenarios_of(const Experiment& experiment) {
   const AutomatonOptions& a = experiment.automaton;
-  const auto seed = static_cast<std::uint64_t>(experiment.seed) + fresh;
+  const std::uint64_t seed = fresh_seed(experiment);
   const auto plain = [&](std::string name, std::int64_t factor) {
     return Scenario{std::move(name),
                     a.height * factor,

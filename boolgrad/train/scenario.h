@@ -25,6 +25,9 @@ struct Scenario {
 /// has no state to reach, and for a grid smaller than the picture.
 Tensor target_for(const Experiment& experiment, std::int64_t height, std::int64_t width);
 
+/// A seed for starts that no step of the experiment's training saw.
+std::uint64_t fresh_seed(const Experiment& experiment);
+
 /// Starts as `experiment` has them, on a grid of any size.
 Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t grids,
                   std::int64_t height, std::int64_t width, std::uint64_t seed);

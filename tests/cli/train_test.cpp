@@ -51,6 +51,11 @@ TEST_F(TrainTest, ABuiltInExperimentIsSolved) {
   EXPECT_GT(answer["seconds"], 0.0);
   EXPECT_TRUE(answer["soft_loss"].is_number());
   EXPECT_EQ(answer["stopped"], false);
+  EXPECT_EQ(answer["plots"]["losses"], out_ + "/losses.png");
+  EXPECT_EQ(answer["plots"]["gates"], out_ + "/gates.png");
+  EXPECT_TRUE(fs::exists(out_ + "/losses.png"));
+  EXPECT_TRUE(fs::exists(out_ + "/gates.png"));
+  EXPECT_NE(result.out.find("100.0% of cases"), std::string::npos) << result.out;
 
   const json evaluation = run_cli({"eval", model_, "--json", "--quiet"}).json();
   EXPECT_EQ(evaluation["hard_accuracy"], 1.0);
@@ -122,6 +127,7 @@ TEST_F(TrainTest, CtrlCLeavesACheckpointToResumeFrom) {
   EXPECT_EQ(wait_for(process), 0);
   EXPECT_TRUE(fs::exists(out_ + "/checkpoint.safetensors"));
   EXPECT_FALSE(fs::exists(model_));
+  EXPECT_TRUE(fs::exists(out_ + "/losses.png")) << "of what there is";
 
   const CliResult resumed = run_cli({"train", "--resume", out_, "--steps", "100000000", "--set",
                                      "training.stop_when_solved=true", "--json", "--quiet"});
@@ -144,11 +150,11 @@ TEST_F(TrainTest, ResumesTheFolderOfTheExperiment) {
 TEST_F(TrainTest, SaysWhatIsWrong) {
   CliResult result = train({"multipy"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(
-      result.complaint(),
-      "[train] expected a TOML file or a built-in experiment (add, add_gates, and, "
-      "checkerboard-async, checkerboard, copy, gray, letter-g, life, lizard, multiply, multiply_gates, parity, "
-      "popcount, reverse or xor), received 'multipy' (did you mean 'multiply'?)");
+  EXPECT_EQ(result.complaint(),
+            "[train] expected a TOML file or a built-in experiment (add, add_gates, and, "
+            "checkerboard-async, checkerboard, copy, gray, letter-g, life, lizard, multiply, "
+            "multiply_gates, parity, "
+            "popcount, reverse or xor), received 'multipy' (did you mean 'multiply'?)");
   result = train({});
   EXPECT_EQ(result.code, 2);
   result = train({"add", "--steps", "3", "--epochs", "3"});

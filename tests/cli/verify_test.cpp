@@ -203,15 +203,15 @@ TEST_F(VerifyTest, FilesThatCannotBeRead) {
 
 TEST_F(VerifyTest, AnotherKindOfFile) {
   file_.metadata.clear();
-  EXPECT_EQ(
-      refusal(),
-      "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received tensors such "
-      "as 'sqrt.small/gout'");
+  EXPECT_EQ(refusal(),
+            "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received "
+            "tensors such "
+            "as 'sqrt.small/gout'");
   file_.tensors.clear();
-  EXPECT_EQ(
-      refusal(),
-      "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received tensors such "
-      "as none");
+  EXPECT_EQ(refusal(),
+            "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received "
+            "tensors such "
+            "as none");
 }
 
 TEST_F(VerifyTest, CasesOfTheWrongForm) {

@@ -27,6 +27,14 @@ TEST(Progress, WritesTimesLikeAClock) {
   EXPECT_EQ(clock_text(1e300), "99:00:00");
 }
 
+TEST(Progress, GivesItsLineToWhoeverShowsItElsewhere) {
+  const File file(std::tmpfile(), std::fclose);
+  Progress progress(file.get(), false, "steps", 100, 100);
+  EXPECT_EQ(progress.line(100, "all"), "all 0 steps/s 0:00 left");
+  EXPECT_FALSE(progress.due());
+  EXPECT_EQ(std::ftell(file.get()), 0) << "nothing was printed";
+}
+
 TEST(Progress, DrawsABar) {
   EXPECT_EQ(bar_text(0, 4), "[....] ");
   EXPECT_EQ(bar_text(0.5, 4), "[##..] ");

@@ -1,13 +1,12 @@
 #include "boolgrad/picture/gif.h"
 
-#include <gif_lib.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/support/gif_reader.h"
 #include "tests/support/messages.h"
 #include "tests/support/pictures.h"
 #include "tests/support/scratch.h"
@@ -21,43 +20,6 @@ using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
 using Frame = std::vector<std::uint8_t>;
-
-/// A file as a viewer sees it.
-struct Shown {
-  std::vector<Image> frames;
-  std::vector<int> hundredths;
-  std::int64_t stored_pixels = 0;  ///< of all frames together
-};
-
-Shown shown(const fs::path& path) {
-  const std::unique_ptr<GifFileType, void (*)(GifFileType*)> gif(
-      DGifOpenFileName(path.c_str(), nullptr), [](GifFileType* file) {
-        if (file != nullptr) DGifCloseFile(file, nullptr);
-      });
-  if (gif == nullptr || DGifSlurp(gif.get()) != GIF_OK) {
-    ADD_FAILURE() << "not a GIF: " << path;
-    return {};
-  }
-  Shown result;
-  Image screen = filled_image(gif->SWidth, gif->SHeight, black);
-  for (int f = 0; f < gif->ImageCount; ++f) {
-    const SavedImage& saved = gif->SavedImages[f];
-    const GifImageDesc& place = saved.ImageDesc;
-    for (int i = 0; i < place.Width * place.Height; ++i) {
-      const GifColorType& colour = gif->SColorMap->Colors[saved.RasterBits[i]];
-      screen.at(place.Left + i % place.Width, place.Top + i / place.Width) = {
-          colour.Red, colour.Green, colour.Blue};
-    }
-    GraphicsControlBlock control{};
-    EXPECT_EQ(DGifSavedExtensionToGCB(gif.get(), f, &control), GIF_OK);
-    EXPECT_EQ(control.DisposalMode, DISPOSE_DO_NOT);
-    EXPECT_EQ(control.TransparentColor, NO_TRANSPARENT_COLOR);
-    result.frames.push_back(screen);
-    result.hundredths.push_back(control.DelayTime);
-    result.stored_pixels += place.Width * place.Height;
-  }
-  return result;
-}
 
 Image image_of(const Frame& frame, std::int64_t width, std::span<const Colour> palette) {
   Image image{width, static_cast<std::int64_t>(frame.size()) / width, {}};

@@ -13,6 +13,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
+#include "tests/support/tensor_files.h"
 
 namespace boolgrad {
 namespace {
@@ -53,15 +54,6 @@ const LogicNetwork& network_of(const Trainer& trainer) {
 
 void take(Trainer& trainer, int steps) {
   for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
-}
-
-void expect_same(const TensorFile& a, const TensorFile& b) {
-  EXPECT_EQ(a.metadata, b.metadata);
-  ASSERT_EQ(a.tensors.size(), b.tensors.size());
-  for (const auto& [name, tensor] : a.tensors) {
-    ASSERT_TRUE(b.tensors.contains(name)) << name;
-    EXPECT_TRUE(same_bits(tensor, b.tensors.at(name))) << name;
-  }
 }
 
 TEST(Trainer, StoppedAndRestoredGivesTheSameBits) {

@@ -1,0 +1,19 @@
+// What the commands on automata share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "boolgrad/picture/image.h"
+#include "boolgrad/train/checkpoint.h"
+
+namespace boolgrad::cli {
+
+/// The rule of a model from file `path`. Throws in the name of command `where` for a circuit, and
+/// for a rule that does not fit its experiment.
+const Rule& automaton_of(const Model& model, std::string_view where, const std::string& path);
+
+/// A picture of few cells, enlarged so that it can be made out in a terminal.
+Image for_terminal(const Image& cells);
+
+}  // namespace boolgrad::cli

@@ -1,0 +1,150 @@
+#include "boolgrad/cli/train_view.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/cli/automaton.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/data/pattern.h"
+#include "boolgrad/train/problem.h"
+#include "boolgrad/train/state_image.h"
+
+namespace boolgrad::cli {
+namespace {
+
+std::string percent(double share) {
+  // Rounded down: 100 % is said only when nothing is missing.
+  return fmt::format("{:.1f}%", static_cast<double>(static_cast<std::int64_t>(share * 1000)) / 10);
+}
+
+std::string ending_text(const RunReport& report) {
+  switch (report.ending) {
+    case Ending::solved: return "solved";
+    case Ending::finished: return report.last.evaluation.solved() ? "solved" : "not solved";
+    case Ending::stopped: return "stopped";
+  }
+  return "";
+}
+
+/// What accuracy is a share of.
+std::string cases_text(const Experiment& experiment, const Learner& learner) {
+  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
+  if (automaton == nullptr) return "cases";
+  const Tensor& starts = automaton->task().starts;
+  if (starts.defined()) return fmt::format("{} starts", starts.shape()[1]);
+  const std::int64_t count = probe_count(experiment.automaton);
+  return count == 1 ? "1 start" : fmt::format("{} fresh starts", count);
+}
+
+/// Whether the states that are evaluated are worth a picture: those of life are all grids of 3 by
+/// 3 cells there are, the first of them empty.
+bool has_picture(const Learner& learner) {
+  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
+  return automaton != nullptr && !automaton->task().starts.defined();
+}
+
+}  // namespace
+
+void print_target(const Experiment& experiment, const AutomatonLearner& learner) {
+  const AutomatonTask& task = learner.task();
+  const Image cells =
+      pattern_image(task.target.viewed_as({task.channels(), task.height(), task.width()}));
+  Animation drawing(stdout);
+  drawing.finish(drawing.live() ? for_terminal(cells) : cells, "");
+  fmt::print("target  {}, {}x{} cells in {}\n", printable(experiment.task.file), task.height(),
+             task.width(), task.channels() == 1 ? "black and white" : "eight colours");
+}
+
+void print_memory(const AutomatonLearner& learner) {
+  const Memory& chosen = learner.memory();
+  const auto needed = [&](const Memory& memory) {
+    return bytes_text(memory_needed(learner.rule(), learner.size(), memory));
+  };
+  std::vector<std::string> others;
+  for (const Memory& other : memory_choices(learner.rule(), learner.size())) {
+    if (other.policy == chosen.policy) continue;
+    others.push_back(fmt::format("{} {}", describe(other), needed(other)));
+  }
+  fmt::print("memory  {}, {} ({})\n", describe(chosen), needed(chosen), fmt::join(others, ", "));
+}
+
+TrainView::TrainView(const Experiment& experiment, const Learner& learner, bool quiet)
+    : experiment_(experiment), quiet_(quiet), steps_per_epoch_(learner.steps_per_epoch()) {
+  if (quiet || !has_picture(learner)) return;
+  animation_.emplace(stderr);
+  if (!animation_->live()) animation_.reset();
+}
+
+std::string TrainView::status(std::int64_t steps, const LogEntry& last) const {
+  const std::int64_t total = experiment_.training.steps;
+  std::string text;
+  if (!experiment_.is_automaton()) {
+    text = fmt::format("epoch {}/{} ", steps / steps_per_epoch_, total / steps_per_epoch_);
+  }
+  if (experiment_.is_automaton() || steps_per_epoch_ > 1) {
+    text += fmt::format("step {}/{} ", steps, total);
+  }
+  return text + fmt::format("soft {:.2g} hard {:.0f} accuracy {}", last.evaluation.soft_loss,
+                            last.evaluation.hard_loss, percent(last.evaluation.hard_accuracy));
+}
+
+void TrainView::watch(std::int64_t steps, const LogEntry& last) {
+  const std::int64_t total = experiment_.training.steps;
+  if (!progress_) progress_.emplace(stderr, quiet_, "steps", total, steps);
+  if (!progress_->due() && steps != total) return;
+  if (animation_) {
+    animation_->show(for_terminal(soft_state_image(last.evaluation.picture)),
+                     progress_->line(steps, status(steps, last)));
+  } else {
+    progress_->show(steps, status(steps, last));
+  }
+}
+
+void TrainView::finish(const LogEntry& last) {
+  progress_.reset();
+  if (!animation_) return;
+  animation_->finish(for_terminal(soft_state_image(last.evaluation.picture)),
+                     status(last.step, last));
+}
+
+void print_summary(const Experiment& experiment, const Learner& learner, const RunReport& report,
+                   const Plots& plots) {
+  const Evaluation& evaluation = report.last.evaluation;
+  fmt::print("{} (seed {}): {} after {} steps, {:.1f} s\n", printable(experiment.name),
+             experiment.seed, ending_text(report), report.last.step, report.last.seconds);
+  fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
+  fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
+  fmt::print("  hard accuracy  {} of {}, {} of bits\n", percent(evaluation.hard_accuracy),
+             cases_text(experiment, learner), percent(evaluation.bit_accuracy));
+  if (report.last.masked > 0) fmt::print("  switched off   {}\n", report.last.masked);
+  if (report.ending == Ending::stopped) {
+    const std::string folder = report.checkpoint.parent_path().string();
+    fmt::print("  checkpoint     {}\n  to go on       boolgrad train --resume {}\n",
+               report.checkpoint.string(), folder);
+  } else {
+    fmt::print("  model          {}\n", report.model.string());
+  }
+  fmt::print("  plots          {}, {}\n", plots.losses.string(), plots.gates.filename().string());
+}
+
+nlohmann::json train_json(const Experiment& experiment, const RunReport& report,
+                          const Plots& plots) {
+  const Evaluation& evaluation = report.last.evaluation;
+  const bool stopped = report.ending == Ending::stopped;
+  return {{"experiment", experiment.name},
+          {"seed", experiment.seed},
+          {"steps", report.last.step},
+          {"soft_loss", evaluation.soft_loss},
+          {"hard_loss", evaluation.hard_loss},
+          {"hard_accuracy", evaluation.hard_accuracy},
+          {"bit_accuracy", evaluation.bit_accuracy},
+          {"seconds", report.last.seconds},
+          {"stopped", stopped},
+          {"model", (stopped ? report.checkpoint : report.model).string()},
+          {"plots", {{"losses", plots.losses.string()}, {"gates", plots.gates.string()}}}};
+}
+
+}  // namespace boolgrad::cli

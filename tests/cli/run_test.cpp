@@ -1,0 +1,266 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "boolgrad/data/automaton_task.h"
+#include "boolgrad/data/pattern.h"
+#include "boolgrad/picture/png.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/problem.h"
+#include "boolgrad/train/scenario.h"
+#include "tests/cli/run_cli.h"
+#include "tests/support/gif_reader.h"
+#include "tests/support/life_rule.h"
+
+namespace boolgrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+using nlohmann::json;
+using testing_support::CliResult;
+using testing_support::run_cli;
+using testing_support::ScratchFolder;
+using testing_support::write_bytes;
+
+Experiment life_experiment() {
+  return parse_experiment("[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1", "life",
+                          "life", "");
+}
+
+/// Models that were never trained: Life as it is, and a rule for a picture that does nothing
+/// useful.
+class RunTest : public testing::Test {
+ protected:
+  RunTest() {
+    save_model(life_, life_experiment(), life_rule().to_file());
+    write_bytes(scratch_ / "arrow.txt", "r..\nrg.\n...\n");
+    const Experiment experiment = parse_experiment(
+        "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nchannels = 4\nkernels = 2\n"
+        "height = 3\nwidth = 3\nsteps = 6\nstart = 'seed'\nfire_rate = 0.75",
+        "arrow", "arrow", scratch_.path());
+    save_model(arrow_, experiment, make_rule(experiment).to_file());
+  }
+
+  CliResult run(const std::string& model, std::vector<std::string> words) const {
+    words.insert(words.begin(), {"run", model});
+    return run_cli(words);
+  }
+
+  /// What it complains about when it runs Life.
+  std::string complaint(const std::vector<std::string>& words, int code) const {
+    const CliResult result = run(life_, words);
+    EXPECT_EQ(result.code, code) << result.err;
+    EXPECT_EQ(result.out, "");
+    return result.complaint();
+  }
+
+  ScratchFolder scratch_;
+  std::string life_ = (scratch_ / "life.safetensors").string();
+  std::string arrow_ = (scratch_ / "arrow.safetensors").string();
+  std::string gif_ = (scratch_ / "film.gif").string();
+  std::string png_ = (scratch_ / "last.png").string();
+};
+
+/// Life from the start that the program takes, as pictures of so many pixels a cell.
+std::vector<Image> life_film(std::int64_t height, std::int64_t width, int steps,
+                             std::int64_t pixels, std::uint64_t seed) {
+  Tensor state = starts_for(life_experiment(), life_rule(), 1, height, width, seed)
+                     .viewed_as({1, height, width});
+  std::vector<Image> film;
+  for (int step = 0; step <= steps; ++step) {
+    film.push_back(enlarged(pattern_image(state), pixels));
+    state = life_step(state);
+  }
+  return film;
+}
+
+TEST_F(RunTest, FilmsLifeFromTheStartToTheEnd) {
+  const CliResult result = run(life_, {"--size", "20x30", "--steps", "12", "--seed", "7", "--gif",
+                                       gif_, "--png", png_, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const std::vector<Image> expected = life_film(20, 30, 12, 11, 7);
+  const Shown film = shown(gif_);
+  ASSERT_EQ(film.frames.size(), 13U);
+  for (std::size_t i = 0; i < film.frames.size(); ++i) {
+    EXPECT_TRUE(film.frames[i] == expected[i]) << "frame " << i;
+  }
+  EXPECT_TRUE(read_png(png_) == expected.back());
+  EXPECT_GT(film.hundredths.back(), 5 * film.hundredths[1]) << "a pause at the end";
+  EXPECT_EQ(film.frames[0].width, 330);
+
+  const json answer = result.json();
+  EXPECT_EQ(answer["model"], life_);
+  EXPECT_EQ(answer["height"], 20);
+  EXPECT_EQ(answer["width"], 30);
+  EXPECT_EQ(answer["steps"], 12);
+  EXPECT_EQ(answer["fire_rate"], 1.0);
+  EXPECT_TRUE(answer["wrong_bits"].is_null());
+  EXPECT_GT(answer["cell_updates_per_second"], 0.0);
+  EXPECT_EQ(answer["gif"], gif_);
+  EXPECT_EQ(answer["png"], png_);
+  EXPECT_TRUE(result.out.starts_with(life_ + ": 20x30 cells, 12 steps\n  speed       "))
+      << result.out;
+}
+
+TEST_F(RunTest, LongFilmsLeaveStepsOutButNotTheLast) {
+  const CliResult result = run(life_, {"--size", "5x5", "--steps", "1001", "--gif", gif_});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const std::vector<Image> all = life_film(5, 5, 1001, 64, 1001);
+  const Shown film = shown(gif_);
+  ASSERT_EQ(film.frames.size(), 168U) << "every sixth, and the last";
+  EXPECT_TRUE(film.frames[3] == all[18]);
+  EXPECT_TRUE(film.frames.back() == all.back());
+}
+
+TEST_F(RunTest, DamageStrikesWhereAndWhenItIsAskedTo) {
+  // Nobody fires, so that only damage changes anything.
+  const CliResult result = run(life_, {"--size", "8x10", "--steps", "4", "--async", "0", "--damage",
+                                       "2x4@step3", "--damage", "1x2+7+8@step1", "--gif", gif_});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const Shown film = shown(gif_);
+  ASSERT_EQ(film.frames.size(), 5U);
+  const auto cell = [&](std::size_t frame, std::int64_t y, std::int64_t x) {
+    const std::int64_t pixels = film.frames[frame].width / 10;
+    return film.frames[frame].at(x * pixels, y * pixels) == white;
+  };
+  int struck = 0;
+  for (std::int64_t y = 0; y < 8; ++y) {
+    for (std::int64_t x = 0; x < 10; ++x) {
+      const bool corner = y == 7 && x >= 8;
+      const bool middle = y >= 3 && y < 5 && x >= 3 && x < 7;
+      for (std::size_t frame = 0; frame < 5; ++frame) {
+        const bool dead = (corner && frame >= 1) || (middle && frame >= 3);
+        EXPECT_EQ(cell(frame, y, x), cell(0, y, x) && !dead) << frame << ": " << y << ", " << x;
+        struck += cell(0, y, x) && dead ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(struck, 0) << "the damage must show";
+}
+
+TEST_F(RunTest, TakesFromTheExperimentWhatIsNotAsked) {
+  json answer = run(life_, {"--json", "--quiet"}).json();
+  EXPECT_EQ(answer["height"], 64);
+  EXPECT_EQ(answer["width"], 64);
+  EXPECT_EQ(answer["steps"], 100);
+  answer = run(arrow_, {"--json", "--quiet"}).json();
+  EXPECT_EQ(answer["height"], 3);
+  EXPECT_EQ(answer["steps"], 6);
+  EXPECT_EQ(answer["fire_rate"], 0.75);
+  EXPECT_TRUE(answer["wrong_bits"].is_number_integer());
+  EXPECT_EQ(run(arrow_, {"--size", "9x12", "--json", "--quiet"}).json()["steps"], 6)
+      << "a picture does not grow with the grid";
+
+  const Experiment noise = parse_experiment(
+      "[task]\nkind = 'checkerboard'\n[automaton]\nheight = 6\nwidth = 8\nsteps = 7\nchannels = 2",
+      "noise", "noise", "");
+  const std::string path = (scratch_ / "noise.safetensors").string();
+  save_model(path, noise, make_rule(noise).to_file());
+  EXPECT_EQ(run(path, {"--json", "--quiet"}).json()["steps"], 7);
+  EXPECT_EQ(run(path, {"--size", "15x8", "--json", "--quiet"}).json()["steps"], 18);
+  EXPECT_EQ(run(path, {"--size", "3x3", "--json", "--quiet"}).json()["steps"], 7);
+}
+
+TEST_F(RunTest, CountsWrongBits) {
+  const CliResult start = run(arrow_, {"--steps", "0", "--json"});
+  // Three bits are wanted; the seed has one of them, green, and two that are not, red and blue.
+  EXPECT_EQ(start.json()["wrong_bits"], 4);
+  EXPECT_NE(start.out.find("  wrong bits  4 of 27\n"), std::string::npos) << start.out;
+  const CliResult small = run(arrow_, {"--size", "2x2", "--json"});
+  EXPECT_EQ(small.code, 0) << small.err;
+  EXPECT_TRUE(small.json()["wrong_bits"].is_null());
+  EXPECT_NE(small.out.find("  wrong bits  not counted: [target] expected a grid of at least 3x3 "
+                           "cells for the picture, received 2x2\n"),
+            std::string::npos)
+      << small.out;
+  fs::remove(scratch_ / "arrow.txt");
+  EXPECT_EQ(run(arrow_, {}).code, 0) << "a model runs without its picture";
+}
+
+TEST_F(RunTest, ShowsTheLastStateWhereThereIsNoTerminal) {
+  const CliResult result = run(arrow_, {"--show", "--steps", "0", "--size", "3x5"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with("..........\n....##....\n..........\n" + arrow_))
+      << result.out;
+  const CliResult wide = run(life_, {"--show", "--steps", "1", "--size", "20x300"});
+  EXPECT_EQ(wide.out.find('\n'), 80U) << "as wide as can be read";
+}
+
+TEST_F(RunTest, NeedsNoExperiment) {
+  const std::string path = (scratch_ / "bare.safetensors").string();
+  save_safetensors(path, life_rule().to_file());
+  const CliResult result = run(path, {"--json", "--size", "5x5", "--steps", "3"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(result.json()["wrong_bits"].is_null());
+}
+
+TEST_F(RunTest, RefusesModelsThatAreNoAutomata) {
+  const std::string path = (scratch_ / "circuit.safetensors").string();
+  const Experiment copy = parse_experiment("[task]\nbits = 2", "copy", "copy", "");
+  save_model(path, copy, make_network(copy, make_task(copy)).to_file());
+  const CliResult circuit = run(path, {});
+  EXPECT_EQ(circuit.code, 1);
+  EXPECT_EQ(circuit.complaint(), "[run] " + path + ": expected an automaton, received a circuit");
+  save_model(path, copy, life_rule().to_file());
+  EXPECT_EQ(run(path, {}).complaint(),
+            "[run] " + path + ": expected the experiment of an automaton, received copy");
+  const Experiment wide = parse_experiment("[task]\nkind = 'checkerboard'", "wide", "wide", "");
+  save_model(path, wide, life_rule().to_file());
+  EXPECT_EQ(run(path, {}).complaint(),
+            "[run] " + path + ": expected 8 channels as its experiment has, received 1");
+}
+
+TEST_F(RunTest, SaysWhatIsWrongWithOptions) {
+  for (const char* size : {"64", "64x", "axb", "-1x5", "6x6x6", "99999999999x2"}) {
+    EXPECT_EQ(complaint({"--size", size}, 2),
+              std::string("[run] expected --size HEIGHTxWIDTH in cells, as in 64x64, received '") +
+                  size + "'");
+  }
+  EXPECT_EQ(complaint({"--size", "2x9"}, 1),
+            "[grid] expected at least 3x3 cells with periodic borders, received 2x9");
+  EXPECT_EQ(complaint({"--size", "0x9"}, 1), "[run] expected 1 to 268435456 cells, received 0x9");
+  EXPECT_EQ(complaint({"--size", "16385x16384"}, 1),
+            "[run] expected 1 to 268435456 cells, received 16385x16384");
+  for (const char* damage : {"3x3", "3x3@5", "3x3+1@step5", "3@step5", "3x3@step"}) {
+    EXPECT_EQ(complaint({"--damage", damage}, 2),
+              std::string("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, as in "
+                          "10x10@step20 or 4x8+0+3@step5, received '") +
+                  damage + "'");
+  }
+  EXPECT_EQ(complaint({"--damage", "3x3@step101"}, 2),
+            "[run] expected damage at step 0 to 100, received '3x3@step101'");
+  EXPECT_EQ(complaint({"--damage", "3x3+62+0@step1"}, 1),
+            "[damage] expected a rectangle inside of 64x64 cells, received 3x3 at row 62, column "
+            "0");
+  EXPECT_EQ(complaint({"--async", "1.5"}, 2), "[run] expected --async from 0 to 1, received 1.5");
+  EXPECT_EQ(complaint({"--async", "nan"}, 2), "[run] expected --async from 0 to 1, received nan");
+  EXPECT_EQ(complaint({"--steps", "-1"}, 2),
+            "[run] expected --steps from 0 to 1000000000, received -1");
+  EXPECT_EQ(complaint({"--seed", "-1"}, 2), "[run] expected --seed of at least 0, received -1");
+  EXPECT_EQ(complaint({"--show", "--quiet"}, 2), "[run] expected --show or --quiet, received both");
+  EXPECT_EQ(run_cli({"run"}).code, 2);
+}
+
+TEST_F(RunTest, RefusesFilesItCannotWriteBeforeItStarts) {
+  // A run of so many steps would not end.
+  const std::vector<std::string> endless = {"--steps", "1000000000"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    std::vector<std::string> words = endless;
+    words.insert(words.end(), {option, value});
+    return complaint(words, 1);
+  };
+  const std::string nowhere = (scratch_ / "none/film").string();
+  EXPECT_EQ(with("--gif", nowhere),
+            "[gif] " + nowhere + ": expected to create it, received No such file or directory");
+  EXPECT_EQ(with("--png", nowhere),
+            "[png] " + nowhere + ": expected to create it, received No such file or directory");
+  EXPECT_EQ(complaint({"--size", "3x20000", "--png", png_}, 1),
+            "[png] expected at most 16384 by 16384 pixels, received 20000 by 3");
+  EXPECT_FALSE(fs::exists(png_));
+}
+
+}  // namespace
+}  // namespace boolgrad
