@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "boolgrad/backend/cpu/bit_kernels.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/logic/bit_schedule.h"
 
@@ -18,7 +19,7 @@ constexpr std::size_t least_useful_row = 16;
 constexpr std::uint32_t no_slot = 0xFFFFFFFF;
 
 std::int64_t row_words_for(std::size_t slots) {
-  std::size_t row = cpu::most_row_words;
+  std::size_t row = most_row_words;
   while (row > least_useful_row && slots * row * sizeof(std::uint64_t) > scratch_bytes) row /= 2;
   return static_cast<std::int64_t>(row);
 }
@@ -52,7 +53,7 @@ class SlotAllocator {
   std::uint32_t count_ = 0;
 };
 
-void add_to_runs(const BitOperation& operation, std::vector<cpu::BitRun>& runs) {
+void add_to_runs(const BitOperation& operation, std::vector<BitRun>& runs) {
   if (runs.empty() || runs.back().inner != operation.inner ||
       runs.back().outer != operation.outer) {
     runs.push_back({operation.inner, operation.outer, 0});
@@ -61,7 +62,7 @@ void add_to_runs(const BitOperation& operation, std::vector<cpu::BitRun>& runs) 
 }
 
 // A step may write to a slot that it reads for the last time.
-cpu::BitStep step_of(const BitOperation& operation, SlotAllocator& slots) {
+BitStep step_of(const BitOperation& operation, SlotAllocator& slots) {
   std::array<std::uint32_t, 3> from{};
   const auto sources = operation.sources();
   std::transform(sources.begin(), sources.end(), from.begin(),

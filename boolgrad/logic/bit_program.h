@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/cpu/bit_kernels.h"
+#include "boolgrad/backend/bit_code.h"
 #include "boolgrad/logic/bit_circuit.h"
 
 namespace boolgrad {
@@ -47,10 +47,10 @@ class BitProgram {
   std::int64_t operations_;
   std::int64_t slots_ = 0;
   std::int64_t row_words_ = 0;
-  std::vector<cpu::BitPort> from_inputs_;
-  std::vector<cpu::BitRun> runs_;
-  std::vector<cpu::BitStep> steps_;
-  std::vector<cpu::BitPort> to_outputs_;
+  std::vector<BitPort> from_inputs_;
+  std::vector<BitRun> runs_;
+  std::vector<BitStep> steps_;
+  std::vector<BitPort> to_outputs_;
   std::vector<ConstantOutput> constants_;
 };
 

@@ -5,9 +5,6 @@
 namespace boolgrad {
 namespace {
 
-using cpu::BitInner;
-using cpu::BitOuter;
-
 constexpr std::uint32_t nobody = 0;  // node 0 is a constant, never a gate
 
 bool is_and(const BitNode& node) { return node.kind == BitNodeKind::conjunction; }
@@ -151,7 +148,7 @@ class KindScheduler {
 
  private:
   static std::size_t kind_of(const BitOperation& operation) {
-    return static_cast<std::size_t>(operation.outer) * cpu::bit_inners +
+    return static_cast<std::size_t>(operation.outer) * bit_inners +
            static_cast<std::size_t>(operation.inner);
   }
   void announce(std::uint32_t node) {
@@ -163,7 +160,7 @@ class KindScheduler {
   std::vector<BitOperation> operations_;
   std::vector<int> waits_for_;
   std::vector<std::vector<std::uint32_t>> readers_;
-  std::array<std::vector<std::uint32_t>, cpu::bit_inners * cpu::bit_outers> ready_;
+  std::array<std::vector<std::uint32_t>, bit_inners * bit_outers> ready_;
 };
 
 }  // namespace

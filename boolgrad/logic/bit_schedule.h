@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/cpu/bit_kernels.h"
+#include "boolgrad/backend/bit_code.h"
 #include "boolgrad/logic/bit_circuit.h"
 
 namespace boolgrad {
 
 /// One gate, or two of which nobody else reads the first. Operands are nodes.
 struct BitOperation {
-  cpu::BitInner inner = cpu::BitInner::conjunction;
-  cpu::BitOuter outer = cpu::BitOuter::same;
+  BitInner inner = BitInner::conjunction;
+  BitOuter outer = BitOuter::same;
   std::uint32_t out = 0;
   std::size_t operands = 2;
   std::array<std::uint32_t, 3> from{};

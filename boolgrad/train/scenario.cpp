@@ -75,11 +75,12 @@ std::vector<Scenario> scenarios_of(const Experiment& experiment) {
     return Scenario{std::move(name),
                     a.height * factor,
                     a.width * factor,
-                    a.steps * factor,
+                    a.steps * (a.start == StartKind::random ? factor : 1),
                     {.fire_rate = a.fire_rate, .seed = seed}};
   };
-  std::vector<Scenario> all{plain("fresh starts", 1), plain("twice as large", 2),
-                            plain("four times as large", 4)};
+  std::vector<Scenario> all{
+      plain(a.start == StartKind::random ? "fresh starts" : "from the seed", 1),
+      plain("twice as large", 2), plain("four times as large", 4)};
 
   Scenario late = plain(fmt::format("fire rate {}", chance), 1);
   late.options.fire_rate = chance;

@@ -32,7 +32,8 @@ std::uint64_t fresh_seed(const Experiment& experiment);
 Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t grids,
                   std::int64_t height, std::int64_t width, std::uint64_t seed);
 
-/// Fresh starts, two and four times larger grids with as many times more steps, cells that fire in
+/// Fresh starts, two and four times larger grids (with as many times more steps where order has to
+/// travel through noise, with as many where a picture grows out of a cell), cells that fire in
 /// six steps out of ten, a square that stays dead, one that is dead until it is lifted, and one
 /// that is set to 0 somewhere else after every step.
 std::vector<Scenario> scenarios_of(const Experiment& experiment);

@@ -69,10 +69,10 @@ TEST(Bench, AnUnknownBenchmarkIsWrongUsage) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.complaint(),
-            "expected a benchmark (ops, lut), received 'opps' (did you mean 'ops'?)");
+            "expected a benchmark (ops, lut, automata), received 'opps' (did you mean 'ops'?)");
   result = run_cli({"bench", "everything"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(result.complaint(), "expected a benchmark (ops, lut), received 'everything'");
+  EXPECT_EQ(result.complaint(), "expected a benchmark (ops, lut, automata), received 'everything'");
 }
 
 TEST(Bench, ABadFileIsAFailure) {
