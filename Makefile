@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
 JOBS ?= $(shell nproc)
+BOOLGRAD := build/release/boolgrad
+DEMO := build/demo
 # One version for everybody, because each formats a little differently.
 LLVM ?= 14
 
@@ -19,18 +21,34 @@ help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## Trains circuits to multiply and to add, damages the second and lets it repair itself
+demo: build ## Grows a checkerboard out of noise, then trains circuits to multiply and to add
+	@echo
+	@echo "A cellular automaton of 3,040 soft gates a cell learns to grow a checkerboard out of noise:"
+	@$(BOOLGRAD) train checkerboard --out $(DEMO)/checkerboard
+	@echo
+	@echo "Its hardened rule at the size it was trained on, on a grid sixteen times as large, and with a hole:"
+	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --steps 30 --gif $(DEMO)/checkerboard/grows.gif
+	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --size 64x64 --steps 100 \
+	  --gif $(DEMO)/checkerboard/large.gif
+	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --size 32x32 --steps 100 \
+	  --damage 10x10@step50 --gif $(DEMO)/checkerboard/heals.gif
 	@echo
 	@echo "A network of 936 soft gates learns to multiply two four-bit numbers, from all 256 cases:"
-	@build/release/boolgrad train multiply --out build/demo/multiply
-	@echo
-	@echo "What it hardened into:"
-	@build/release/boolgrad inspect build/demo/multiply/model.safetensors
+	@$(BOOLGRAD) train multiply --out $(DEMO)/multiply
 	@echo
 	@echo "Another learns to add; half-way a tenth of its hidden gates is switched off for good, and the"
 	@echo "rest learns to do without them:"
-	@build/release/boolgrad train add --knockout 0.1 --out build/demo/add
-	@grep -B1 -A4 knocked_out build/demo/add/metrics.jsonl | cut -d, -f1-3
+	@$(BOOLGRAD) train add --knockout 0.1 --out $(DEMO)/add
+	@echo
+	@echo "Pictures, plots and models are in $(DEMO)."
+
+# Those that the README shows.
+PICTURES := grows.gif large.gif heals.gif losses.png gates.png
+
+.PHONY: pictures
+pictures: demo ## Makes the pictures of the documentation anew
+	@mkdir -p docs/pictures
+	@cp $(addprefix $(DEMO)/checkerboard/,$(PICTURES)) docs/pictures/
 
 .PHONY: build
 build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it
