@@ -415,8 +415,8 @@ def main():
     check(results)
     if options.only is None and not options.busy:
         facts = common.machine(
-        options.boolgrad, options.threads,
-        f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
+            options.boolgrad, options.threads,
+            f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
         common.write_documentation("bench/ops.py", table(results, facts))
         common.write_results("ops", facts, results)
 
