@@ -22,9 +22,6 @@ struct LutWires {
   std::span<const std::size_t> first_consumer;  ///< [inputs + 1], into `consumers`
   std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
   std::span<const std::int32_t> partners;       ///< of two-input gates: what the other slot reads
-  /// All inputs, those with as many consumers in each slot together: a loop over them takes the
-  /// same turns again and again, which processors learn.
-  std::span<const std::int32_t> input_order;
 
   std::size_t entries() const { return std::size_t{1} << arity; }
 };

@@ -1,7 +1,6 @@
 #include "boolgrad/logic/wiring.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -118,7 +117,6 @@ Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size
     }
   }
   list_consumers();
-  order_inputs();
 }
 
 void Wiring::list_consumers() {
@@ -138,19 +136,6 @@ void Wiring::list_consumers() {
   for (const Consumer& consumer : consumers_) {
     partners_.push_back(source(consumer.gate, 1 - consumer.slot));
   }
-}
-
-void Wiring::order_inputs() {
-  const auto readers = [&](std::int32_t input) {
-    std::array<std::size_t, most_inputs_per_gate> count{};
-    for (const Consumer& consumer : consumers(input)) {
-      ++count[static_cast<std::size_t>(consumer.slot)];
-    }
-    return count;
-  };
-  input_order_.resize(static_cast<std::size_t>(inputs_));
-  std::iota(input_order_.begin(), input_order_.end(), 0);
-  std::ranges::stable_sort(input_order_, {}, readers);
 }
 
 WiringPtr random_wiring(const WiringSize& size, std::uint64_t seed, std::uint32_t layer) {

@@ -36,8 +36,7 @@ class Wiring {
 
   /// All of it as kernels read it, valid as long as the wiring lives.
   LutWires view() const {
-    return {inputs_,         gates_,     arity_,    sources_,
-            first_consumer_, consumers_, partners_, input_order_};
+    return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
   }
 
   /// Who reads `input`, by slot and gate in ascending order.
@@ -52,7 +51,6 @@ class Wiring {
 
  private:
   void list_consumers();
-  void order_inputs();
 
   std::int64_t inputs_;
   std::int64_t gates_ = 0;
@@ -63,7 +61,6 @@ class Wiring {
   std::vector<std::size_t> first_consumer_;
   std::vector<Consumer> consumers_;
   std::vector<std::int32_t> partners_;
-  std::vector<std::int32_t> input_order_;
 };
 
 using WiringPtr = std::shared_ptr<const Wiring>;

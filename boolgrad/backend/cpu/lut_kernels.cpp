@@ -157,8 +157,8 @@ struct PairColumns {
   template <bool kAhead>
   static HWY_INLINE void GatherAll(const LutWires& wires, const T* c, const T* x, const T* g, T* gx,
                                    T* sums, std::size_t tile, std::size_t column) {
-    for (const std::int32_t input : wires.input_order) {
-      Gather<kAhead>(wires, c, x, g, gx, sums, tile, static_cast<std::size_t>(input), column);
+    for (std::size_t input = 0; input < static_cast<std::size_t>(wires.inputs); ++input) {
+      Gather<kAhead>(wires, c, x, g, gx, sums, tile, input, column);
     }
   }
 };
