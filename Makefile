@@ -72,7 +72,7 @@ asan: build/asan/build.ninja
 tidy: build/asan/build.ninja check-packages
 	@run-clang-tidy-$(LLVM) -clang-tidy-binary clang-tidy-$(LLVM) -quiet -j $(JOBS) -p build/asan \
 	  -extra-arg=-DHWY_COMPILE_ONLY_STATIC -extra-arg=-Wshadow -extra-arg=-Wno-unknown-warning-option \
-	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/' 2>&1 \
+	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/.*\.cpp$$' 2>&1 \
 	  | { grep -vE '^clang-tidy|[0-9]+ warnings? (and [0-9]+ errors? )?generated|^$$' || true; }
 
 FORMATTED := '*.h' '*.cpp' '*.cu' '*.cuh' '*.comp' '*.glsl'

@@ -2,7 +2,7 @@
 add_library(boolgrad_compile_options INTERFACE)
 
 # What GCC and clang both know, where not said otherwise.
-target_compile_options(boolgrad_compile_options INTERFACE
+set(flags
   -Wall -Wextra -Wpedantic -Wconversion -Wcast-align -Wcast-qual -Wnon-virtual-dtor
   -Woverloaded-virtual -Wextra-semi -Wundef -Wformat=2
   # Clang's alone: a lambda that captures nothing may call its residuals as the op calls its inputs,
@@ -15,6 +15,7 @@ target_compile_options(boolgrad_compile_options INTERFACE
   # a * b + c is two roundings unless the source asks for one: results must not depend on what an
   # optimiser chose to fuse. Kernels ask for a fused multiply-add by name.
   -ffp-contract=off)
+target_compile_options(boolgrad_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 
 # Every source that includes Highway must see the same list, so all of them do.
 if(BOOLGRAD_DISABLED_SIMD)

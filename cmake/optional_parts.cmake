@@ -1,5 +1,5 @@
-# Parts that are found, not demanded. Nothing is compiled from them yet, and the configure summary
-# and `boolgrad --version` say so. Each sets <part>_part, the words of its line in both.
+# Parts that are found, not demanded. The configure summary and `boolgrad --version` say which are
+# built in. Each sets <part>_part, the words of its line in both.
 include(CheckLanguage)
 
 function(describe_part part found)
@@ -10,14 +10,22 @@ function(describe_part part found)
   endif()
 endfunction()
 
+# BOOLGRAD_CUDA: whether backend/cuda is built, or backend/no_cuda in its place.
 check_language(CUDA)
-set(found "")
+set(BOOLGRAD_CUDA OFF)
+set(CUDA_part "not built in: no CUDA compiler was found")
 if(CMAKE_CUDA_COMPILER)
-  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE found ERROR_QUIET)
-  string(REGEX MATCH "release [0-9.]+" found "${found}")
-  string(REPLACE "release" "nvcc" found "${found}")
+  # Machine code for the newest generation that is in wide use, and intermediate code from which
+  # drivers make that of all others from Turing on.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 17)
+  find_package(CUDAToolkit REQUIRED)
+  set(BOOLGRAD_CUDA ON)
+  set(CUDA_part "built in, nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
 endif()
-describe_part(CUDA "${found}")
 
 find_package(Vulkan QUIET)
 find_program(GLSLC glslc)

@@ -1,9 +1,11 @@
 #include "boolgrad/cli/automaton_cases.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/backend/cuda/automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/matrix.h"
@@ -116,9 +118,9 @@ Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
 }
 
 void verify_case(const AutomatonCase& of, const std::string& name, const Precision& precision,
-                 std::vector<Check>& checks) {
+                 const std::string& device, std::vector<Check>& checks) {
   const Comparison compare(name, precision, checks);
-  const AutomatonValues values = of.values();
+  const AutomatonValues values = device == "cuda" ? of.values_on_cuda() : of.values();
   if (of.has("soft_states")) {
     compare.add("soft_states", values.soft_states, without_start(of.reference("soft_states")));
   }
@@ -139,7 +141,6 @@ std::vector<std::pair<std::string, Tensor>> AutomatonValues::named() const {
 AutomatonCase::AutomatonCase(const std::filesystem::path& path, const TensorFile& file,
                              const std::string& name, DType dtype)
     : of_(path, file, name),
-      dtype_(dtype),
       rule_(rule_of(of_, dtype)),
       steps_(setting(of_, "steps")),
       initial_(channel_first(of_.tensor("initial"), dtype)),
@@ -170,7 +171,12 @@ AutomatonValues AutomatonCase::values() const {
   values.hard_states = channel_last(hard_states(rule_, initial_, fire_, steps_));
   const Tensor loss = loss_at(states);
   values.loss = loss.detach();
-  const std::vector<Tensor> gradients = grad(loss, rule_.parameters());
+  name_gradients(grad(loss, rule_.parameters()), values);
+  return values;
+}
+
+void AutomatonCase::name_gradients(const std::vector<Tensor>& gradients,
+                                   AutomatonValues& values) const {
   const std::size_t perceive = rule_.perceive().layers().size();
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (i < perceive) {
@@ -180,7 +186,52 @@ AutomatonValues AutomatonCase::values() const {
       values.gradients.emplace_back(fmt::format("update.{}.grad", i - perceive), gradients[i]);
     }
   }
+}
+
+namespace {
+
+/// An automaton on the device, and the wires that it was made from.
+struct OnCuda {
+  OnCuda(const Rule& rule, const RolloutSize& size, std::int64_t loss_channels)
+      : perceive_owned(rule.perceive().wirings()), update_owned(rule.update().wirings()) {
+    for (const WiringPtr& wiring : perceive_owned) perceive.push_back(wiring->view());
+    for (const WiringPtr& wiring : update_owned) update.push_back(wiring->view());
+    std::vector<Tensor> logits;
+    for (const Tensor& parameter : rule.parameters()) logits.push_back(parameter.detach());
+    automaton.emplace(
+        cuda::AutomatonShape{rule.channels(), size.batch, size.height, size.width, size.steps,
+                             loss_channels, rule.border() == Border::periodic, perceive, update},
+        logits);
+  }
+
+  std::vector<WiringPtr> perceive_owned;
+  std::vector<WiringPtr> update_owned;
+  std::vector<LutWires> perceive;
+  std::vector<LutWires> update;
+  std::optional<cuda::Automaton> automaton;
+};
+
+}  // namespace
+
+AutomatonValues AutomatonCase::values_on_cuda() const {
+  const RolloutSize now = size();
+  OnCuda device(rule_, now, setting(of_, "loss_channels"));
+  AutomatonValues values;
+  const double loss = device.automaton->gradients(initial_, target_, fire_);
+  values.loss = Tensor::scalar(loss, DType::float64);
+  const Tensor states = device.automaton->states().viewed_from(
+      initial_.size(), {steps_, rule_.channels(), now.batch, now.height, now.width});
+  values.soft_states = channel_last(states);
+  values.hard_states = channel_last(hard_states(rule_, initial_, fire_, steps_));
+  name_gradients(device.automaton->logit_gradients(), values);
   return values;
+}
+
+double AutomatonCase::milliseconds_on_cuda(int count) const {
+  OnCuda device(rule_, size(), setting(of_, "loss_channels"));
+  device.automaton->gradients(initial_, target_, fire_);
+  device.automaton->milliseconds(count);  // warms up
+  return device.automaton->milliseconds(count) / count;
 }
 
 std::set<std::string> automaton_case_names(const TensorFile& file) {
@@ -189,11 +240,15 @@ std::set<std::string> automaton_case_names(const TensorFile& file) {
 
 bool holds_automaton_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
-std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file) {
+std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
+                                   const std::string& device) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
     for (const Precision& precision : precisions) {
-      verify_case(AutomatonCase(path, file, name, precision.dtype), name, precision, checks);
+      // Devices compute in float32.
+      if (device != "cpu" && precision.dtype != DType::float32) continue;
+      verify_case(AutomatonCase(path, file, name, precision.dtype), name, precision, device,
+                  checks);
     }
   }
   return checks;

@@ -39,11 +39,16 @@ class AutomatonCase {
   Tensor loss() const;
   AutomatonValues values() const;
 
+  /// The same on the CUDA device, in float32; hard states are the CPU's.
+  AutomatonValues values_on_cuda() const;
+  /// Milliseconds of that device for the loss and all gradients, the mean of `count` runs.
+  double milliseconds_on_cuda(int count) const;
+
  private:
   Tensor loss_at(const Tensor& states) const;
+  void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 
   ReferenceCase of_;
-  DType dtype_;
   Rule rule_;
   std::int64_t steps_;
   Tensor initial_;

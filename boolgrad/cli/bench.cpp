@@ -17,6 +17,8 @@
 namespace boolgrad::cli {
 namespace {
 
+constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
+
 constexpr std::array<Benchmark, 3> benchmarks = {
     {{"ops", bench_ops}, {"lut", bench_lut}, {"automata", bench_automata}}};
 
@@ -57,7 +59,8 @@ void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
 
 int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
-  check_device(options.device);
+  check_device(options.device,
+               options.name == "automata" ? on_cuda : std::span<const std::string_view>());
   if (!common.quiet) {
     fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
   }

@@ -80,8 +80,7 @@ void bench_memory(const BenchOptions& options, const Report& report) {
 }
 
 /// The largest error of the loss and all gradients.
-double error_of(const AutomatonCase& of) {
-  const AutomatonValues values = of.values();
+double error_of(const AutomatonCase& of, const AutomatonValues& values) {
   double error = 0;
   for (const auto& [name, value] : values.named()) {
     const double next = relative_error(value, of.reference(name));
@@ -90,13 +89,24 @@ double error_of(const AutomatonCase& of) {
   return error;
 }
 
+/// The loss and all gradients on the device; what the device does beside that is not counted.
+void bench_case_on_cuda(const BenchOptions& options, const TensorFile& file, const Report& report) {
+  for (const std::string& name : automaton_case_names(file)) {
+    const AutomatonCase of(options.file, file, name, DType::float32);
+    const double ms = of.milliseconds_on_cuda(options.repeat > 0 ? options.repeat : 200);
+    BenchmarkRow row{"automata.gradients", {ms, ms}, 0, gigaflop(of.rule(), of.size())};
+    row.error = error_of(of, of.values_on_cuda());
+    report(row);
+  }
+}
+
 void bench_case(const BenchOptions& options, const TensorFile& file, const Report& report) {
   for (const std::string& name : automaton_case_names(file)) {
     const AutomatonCase of(options.file, file, name, DType::float32);
     const std::vector<Tensor> parameters = of.rule().parameters();
     AdamW optimiser(parameters, {});
     const double work = gigaflop(of.rule(), of.size());
-    BenchmarkRow step{"automata.step", {}, error_of(of), work};
+    BenchmarkRow step{"automata.step", {}, error_of(of, of.values()), work};
     step.time = measure([&] { optimiser.step(grad(of.loss(), parameters), learning_rate); },
                         options.repeat);
     report(step);
@@ -206,6 +216,9 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
 }  // namespace
 
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+  if (options.device == "cuda" && options.file.empty()) {
+    fail("bench", "expected --file with reference values of an automaton for cuda, received none");
+  }
   if (options.file.empty()) {
     bench_experiments(options, report);
     bench_memory(options, report);
@@ -217,6 +230,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
     fail("bench", "{}: expected an automaton or reference values of one, received neither",
          options.file);
   }
+  if (options.device == "cuda") return bench_case_on_cuda(options, file, report);
   bench_case(options, file, report);
   add_machine(facts);
 }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "boolgrad/backend/cuda/automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 
@@ -29,9 +31,13 @@ void add_device(CLI::App& command, std::string& device) {
       ->capture_default_str();
 }
 
-void check_device(const std::string& device) {
-  if (device != "cpu")
-    fail("device", "expected one that this build has (cpu), received {}", device);
+void check_device(const std::string& device, std::span<const std::string_view> others) {
+  if (device == "cpu") return;
+  if (std::ranges::find(others, device) == others.end()) {
+    fail("device", "expected cpu, the only device that this runs on so far, received {}", device);
+  }
+  const std::string why_not = cuda::unavailable();
+  if (!why_not.empty()) fail("device", "expected a CUDA device, received none: {}", why_not);
 }
 
 void print_json(const nlohmann::json& object) {

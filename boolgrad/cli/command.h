@@ -44,8 +44,9 @@ CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& 
 /// Adds `--device`.
 void add_device(CLI::App& command, std::string& device);
 
-/// Throws where this build has no such device.
-void check_device(const std::string& device);
+/// Throws where a command does not run on `device`, or where it is not there. Every command runs on
+/// the CPU; `others` are the devices that it runs on beside that.
+void check_device(const std::string& device, std::span<const std::string_view> others = {});
 
 /// One object on a line of its own, to be the last that is printed.
 void print_json(const nlohmann::json& object);

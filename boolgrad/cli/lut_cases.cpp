@@ -94,7 +94,8 @@ constexpr const char* mark = "/layer.0.logits";
 
 bool holds_lut_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
-std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file) {
+std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file,
+                              const std::string& /*device*/) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
     const LutCase of(path, file, name);

@@ -79,17 +79,21 @@ class Comparison {
 struct ReferenceKind {
   std::string_view name;
   bool (*recognises)(const TensorFile& file);
-  std::vector<Check> (*verify)(const std::filesystem::path& path, const TensorFile& file);
+  std::vector<Check> (*verify)(const std::filesystem::path& path, const TensorFile& file,
+                               const std::string& device);
+  bool runs_on_cuda = false;
 };
 
 /// Layered circuits of look-up tables with masks: outputs, loss and gradients in float64 within
 /// 1e-10 and in float32 within 1e-5; the hard outputs exactly.
 bool holds_lut_cases(const TensorFile& file);
-std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file);
+std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file,
+                              const std::string& device);
 
 /// Cellular automata: states, loss and all gradients in float64 within 1e-9 and in float32 within
 /// 1e-4 of the largest value; the hard states exactly.
 bool holds_automaton_cases(const TensorFile& file);
-std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file);
+std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
+                                   const std::string& device);
 
 }  // namespace boolgrad::cli

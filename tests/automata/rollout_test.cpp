@@ -211,7 +211,7 @@ TEST(RolloutMemory, IsPredictedAndChosen) {
 
 TEST(Rollout, RefusesWhatDoesNotFit) {
   const Scene scene(small, Border::periodic, {1, 4, 4, 2}, DType::float32, 1);
-  const auto run = [&](const Shape& shape, const Tensor& fire, RolloutOptions options = {}) {
+  const auto run = [&](const Shape& shape, const Tensor& fire, const RolloutOptions& options = {}) {
     return [&scene, shape, fire, options] {
       rollout(scene.rule, Tensor::zeros(shape, DType::float32), fire, options);
     };

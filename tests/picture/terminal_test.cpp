@@ -57,7 +57,7 @@ TEST(TerminalText, RefusesAPictureWithoutPixels) {
 /// A variable of the environment while the object lives; none stands for unset.
 class Setting {
  public:
-  Setting(const char* name, std::optional<std::string> value) : name_(name) {
+  Setting(const char* name, const std::optional<std::string>& value) : name_(name) {
     if (const char* before = ::getenv(name)) before_ = before;
     set(value);
   }
