@@ -452,9 +452,11 @@ __global__ void __launch_bounds__(block_threads, 1) train_step(const __grid_cons
   }
   __syncthreads();
 
+  const bool one_tile = code.tiles <= gridDim.x;
+  if (one_tile) look_around(code, blockIdx.x, block.around);
   for (int step = 0; step < code.steps; ++step) {
     for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-      look_around(code, tile, block.around);
+      if (!one_tile) look_around(code, tile, block.around);
       forward_tile(code, block, code.states + step * code.channels * code.cells);
       store_state(code, block, tile, step);
     }
@@ -464,7 +466,7 @@ __global__ void __launch_bounds__(block_threads, 1) train_step(const __grid_cons
 
   for (int step = code.steps - 1; step >= 0; --step) {
     for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-      look_around(code, tile, block.around);
+      if (!one_tile) look_around(code, tile, block.around);
       forward_tile(code, block, code.states + step * code.channels * code.cells);
       backward_tile(code, block, tile, step);
     }
