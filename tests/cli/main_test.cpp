@@ -95,7 +95,8 @@ TEST(CommandLine, DevicesAreChecked) {
   EXPECT_NE(result.complaint().find("abacus"), std::string::npos) << result.complaint();
   result = run_cli({"bench", "ops", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_EQ(result.complaint(), "[device] expected cpu, the only device that this runs on so far, received vulkan");
+  EXPECT_EQ(result.complaint(),
+            "[device] expected cpu, the only device that this runs on so far, received vulkan");
 }
 
 TEST(CommandLine, AFullDiskIsAFailure) {
