@@ -61,7 +61,8 @@ void Automaton::State::add_layers(const AutomatonShape& shape) {
                static_cast<int>(first.size()),
                static_cast<int>(all_readers.size()),
                1,
-               -1};
+               -1,
+               0};
       if (std::has_single_bit(static_cast<unsigned>(layer.gates))) {
         layer.gate_bits = std::countr_zero(static_cast<unsigned>(layer.gates));
       }
@@ -99,16 +100,16 @@ void Automaton::State::add_layers(const AutomatonShape& shape) {
 void Automaton::State::place_rows(const AutomatonShape& shape) {
   int row = code.channels * neighbourhood;
   for (int l = 0; l + 1 < code.perceive_layers; ++l) {
-    code.act_row[l] = row;
+    code.layer[l].act_row = row;
     row += code.channels * code.layer[l].gates;
     code.perceive_width = std::max(code.perceive_width, code.channels * code.layer[l].gates);
   }
   code.perceive_width = std::max(code.perceive_width, code.channels * neighbourhood);
   code.input_rows = row;
-  code.act_row[code.perceive_layers - 1] = row + code.channels;
+  code.layer[code.perceive_layers - 1].act_row = row + code.channels;
   row += static_cast<int>(shape.update.front().inputs);
   for (int l = code.perceive_layers; l < code.layers; ++l) {
-    code.act_row[l] = row;
+    code.layer[l].act_row = row;
     row += code.layer[l].gates;
     code.update_width = std::max({code.update_width, code.layer[l].inputs, code.layer[l].gates});
   }
@@ -184,6 +185,7 @@ void Automaton::State::place_memory() {
   code.tables.sources = take(code.gates);
   code.tables.readers = take(code.reader_count);
   code.tables.first_reader = take((code.first_reader_count + 1) / 2);
+  code.tables.layers = take(code.layers * static_cast<int>(sizeof(Layer) / sizeof(float)));
   code.tables.floats = at;
 }
 

@@ -94,7 +94,8 @@ struct Block {
   const ushort2* sources;
   const Reader* readers;
   const std::uint16_t* first_reader;
-  int* around;  ///< [9][tile]: the cells around those of the tile, -1 where there is none
+  const Layer* layers;  ///< near, because the arguments of a launch are slow to index
+  int* around;          ///< [9][tile]: the cells around those of the tile, -1 where there is none
   float* acts;
   float* g_state;
   // Two places that layers take in turn. No array: one would go to slow memory.
@@ -268,11 +269,11 @@ __device__ __forceinline__ void look_around(const Code& code, int tile, int* aro
   __syncthreads();
 }
 
-__device__ __forceinline__ const float* input_of(const Code& code, int layer, const float* acts) {
+__device__ __forceinline__ const float* input_of(const Code& code, const Block& block, int layer) {
   const int row = layer == 0                      ? 0
                   : layer == code.perceive_layers ? code.input_rows
-                                                  : code.act_row[layer - 1];
-  return acts + (row << code.tile_bits);
+                                                  : block.layers[layer - 1].act_row;
+  return block.acts + (row << code.tile_bits);
 }
 
 __device__ __forceinline__ void forward_tile(const Code& code, const Block& block,
@@ -293,9 +294,10 @@ __device__ __forceinline__ void forward_tile(const Code& code, const Block& bloc
   __syncthreads();
   for (int l = 0; l < code.layers; ++l) {
     const int copies = l < code.perceive_layers ? code.channels : 1;
-    forward_layer(code, block, code.layer[l], copies,
-                  reinterpret_cast<const float4*>(input_of(code, l, block.acts)),
-                  reinterpret_cast<float4*>(block.acts + (code.act_row[l] << code.tile_bits)));
+    forward_layer(
+        code, block, block.layers[l], copies,
+        reinterpret_cast<const float4*>(input_of(code, block, l)),
+        reinterpret_cast<float4*>(block.acts + (block.layers[l].act_row << code.tile_bits)));
   }
 }
 
@@ -305,7 +307,7 @@ __device__ bool fires(const Code& code, int step, int cell) {
 
 __device__ __forceinline__ void store_state(const Code& code, const Block& block, int tile,
                                             int step) {
-  const float* out = block.acts + (code.act_row[code.layers - 1] << code.tile_bits);
+  const float* out = block.acts + (block.layers[code.layers - 1].act_row << code.tile_bits);
   const float* own = block.acts + (code.input_rows << code.tile_bits);
   float* next = code.states + (step + 1) * code.channels * code.cells;
   for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += blockDim.x) {
@@ -354,15 +356,15 @@ __device__ __forceinline__ void backward_tile(const Code& code, const Block& blo
   __syncthreads();
   for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
     float* gx = block.g_update(l);
-    backward_layer(code, block, code.layer[l], 1, input_of(code, l, block.acts), upstream, gx);
+    backward_layer(code, block, block.layers[l], 1, input_of(code, block, l), upstream, gx);
     upstream = gx;
   }
   const float* direct = upstream;
   upstream += code.channels << code.tile_bits;
   for (int l = code.perceive_layers - 1; l >= 0; --l) {
     float* gx = l > 0 || step > 0 ? block.g_perceive(l) : nullptr;
-    backward_layer(code, block, code.layer[l], code.channels, input_of(code, l, block.acts),
-                   upstream, gx);
+    backward_layer(code, block, block.layers[l], code.channels, input_of(code, block, l), upstream,
+                   gx);
     upstream = gx;
   }
   if (step == 0) return;
@@ -443,6 +445,9 @@ __global__ void __launch_bounds__(block_threads, 1) train_step(const __grid_cons
   block.sources = sources;
   block.readers = readers;
   block.first_reader = first_reader;
+  auto* layers = reinterpret_cast<Layer*>(tables + code.tables.layers);
+  copy_all(code.layer, layers, code.layers);
+  block.layers = layers;
 
   make_coefficients(code);
   wait_for_all(code, waits);

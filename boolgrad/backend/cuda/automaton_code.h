@@ -21,6 +21,7 @@ struct Layer {
   int first_reader;  ///< of all layers' readers
   int lanes;         ///< that share the gathering of one input
   int gate_bits;     ///< where the number of gates is a power of two; else -1
+  int act_row;       ///< of its outputs
 };
 
 /// A place where an input is read, and what the gate reads beside it.
@@ -38,7 +39,6 @@ struct Code {
   int vector_bits;  ///< a row of a tile has 2^vector_bits vectors of four cells
   int hidden_rows, input_rows, act_rows, update_width, perceive_width;
   Layer layer[most_layers];
-  int act_row[most_layers];  ///< of a layer's outputs
 
   const ushort2* sources;
   const std::uint16_t* first_reader;  ///< of a layer's readers, for every input and one more
@@ -62,7 +62,7 @@ struct Code {
     int around, acts, g_state, g_update[2], g_perceive[2], floats;
   } work;
   struct {
-    int coefficients, sources, readers, first_reader, floats;
+    int coefficients, sources, readers, first_reader, layers, floats;
   } tables;
   int reader_count, first_reader_count;
   bool sums_are_shared;  ///< behind both
