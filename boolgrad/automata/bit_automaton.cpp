@@ -6,6 +6,7 @@
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
+#include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 namespace {
@@ -146,6 +147,12 @@ void BitAutomaton::step(BitGrid& state, const BitGrid* fire) {
     program_.run(inputs, outputs, count);
   });
   take_over(state, fire);
+}
+
+void BitAutomaton::step(BitGrid& state, const Tensor& fire, std::int64_t index) {
+  if (!fire.defined()) return step(state);
+  const BitGrid fires = BitGrid::from(slice(fire, 0, index, index + 1));
+  step(state, &fires);
 }
 
 /// The next state becomes the state where cells fire.

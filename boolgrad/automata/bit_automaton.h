@@ -27,6 +27,10 @@ class BitAutomaton {
   /// One step of all cells, or of those only that are 1 in `fire`, a grid of one channel.
   void step(BitGrid& state, const BitGrid* fire = nullptr);
 
+  /// Step `index` of a run whose fire masks are `fire`, as a rollout takes them: uint8 [steps,
+  /// batch, height, width], undefined where all cells fire.
+  void step(BitGrid& state, const Tensor& fire, std::int64_t index);
+
  private:
   void look_around(BitGrid& state);
   void take_over(BitGrid& state, const BitGrid* fire) const;

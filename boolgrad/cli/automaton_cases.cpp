@@ -106,12 +106,7 @@ Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
   BitGrid state = BitGrid::from(initial);
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < steps; ++t) {
-    if (fire.defined()) {
-      const BitGrid fires = BitGrid::from(slice(fire, 0, t, t + 1));
-      automaton.step(state, &fires);
-    } else {
-      automaton.step(state);
-    }
+    automaton.step(state, fire, t);
     states.push_back(state.to_tensor(initial.dtype()));
   }
   return stack(states);

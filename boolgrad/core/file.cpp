@@ -15,6 +15,16 @@ namespace boolgrad {
 
 std::string system_message() { return std::generic_category().message(errno); }
 
+std::ifstream opened_to_read(std::string_view where, const std::filesystem::path& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    if (errno == 0) errno = EISDIR;
+    fail(where, "{}: expected to read it, received {}", path.string(), system_message());
+  }
+  return file;
+}
+
 bool FileDescriptor::close() {
   const int descriptor = std::exchange(descriptor_, -1);
   return descriptor < 0 || ::close(descriptor) == 0;

@@ -3,13 +3,19 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace boolgrad {
 
 /// What the last call to the operating system complained about: `No such file or directory`.
 std::string system_message();
+
+/// A file opened to be read, or an error `[where] FILE: expected to read it, received ...`. A
+/// folder, which opens like a file, is refused too.
+std::ifstream opened_to_read(std::string_view where, const std::filesystem::path& path);
 
 class FileDescriptor {
  public:

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/picture/png.h"
 #include "boolgrad/picture/reduce.h"
 
@@ -44,14 +43,7 @@ class BitmapReader {
   explicit BitmapReader(const std::filesystem::path& path) : path_(path) {}
 
   Pattern read() {
-    errno = 0;
-    std::ifstream file(path_);
-    // A folder opens like a file; only reading it fails.
-    if (!file || std::filesystem::is_directory(path_)) {
-      const int reason = errno != 0 ? errno : EISDIR;
-      fail(where, "{}: expected to read it, received {}", path_.string(),
-           std::generic_category().message(reason));
-    }
+    std::ifstream file = opened_to_read(where, path_);
     std::string line;
     while (std::getline(file, line)) {
       ++line_;

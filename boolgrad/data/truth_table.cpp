@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad {
@@ -48,14 +47,7 @@ class TruthTableReader {
   explicit TruthTableReader(const std::filesystem::path& path) : path_(path) {}
 
   BooleanTask read(std::int64_t outputs) {
-    errno = 0;
-    std::ifstream file(path_);
-    // A folder opens like a file; only reading it fails.
-    if (!file || std::filesystem::is_directory(path_)) {
-      const int reason = errno != 0 ? errno : EISDIR;
-      fail(where, "{}: expected to read it, received {}", path_.string(),
-           std::generic_category().message(reason));
-    }
+    std::ifstream file = opened_to_read(where, path_);
     std::string line;
     while (next_line(file, line)) {
       if (trimmed(line).empty()) continue;

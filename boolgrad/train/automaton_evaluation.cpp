@@ -1,7 +1,6 @@
 #include "boolgrad/train/automaton_evaluation.h"
 
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 
@@ -44,12 +43,7 @@ BitGrid hard_states(const Rule& rule, const Tensor& starts, const Tensor& fire,
   BitGrid state = BitGrid::from(starts);
   BitAutomaton automaton(rule);
   for (std::int64_t step = 0; step < steps; ++step) {
-    if (fire.defined()) {
-      const BitGrid fires = BitGrid::from(slice(fire, 0, step, step + 1));
-      automaton.step(state, &fires);
-    } else {
-      automaton.step(state);
-    }
+    automaton.step(state, fire, step);
   }
   return state;
 }

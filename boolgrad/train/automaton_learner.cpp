@@ -52,18 +52,12 @@ Tensor AutomatonLearner::loss(std::int64_t step) {
   const Tensor fire = options.fire_rate < 1
                           ? fire_masks(now, options.fire_rate, seed, fire_stream, draw)
                           : Tensor();
-  Tensor round;
-  if (hardening_.rounds_states()) {
-    round = fire_masks(now, hardening_.share(), seed, hardening_stream, draw);
-    const std::int64_t cells = now.batch * now.height * now.width;
-    for (auto& v : round.mutable_values<std::uint8_t>().last(static_cast<std::size_t>(cells)))
-      v = 0;
-  }
   const std::vector<Tensor> tables = hardening_.applied(
       rule_.tables(), hardening_.share() > 0 ? rule_.hard_tables() : std::vector<Tensor>(), seed,
       draw);
-  return loss_at(rollout(rule_, tables, cast(starts, rule_.dtype()), fire,
-                         {.steps = now.steps, .memory = memory_, .round = round}));
+  return loss_at(rollout(
+      rule_, tables, cast(starts, rule_.dtype()), fire,
+      {.steps = now.steps, .memory = memory_, .round = hardening_.rounding(now, seed, draw)}));
 }
 
 void AutomatonLearner::observe(double loss) {

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
-#include <system_error>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/experiment_keys.h"
@@ -209,13 +208,7 @@ Experiment parse_experiment(std::string_view text, const std::string& source,
 
 Experiment read_experiment(const std::filesystem::path& path,
                            std::span<const std::string> overrides) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    const int reason = errno != 0 ? errno : EISDIR;
-    fail(where, "{}: expected to read it, received {}", path.string(),
-         std::generic_category().message(reason));
-  }
+  std::ifstream file = opened_to_read(where, path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return parse_experiment(text, path.string(), path.stem().string(), path.parent_path(), overrides);
 }

@@ -73,6 +73,15 @@ std::vector<Tensor> Hardening::applied(const std::vector<Tensor>& soft,
   return tables;
 }
 
+Tensor Hardening::rounding(const RolloutSize& size, std::uint64_t seed, std::uint32_t step) const {
+  if (options_.kind != HardeningKind::states || share() == 0) return {};
+  Tensor masks = fire_masks(size, share(), seed, hardening_stream, step);
+  const std::int64_t cells = size.batch * size.height * size.width;
+  std::ranges::fill(masks.mutable_values<std::uint8_t>().last(static_cast<std::size_t>(cells)),
+                    std::uint8_t{0});
+  return masks;
+}
+
 void Hardening::save(TensorFile& file) const {
   file.metadata[progress_key] = fmt::format("{}", progress_);
   file.metadata[mean_loss_key] = fmt::format("{}", mean_loss_);

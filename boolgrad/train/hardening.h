@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boolgrad/automata/rollout.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/tensor/tensor.h"
 
@@ -43,7 +44,9 @@ class Hardening {
   std::vector<Tensor> applied(const std::vector<Tensor>& soft, const std::vector<Tensor>& hard,
                               std::uint64_t seed, std::uint32_t step) const;
 
-  bool rounds_states() const { return options_.kind == HardeningKind::states && share() > 0; }
+  /// Whose state is rounded after which step, as a rollout takes it: nobody's after the last, whose
+  /// values the loss reads. Undefined where states are not rounded. Drawn at (seed, step).
+  Tensor rounding(const RolloutSize& size, std::uint64_t seed, std::uint32_t step) const;
 
   /// Where the loop stands, as metadata of a checkpoint.
   void save(TensorFile& file) const;

@@ -10,6 +10,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tensor_files.h"
+#include "tests/support/trainer_checks.h"
 
 namespace boolgrad {
 namespace {
@@ -47,42 +48,12 @@ steps = 40
                           "busy", "busy", "", overrides);
 }
 
-void take(Trainer& trainer, int steps) {
-  for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
-}
-
 TEST(AutomatonTrainer, StoppedAndRestoredGivesTheSameBits) {
-  Trainer straight(busy());
-  take(straight, 60);
   // While it hardens, and when it is hard.
-  for (const int stop : {15, 50}) {
-    const testing_support::ScratchFolder folder;
-    {
-      Trainer first(busy());
-      take(first, stop);
-      save_safetensors(folder / "state.safetensors", first.state());
-    }
-    Trainer second(busy());
-    second.restore(load_safetensors(folder / "state.safetensors"), "state");
-    EXPECT_EQ(second.steps(), stop);
-    take(second, 60 - stop);
-    expect_same(second.state(), straight.state());
-  }
+  expect_resumable(busy(), 60, {15, 50});
 }
 
-TEST(AutomatonTrainer, ThreadsDoNotChangeABit) {
-  const int before = thread_count();
-  std::vector<TensorFile> states;
-  for (const int threads : {1, 2, 7}) {
-    set_thread_count(threads);
-    Trainer trainer(busy());
-    take(trainer, 30);
-    states.push_back(trainer.state());
-  }
-  set_thread_count(before);
-  expect_same(states[0], states[1]);
-  expect_same(states[0], states[2]);
-}
+TEST(AutomatonTrainer, ThreadsDoNotChangeABit) { expect_same_on_any_threads(busy(), 30); }
 
 TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
   const auto logits_after = [](const std::vector<std::string>& overrides) {
@@ -94,8 +65,8 @@ TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
   for (const char* change :
        {"automaton.fire_rate=1", "automaton.batch=3", "automaton.steps=5", "automaton.start=seed",
         "automaton.border=periodic", "automaton.height=8", "task.square=3", "hardening.kind=none",
-        "hardening.kind=blend", "hardening.steps=20", "hardening.threshold=1e-9",
-        "hardening.rate_share=0.5", "seed=4"}) {
+        "hardening.kind=blend", "hardening.kind=states", "hardening.steps=20",
+        "hardening.threshold=1e-9", "hardening.rate_share=0.5", "seed=4"}) {
     EXPECT_FALSE(same_bits(logits_after({change}), plain)) << change;
   }
   for (const char* change : {"automaton.memory=1GB", "automaton.probes=5"}) {

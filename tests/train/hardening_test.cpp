@@ -76,6 +76,18 @@ TEST(Hardening, DrawsWholeGates) {
   EXPECT_FALSE(same_bits(table, hardening.applied({soft}, {hard}, 5, 3)[0]));
 }
 
+TEST(Hardening, RoundsStatesOfAllStepsButTheLast) {
+  const RolloutSize size{2, 20, 20, 5};
+  const Tensor masks = at_progress(HardeningKind::states, 0.4).rounding(size, 1, 1);
+  ASSERT_EQ(masks.shape(), (Shape{5, 2, 20, 20}));
+  double rounded = 0;
+  for (std::int64_t i = 0; i < 4 * 800; ++i) rounded += masks.at(i);
+  EXPECT_NEAR(rounded / 3200, 0.4, 0.04);
+  for (std::int64_t i = 4 * 800; i < 5 * 800; ++i) ASSERT_EQ(masks.at(i), 0);
+  EXPECT_FALSE(at_progress(HardeningKind::blend, 0.4).rounding(size, 1, 1).defined());
+  EXPECT_FALSE(at_progress(HardeningKind::states, 0).rounding(size, 1, 1).defined());
+}
+
 TEST(Hardening, IsOffWhereNobodyAskedForIt) {
   Hardening hardening({.kind = HardeningKind::none});
   for (int i = 0; i < 1000; ++i) hardening.observe(0);

@@ -14,6 +14,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tensor_files.h"
+#include "tests/support/trainer_checks.h"
 
 namespace boolgrad {
 namespace {
@@ -52,43 +53,12 @@ const LogicNetwork& network_of(const Trainer& trainer) {
   return dynamic_cast<const CircuitLearner&>(trainer.learner()).network();
 }
 
-void take(Trainer& trainer, int steps) {
-  for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
-}
-
 TEST(Trainer, StoppedAndRestoredGivesTheSameBits) {
-  const Experiment experiment = busy();
-  Trainer straight = trainer_of(experiment);
-  take(straight, 200);
   // Before the knockout, in the very step of it, and after it.
-  for (const int stop : {20, 50, 100}) {
-    const testing_support::ScratchFolder folder;
-    {
-      Trainer first = trainer_of(experiment);
-      take(first, stop);
-      save_safetensors(folder / "state.safetensors", first.state());
-    }
-    Trainer second = trainer_of(experiment);
-    second.restore(load_safetensors(folder / "state.safetensors"), "state");
-    EXPECT_EQ(second.steps(), stop);
-    take(second, 200 - stop);
-    expect_same(second.state(), straight.state());
-  }
+  expect_resumable(busy(), 200, {20, 50, 100});
 }
 
-TEST(Trainer, ThreadsDoNotChangeABit) {
-  const int before = thread_count();
-  std::vector<TensorFile> states;
-  for (const int threads : {1, 2, 7}) {
-    set_thread_count(threads);
-    Trainer trainer = trainer_of(busy());
-    take(trainer, 60);
-    states.push_back(trainer.state());
-  }
-  set_thread_count(before);
-  expect_same(states[0], states[1]);
-  expect_same(states[0], states[2]);
-}
+TEST(Trainer, ThreadsDoNotChangeABit) { expect_same_on_any_threads(busy(), 60); }
 
 TEST(Trainer, EveryOptionChangesTheRun) {
   Trainer plain = trainer_of(busy());

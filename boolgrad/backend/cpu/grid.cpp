@@ -30,12 +30,10 @@ void Gather(const void* planes, std::size_t apart, const Grid& grid, std::span<c
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   T* to = static_cast<T*>(row);
-  const std::ptrdiff_t line = grid.row_length();
+  const auto offsets = grid.offsets();
   const T* from[neighbourhood];
   for (std::size_t n = 0; n < neighbourhood; ++n) {
-    const auto place = static_cast<std::ptrdiff_t>(n);
-    const std::ptrdiff_t offset = (place / 3 - 1) * line + place % 3 - 1;
-    from[n] = static_cast<const T*>(planes) + n * apart - offset;
+    from[n] = static_cast<const T*>(planes) + n * apart - offsets[n];
   }
   for (const GridRun& run : runs) {
     for (std::ptrdiff_t i = 0; i < run.length; i += lanes) {

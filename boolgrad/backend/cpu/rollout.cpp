@@ -109,7 +109,7 @@ class Rollout {
         tile_(tile_length(rule, shape.grid, dtype_)),
         groups_(tile_count(shape.grid, tile_), most_groups) {
     for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
-      runs_.push_back(shape.grid.runs(first_cell(tile), index_count(tile)));
+      runs_.push_back(shape.grid.runs(first_cell(tile), cells_of(tile)));
     }
   }
 
@@ -191,10 +191,10 @@ class Rollout {
   std::int64_t first_cell(std::int64_t tile) const {
     return tile * static_cast<std::int64_t>(tile_);
   }
-  std::int64_t index_count(std::int64_t tile) const {
+  std::int64_t cells_of(std::int64_t tile) const {
     return std::min(static_cast<std::int64_t>(tile_), shape_.grid.cells() - first_cell(tile));
   }
-  std::size_t used(std::int64_t tile) const { return index(index_count(tile)); }
+  std::size_t used(std::int64_t tile) const { return index(cells_of(tile)); }
 
   Tensor padded(std::int64_t count) const {
     return Tensor::zeros({count, rule_.channels, shape_.grid.plane()}, dtype_);
@@ -232,7 +232,7 @@ class Rollout {
     return state_at(shared, step);
   }
 
-  /// Calls f(tile) for the tiles of every group, groups in parallel, after `prepare`.
+  /// Calls task(group, begin, end) with the tiles of every group, groups in parallel.
   template <class Task>
   void for_groups(Task task) const {
     parallel_for(groups_.size(),

@@ -37,7 +37,7 @@ struct Code {
   int perceive_layers, layers, gates;
   int tile, tile_bits, tiles;
   int vector_bits;  ///< a row of a tile has 2^vector_bits vectors of four cells
-  int hidden_rows, input_rows, act_rows, update_width, perceive_width;
+  int input_rows, act_rows, update_width, perceive_width;
   Layer layer[most_layers];
 
   const ushort2* sources;
