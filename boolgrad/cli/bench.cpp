@@ -17,8 +17,6 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
-
 constexpr std::array<Benchmark, 3> benchmarks = {
     {{"ops", bench_ops}, {"lut", bench_lut}, {"automata", bench_automata}}};
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "boolgrad/backend/cuda/automaton.h"
+#include "boolgrad/backend/cuda/device.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -47,6 +48,9 @@ void add_device(CLI::App& command, std::string& device);
 /// Throws where a command does not run on `device`, or where it is not there. Every command runs on
 /// the CPU; `others` are the devices that it runs on beside that.
 void check_device(const std::string& device, std::span<const std::string_view> others = {});
+
+/// The devices beside the CPU of commands that run on NVIDIA GPUs.
+inline constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
 
 /// One object on a line of its own, to be the last that is printed.
 void print_json(const nlohmann::json& object);

@@ -171,7 +171,7 @@ void check_arguments(const TrainArguments& arguments) {
       arguments.resume_from != arguments.out) {
     throw UsageError("[train] expected one folder, received --resume and --out with two");
   }
-  check_device(arguments.device);
+  check_device(arguments.device, on_cuda);
 }
 
 /// Says what is about to be trained where that is not in the experiment's file.
@@ -197,6 +197,7 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
   const std::unique_ptr<Learner> learner = make_learner(experiment);
   RunOptions options;
   options.folder = folder_of(arguments, experiment);
+  options.device = arguments.device;
   options.resume = arguments.resume;
   options.stop = [] { return asked_to_stop != 0; };
   make_run_folder(options.folder);

@@ -89,8 +89,6 @@ std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file,
 
 // ---------------------------------------------------------------------------------------------
 
-constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
-
 constexpr std::array<ReferenceKind, 3> kinds = {
     {{"ops", holds_op_cases, verify_ops},
      {"lut", holds_lut_cases, verify_lut},

@@ -22,7 +22,7 @@ class Run {
   Run(const Experiment& experiment, const RunOptions& options)
       : experiment_(experiment),
         options_(options),
-        trainer_(experiment),
+        trainer_(experiment, options.device),
         checkpoint_(options.folder / checkpoint_file) {}
 
   RunReport go() {
@@ -116,7 +116,7 @@ class Run {
   /// Evaluates the network as it is now and keeps its state if that went well.
   void observe() {
     last_ = {.step = trainer_.steps(),
-             .evaluation = trainer_.learner().evaluate(),
+             .evaluation = trainer_.evaluate(),
              .learning_rate = trainer_.learning_rate(),
              .seconds = seconds(),
              .masked = trainer_.learner().masked()};

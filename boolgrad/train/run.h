@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "boolgrad/train/experiment.h"
 #include "boolgrad/train/metrics.h"
@@ -16,6 +17,7 @@ inline constexpr const char* metrics_file = "metrics.jsonl";
 
 struct RunOptions {
   std::filesystem::path folder;
+  std::string device = "cpu";  ///< that takes the steps; any may resume what another began
   /// Goes on from the folder's checkpoint, with the same bits as if the run had never stopped.
   bool resume = false;
   /// Asked after every step; true ends the run with a checkpoint.

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <utility>
 
-#include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/optim/gradients.h"
+#include "boolgrad/optim/schedule.h"
 
 namespace boolgrad {
 namespace {
@@ -26,23 +23,6 @@ Schedule schedule_of(const TrainingOptions& training) {
           .warm_up = training.warm_up,
           .steps = training.steps,
           .final_share = training.final_share};
-}
-
-AdamWOptions adamw_options(const TrainingOptions& training) {
-  return {.beta1 = training.beta1,
-          .beta2 = training.beta2,
-          .epsilon = training.epsilon,
-          .weight_decay = training.weight_decay};
-}
-
-/// Gradients on their way to the optimiser.
-std::vector<Tensor> prepared(std::vector<Tensor> gradients, const Experiment& experiment,
-                             std::int64_t step) {
-  const TrainingOptions& training = experiment.training;
-  if (training.clip_value > 0) gradients = clip_by_value(gradients, training.clip_value);
-  if (training.clip_norm > 0) gradients = clip_by_norm(gradients, training.clip_norm);
-  return with_noise(gradients, training.gradient_noise, static_cast<std::uint64_t>(experiment.seed),
-                    static_cast<std::uint32_t>(step));
 }
 
 /// Throws where `saved` is not a model of the very wires of `own`.
@@ -91,12 +71,22 @@ std::int64_t step_of(const TensorFile& state, const std::string& source) {
 
 }  // namespace
 
-Trainer::Trainer(const Experiment& experiment)
+Trainer::Trainer(const Experiment& experiment, const std::string& device)
     : experiment_(experiment),
       learner_(make_learner(experiment)),
-      optimiser_(learner_->parameters(), adamw_options(experiment.training)) {}
+      engine_(make_engine(device, experiment_, *learner_)) {}
 
-void Trainer::take_knockout() { learner_->knock_out(); }
+const Learner& Trainer::learner() const {
+  engine_->settle();
+  return *learner_;
+}
+
+void Trainer::take_knockout() {
+  const AdamWState moments = engine_->moments();
+  engine_->settle();
+  learner_->knock_out();
+  engine_->restore(moments);
+}
 
 double Trainer::learning_rate() const {
   return schedule_of(experiment_.training).at(std::max<std::int64_t>(0, steps() - 1));
@@ -105,25 +95,22 @@ double Trainer::learning_rate() const {
 StepResult Trainer::step() {
   if (knockout_due()) take_knockout();
   const double rate = schedule_of(experiment_.training).at(steps()) * learner_->rate_factor();
-  const Tensor loss = learner_->loss(steps());
-  StepResult result{.loss = loss.item()};
-  const std::vector<Tensor> gradients = grad(loss, learner_->parameters());
-  result.finite = std::isfinite(result.loss) && all_finite(gradients);
+  const StepResult result = engine_->step(steps(), rate);
   if (!result.finite) return result;
-  optimiser_.step(prepared(gradients, experiment_, steps()), rate);
+  ++steps_;
   learner_->observe(result.loss);
   return result;
 }
 
 TensorFile Trainer::state() const {
-  TensorFile file = learner_->to_file();
-  const AdamWState& moments = optimiser_.state();
+  TensorFile file = learner().to_file();
+  // Parameters are written in place; a state must stay what it is.
+  for (auto& [name, tensor] : file.tensors) tensor = tensor.clone();
+  const AdamWState moments = engine_->moments();
   for (std::size_t i = 0; i < moments.first.size(); ++i) {
     file.tensors[moment_name(i, "first")] = moments.first[i];
     file.tensors[moment_name(i, "second")] = moments.second[i];
   }
-  // The optimiser writes in place; a state must stay what it is.
-  for (auto& [name, tensor] : file.tensors) tensor = tensor.clone();
   file.metadata[step_key] = fmt::format("{}", steps());
   learner_->save_progress(file);
   return file;
@@ -138,9 +125,8 @@ void Trainer::restore(const TensorFile& state, const std::string& source) {
   }
   learner_->restore(state);
   learner_->load_progress(state);
-  AdamW optimiser(learner_->parameters(), adamw_options(experiment_.training));
-  optimiser.restore(moments);
-  optimiser_ = std::move(optimiser);
+  engine_->restore(moments);
+  steps_ = moments.step;
 }
 
 }  // namespace boolgrad

@@ -5,30 +5,25 @@
 #include <memory>
 #include <string>
 
-#include "boolgrad/optim/adamw.h"
 #include "boolgrad/tensor/safetensors.h"
+#include "boolgrad/train/engine.h"
 #include "boolgrad/train/experiment.h"
 #include "boolgrad/train/learner.h"
 
 namespace boolgrad {
 
-/// What one step saw.
-struct StepResult {
-  double loss = 0;
-  /// Whether loss and gradients were finite. Where they were not, nothing was updated.
-  bool finite = true;
-};
-
 /// A run as a value: everything is a function of the experiment and the number of steps taken.
 class Trainer {
  public:
-  explicit Trainer(const Experiment& experiment);
+  /// On `device`: `cpu` or `cuda`.
+  explicit Trainer(const Experiment& experiment, const std::string& device = "cpu");
+  Trainer(Trainer&&) = delete;  // the engine knows where experiment and learner are
 
   /// Takes the knockout, if it is due now, and then one step.
   StepResult step();
 
   /// Steps taken so far.
-  std::int64_t steps() const { return optimiser_.state().step; }
+  std::int64_t steps() const { return steps_; }
 
   /// Whether the knockout comes before the next step.
   bool knockout_due() const { return steps() == experiment_.knockout_step(); }
@@ -38,7 +33,9 @@ class Trainer {
   double learning_rate() const;
 
   const Experiment& experiment() const { return experiment_; }
-  const Learner& learner() const { return *learner_; }
+  /// What is trained, as it is now.
+  const Learner& learner() const;
+  Evaluation evaluate() const { return engine_->evaluate(); }
 
   /// Model, moments and the number of steps, in memory of their own.
   TensorFile state() const;
@@ -49,7 +46,8 @@ class Trainer {
  private:
   Experiment experiment_;
   std::unique_ptr<Learner> learner_;
-  AdamW optimiser_;
+  std::unique_ptr<Engine> engine_;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace boolgrad

@@ -7,6 +7,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/backend/cuda/device.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"

@@ -1,11 +1,8 @@
 #include "boolgrad/backend/cuda/automaton.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string>
 
 #include "boolgrad/backend/cuda/automaton_code.h"
 #include "boolgrad/backend/cuda/check.h"
@@ -304,21 +301,6 @@ double Automaton::milliseconds(int count) {
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
   return milliseconds;
-}
-
-std::string unavailable() {
-  int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorInsufficientDriver) return "no NVIDIA driver, or one that is too old";
-  if (error != cudaSuccess) return cudaGetErrorString(error);
-  return count == 0 ? "no device" : "";
-}
-
-std::string device_description() {
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "describe the device");
-  return fmt::format("{}, compute capability {}.{}, {:.0f} GB", properties.name, properties.major,
-                     properties.minor, static_cast<double>(properties.totalGlobalMem) / 1e9);
 }
 
 }  // namespace boolgrad::cuda

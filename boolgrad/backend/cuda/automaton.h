@@ -53,10 +53,4 @@ class Automaton {
   std::unique_ptr<State> state_;
 };
 
-/// Empty where a device is there and can be used; else why not.
-std::string unavailable();
-
-/// `NVIDIA H200, compute capability 9.0, 139 GB`.
-std::string device_description();
-
 }  // namespace boolgrad::cuda

@@ -1,0 +1,21 @@
+#include "boolgrad/train/engine.h"
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/train/host_engine.h"
+
+namespace boolgrad {
+
+AdamWOptions adamw_options(const TrainingOptions& training) {
+  return {.beta1 = training.beta1,
+          .beta2 = training.beta2,
+          .epsilon = training.epsilon,
+          .weight_decay = training.weight_decay};
+}
+
+std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment& experiment,
+                                    Learner& learner) {
+  if (device == "cpu") return std::make_unique<HostEngine>(experiment, learner);
+  fail("device", "expected cpu, received {}", device);
+}
+
+}  // namespace boolgrad
