@@ -31,6 +31,18 @@ cuda::HardForm hard_form(HardeningKind kind) {
   return cuda::HardForm::none;
 }
 
+cuda::OptimiserOptions optimiser_options(const Experiment& experiment) {
+  const TrainingOptions& training = experiment.training;
+  return {.beta1 = training.beta1,
+          .beta2 = training.beta2,
+          .epsilon = training.epsilon,
+          .weight_decay = training.weight_decay,
+          .clip_value = training.clip_value,
+          .clip_norm = training.clip_norm,
+          .noise = training.gradient_noise,
+          .seed = static_cast<std::uint64_t>(experiment.seed)};
+}
+
 /// Starts that do not change from step to step.
 bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
   return task.starts.defined() || experiment.automaton.start == StartKind::seed;
@@ -46,7 +58,7 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
                        .loss = loss_form(experiment.training.loss),
                        .focal_gamma = experiment.training.focal_gamma,
                        .memory = learner.memory(),
-                       .optimiser = cuda_optimiser(experiment)})) {
+                       .optimiser = optimiser_options(experiment)})) {
   const AutomatonTask& task = learner.task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {

@@ -26,7 +26,6 @@ class CudaAutomatonEngine : public Engine {
 
  private:
   cuda::AutomatonDraws draws(std::int64_t step) const;
-  void send_all(const AdamWState& moments);
 
   const Experiment& experiment_;
   AutomatonLearner& learner_;

@@ -96,19 +96,25 @@ void place_work(Layout& layout, Use use) {
   if (use == Use::training) {
     // The edges of a layer's inputs while those of its outputs are read; the last layer's outputs
     // have a row each.
-    std::array<std::int64_t, 2> rows{};
-    std::array<std::int64_t, 2> perceive_rows{};
+    std::array<std::int64_t, 2> rows{1, 1};  // row 0 is always there
+    std::array<std::int64_t, 2> perceive_rows{1, 1};
     for (std::size_t l = 0; l < plan.layers.size(); ++l) {
       auto& most = l < index(plan.perceive_layers) ? perceive_rows : rows;
       most[l & 1] = std::max<std::int64_t>(most[l & 1], plan.edge_rows[l]);
     }
     auto& above = rows[plan.layers.size() & 1];
-    above = std::max<std::int64_t>(above, code.channels);
+    above = std::max<std::int64_t>(above, 1 + code.channels);
     for (std::size_t i = 0; i < 2; ++i) code.work.edges[i] = work.take(rows[i] << code.tile_bits);
     code.work.leftover = work.take(columns);
+    // Fetched gradients are added up before anything else is written to these edges.
+    const std::size_t free_edges = (plan.layers.size() + 1) & 1;
+    const bool edges_hold_them = (rows[free_edges] << code.tile_bits) >= (neighbourhood + 1) * columns;
+    code.work.fetched = edges_hold_them ? code.work.edges[free_edges] + code.tile
+                                        : work.take(neighbourhood * columns);
+    code.work.perceive_edges[0] = -1;
     if (plan.tree_outputs > 0) {
       // What kernels give back to patches takes the place of activations that are done with.
-      constexpr std::int64_t sums = block_warps * 15 * 4;
+      constexpr std::int64_t sums = block_threads * 2;
       const std::int64_t needed =
           std::max(sums, std::int64_t{code.kernels} * neighbourhood * columns);
       const bool fits = needed <= code.work.acts_words - code.work.update_inputs;
@@ -134,6 +140,12 @@ Layout layout_for(const AutomatonShape& shape, Use use, int tile, int cells) {
   code.tile = tile;
   code.tile_bits = std::countr_zero(static_cast<unsigned>(tile));
   code.tiles = (cells + tile - 1) / tile;
+  code.columns = code.channels * tile;
+  code.column_bits = std::has_single_bit(static_cast<unsigned>(code.columns))
+                         ? std::countr_zero(static_cast<unsigned>(code.columns))
+                         : -1;
+  // Four cells a thread, whole warps.
+  code.workers = std::min(block_threads, (layout.width * tile / 4 + 31) / 32 * 32);
   place_work(layout, use);
   return layout;
 }
@@ -148,7 +160,7 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
     Layout layout = layout_for(shape, use, tile, cells);
     const double rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
     const double items =
-        (static_cast<double>(layout.width) * tile / 2 + block_threads - 1) / block_threads;
+        (static_cast<double>(layout.width) * tile / 4 + block_threads - 1) / block_threads;
     const double cost = rounds * (1 + items);
     const bool is_shared = index(layout.code.work.words) <= limits.shared_words;
     if (!best || (is_shared && !best_is_shared) || (is_shared == best_is_shared && cost < least)) {
@@ -219,7 +231,7 @@ class Program {
     Layout layout = best_layout(shape, use, static_cast<int>(cells), limits_);
     code_ = layout.code;
     describe(layout.plan);
-    place_tables();
+    place_tables(layout.width);
     allocate_all(layout.plan, shared);
   }
 
@@ -255,6 +267,8 @@ class Program {
                    .fire_stream = draws.fire_stream,
                    .hard_stream = draws.hard_stream,
                    .draw = draws.draw,
+                   .cells = static_cast<std::uint64_t>(draws.samples > 0 ? draws.samples : samples_) *
+                            static_cast<std::uint64_t>(code_.grid_cells),
                    .starts_are_random = draws.random_starts,
                    .fires_by_chance = draws.fire_rate < 1,
                    .fire_scaled = draws.fire_rate * two_to_32,
@@ -343,23 +357,23 @@ class Program {
     code_.one_tile = code_.tiles <= launch_.blocks;
   }
 
-  /// Tables lie in what shared memory activations and edges leave, in this order.
-  void place_tables() {
-    std::size_t used = index(code_.work.words);
-    launch_.work_is_shared = used <= limits_.shared_words;
-    if (!launch_.work_is_shared) used = 0;
-    const auto place = [&](std::int64_t words) {
-      const std::size_t rounded = (index(words) + 3) / 4 * 4;
-      if (used + rounded > limits_.shared_words) return -1;
-      const auto at = static_cast<int>(used);
-      used += rounded;
-      return at;
-    };
-    code_.coefficients_at = place(std::int64_t{code_.gates} * 4);
-    code_.wires_at = place(std::int64_t{code_.gates} * 2);
-    code_.reads_at = use_ == Use::training ? place(code_.input_rows) : -1;
-    code_.sums_at = use_ == Use::training ? place(std::int64_t{code_.gates} * 4) : -1;
-    launch_.shared_bytes = used * 4;
+  /// Tables lie in what shared memory activations and edges leave.
+  void place_tables(int width) {
+    Places shared;
+    shared.take(code_.work.words);
+    launch_.work_is_shared = index(shared.words()) <= limits_.shared_words;
+    const int work = shared.words();
+    code_.tables.coefficients = shared.take(std::int64_t{code_.gates} * 4);
+    code_.tables.wires = shared.take(std::int64_t{code_.gates} * 4);
+    if (use_ == Use::training) {
+      code_.tables.reads = shared.take(std::int64_t{code_.input_rows} * 2);
+      code_.tables.sums = shared.take(std::int64_t{code_.gates} * 4);
+    }
+    launch_.tables_are_shared = index(shared.words()) <= limits_.shared_words;
+    launch_.shared_bytes =
+        4 * index(launch_.tables_are_shared ? shared.words() : launch_.work_is_shared ? work : 0);
+    const bool one_gate = width * code_.tile / 4 <= block_threads;
+    launch_.row_bits = one_gate ? code_.tile_bits - 2 : -1;
   }
 
   void allocate_all(const RulePlan& plan, const Shared& shared) {
@@ -367,7 +381,7 @@ class Program {
     rest_ = DeviceArray<Rest>(plan.rest);
     origin_ = DeviceArray<std::uint32_t>(plan.origin);
     layer_of_ = DeviceArray<std::uint32_t>(plan.layer_of);
-    input_reads_ = DeviceArray<std::uint32_t>(plan.input_reads);
+    input_reads_ = DeviceArray<Reads>(plan.input_reads);
     const std::size_t words = index(code_.channels) * index(code_.cells);
     const auto blocks = index(launch_.blocks);
     const bool keeps = use_ == Use::training;
@@ -447,7 +461,8 @@ class Program {
   Launch launch_{};
   DeviceArray<Wires> wires_;
   DeviceArray<Rest> rest_;
-  DeviceArray<std::uint32_t> origin_, layer_of_, input_reads_;
+  DeviceArray<std::uint32_t> origin_, layer_of_;
+  DeviceArray<Reads> input_reads_;
   DeviceArray<float> states_, stretch_, last_, target_, loss_, read_, kept_acts_, scratch_;
   DeviceArray<double> block_losses_;
   DeviceArray<float4> coefficients_, block_sums_;

@@ -17,11 +17,6 @@ namespace {
 // c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for + and AND for *.
 
 template <class T>
-struct alignas(8) Two {
-  T x, y;
-};
-
-template <class T>
 struct alignas(16) Four {
   T x, y, z, w;
 };
@@ -33,13 +28,21 @@ __device__ __forceinline__ unsigned gate(const Four<unsigned>& c, unsigned a, un
   return (((c.w & a) ^ c.z) & b) ^ (c.y & a) ^ c.x;
 }
 template <class T>
-__device__ __forceinline__ Two<T> gate(const Four<T>& c, const Two<T>& a, const Two<T>& b) {
-  return {gate(c, a.x, b.x), gate(c, a.y, b.y)};
+__device__ __forceinline__ Four<T> gate(const Four<T>& c, const Four<T>& a, const Four<T>& b) {
+  return {gate(c, a.x, b.x), gate(c, a.y, b.y), gate(c, a.z, b.z), gate(c, a.w, b.w)};
 }
 
-__device__ __forceinline__ Two<float> operator+(const Two<float>& a, const Two<float>& b) {
-  return {a.x + b.x, a.y + b.y};
+__device__ __forceinline__ Four<float> operator+(const Four<float>& a, const Four<float>& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
 }
+__device__ __forceinline__ Four<float> operator*(const Four<float>& a, const Four<float>& b) {
+  return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
+}
+/// a x + b for all four.
+__device__ __forceinline__ Four<float> line(float a, const Four<float>& x, float b) {
+  return {fmaf(a, x.x, b), fmaf(a, x.y, b), fmaf(a, x.z, b), fmaf(a, x.w, b)};
+}
+__device__ __forceinline__ float total(const Four<float>& a) { return (a.x + a.y) + (a.z + a.w); }
 
 // ------------------------------------------------------------------ the whole grid
 
@@ -62,13 +65,24 @@ __device__ void wait_for_all(const Code& code, unsigned& waits) {
   __syncthreads();
 }
 
+/// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
+/// whether tables do, and whether a thread has one gate a layer, a row being 2^kBits times four
+/// cells. Of kernels that know less (kBits < 0), only the first is known.
+template <bool kWork, bool kTables, int kRowBits>
+struct Form {
+  static constexpr bool work_is_shared = kWork;
+  static constexpr bool tables_are_shared = kTables;
+  static constexpr bool one_gate = kRowBits >= 0;
+  static constexpr int row_bits = one_gate ? kRowBits : 0;
+};
+
 /// Where a block finds everything, and how far it is.
 template <class T>
 struct Block {
   const Four<T>* coefficients;
   const Wires* wires;
-  const std::uint32_t* input_reads;
-  float4* sums;
+  const Reads* input_reads;
+  Four<float>* sums;
   const Layer* layers;
   int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
   unsigned* fires;
@@ -79,6 +93,7 @@ struct Block {
   float* edges_odd;
   float* leftover;  ///< gradients of cells that did not fire
   float* staging;
+  float* fetched;
   float* perceive_edges_even;
   float* perceive_edges_odd;
   unsigned waits;
@@ -226,7 +241,7 @@ __device__ __forceinline__ T start_value(const Code& code, int c, int cell);
 
 template <>
 __device__ __forceinline__ float start_value<float>(const Code& code, int c, int cell) {
-  const std::uint64_t i = std::uint64_t(c) * code.cells + cell;
+  const std::uint64_t i = std::uint64_t(c) * code.draws.cells + cell;
   const RandomBits bits =
       random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
   return static_cast<float>(bits.at(i % 128 / 32) >> (i % 32) & 1);
@@ -245,8 +260,8 @@ template <>
 __device__ __forceinline__ unsigned start_value<unsigned>(const Code& code, int c, int cell) {
   unsigned word = 0;
   for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
-    const std::uint64_t i = std::uint64_t(c) * code.samples * code.grid_cells +
-                            sample_cell(code, cell, sample);
+    const std::uint64_t i =
+        std::uint64_t(c) * code.draws.cells + sample_cell(code, cell, sample);
     const RandomBits bits =
         random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
     word |= (bits.at(i % 128 / 32) >> (i % 32) & 1) << sample;
@@ -273,7 +288,7 @@ __device__ __forceinline__ bool is_drawn(const Draws& draws, std::uint32_t strea
 
 /// Who fires in a step: all bits of whom.
 __device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cell, float) {
-  const std::uint64_t i = std::uint64_t(step) * code.cells + cell;
+  const std::uint64_t i = std::uint64_t(step) * code.draws.cells + cell;
   if (code.fire != nullptr) return code.fire[i] != 0 ? ~0U : 0;
   if (!code.draws.fires_by_chance) return ~0U;
   return is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i) ? ~0U : 0;
@@ -284,7 +299,7 @@ __device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cel
   unsigned word = 0;
   for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
     const std::uint64_t i =
-        std::uint64_t(step) * code.samples * code.grid_cells + sample_cell(code, cell, sample);
+        std::uint64_t(step) * code.draws.cells + sample_cell(code, cell, sample);
     const bool fires = code.fire != nullptr
                            ? code.fire[i] != 0
                            : is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i);
@@ -307,7 +322,7 @@ __device__ __forceinline__ void draw_fires(const Code& code, const Block<T>& blo
 __device__ __forceinline__ bool rounds(const Code& code, int step, int cell) {
   return code.draws.hard == HardForm::states && step + 1 < code.steps &&
          is_drawn(code.draws, code.draws.hard_stream, code.draws.share_scaled,
-                  std::uint64_t(step) * code.cells + cell);
+                  std::uint64_t(step) * code.draws.cells + cell);
 }
 
 __device__ __forceinline__ float next_value(const Code& code, int step, int cell, unsigned fires,
@@ -358,20 +373,21 @@ __device__ __forceinline__ void look_around(const Code& code, int tile, int* aro
   __syncthreads();
 }
 
+__device__ __forceinline__ int row_of(const Code& code, int i) {
+  return code.column_bits >= 0 ? i >> code.column_bits : i / code.columns;
+}
+
 /// Word j = c * tile + cell of each row of the patch, and the cell's own channels for the update.
 template <class T>
 __device__ __forceinline__ void fill_patch(const Code& code, const Block<T>& block,
                                            const T* state) {
-  const int columns = code.channels << code.tile_bits;
-  for (int i = threadIdx.x; i < neighbourhood * columns; i += block_threads) {
-    // Channels lie side by side in memory: let threads that do so too read them.
-    const int c = i % code.channels;
-    const int at = i / code.channels;  // row * tile + cell
-    const int from = block.around[at];
-    const T value = from < 0 ? T{0} : __ldcg(state + std::size_t(from) * code.channels + c);
-    const int row = at >> code.tile_bits;
-    const int j = (c << code.tile_bits) + (at & (code.tile - 1));
-    block.patch[row * columns + j] = value;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    const int from = block.around[(row << code.tile_bits) + (j & (code.tile - 1))];
+    const T value =
+        from < 0 ? T{0} : __ldcg(state + from * code.channels + (j >> code.tile_bits));
+    block.patch[i] = value;
     if (row == code.own_row) block.update_inputs[j] = value;
   }
   __syncthreads();
@@ -398,7 +414,8 @@ __device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kerne
   }
 }
 
-/// Calls `f(kernel, column)` for the kernel of this warp and the columns of this thread.
+/// Calls `f(kernel, column)` for the kernel of this warp and the columns of this thread. Whole
+/// warps are called; columns may be beyond the last.
 template <class F>
 __device__ __forceinline__ void for_columns(const Code& code, F f) {
   const int warp = threadIdx.x / 32;
@@ -406,15 +423,16 @@ __device__ __forceinline__ void for_columns(const Code& code, F f) {
   const int part = warp / code.kernels;
   const int parts = block_warps / code.kernels;
   if (part >= parts) return;
-  const int columns = code.channels << code.tile_bits;
-  for (int j = part * 32 + (threadIdx.x & 31); j < columns; j += parts * 32) f(kernel, j);
+  const int columns = code.columns;
+  for (int j = part * 32; j < columns; j += parts * 32) f(kernel, j + (threadIdx.x & 31));
 }
 
 template <class T, int kOutputs>
 __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>& block) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = code.channels << code.tile_bits;
+  const int columns = code.columns;
   for_columns(code, [&](int kernel, int j) {
+    if (j >= columns) return;
     T x[9];
     T y[nodes];
     grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x, y);
@@ -427,102 +445,111 @@ __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>&
   __syncthreads();
 }
 
-/// What was written for the value at a row: its edges, added up in a fixed order.
+/// What was written for a value: its edges, added up in a fixed order.
 template <class V>
-__device__ __forceinline__ V gathered(const Code& code, std::uint32_t reads, const V* edges,
-                                      int row, int stride, int vectors, int v) {
-  V g{};
-  if ((reads & read_once) != 0) g = g + edges[row * vectors + v];
-  if ((reads & read_again) != 0) g = g + edges[(row + stride) * vectors + v];
-  if ((reads >> rest_bit) != 0) {
-    const Rest rest = code.rest[(reads >> rest_bit) - 1];
-    for (int i = 0; i < rest.reads; ++i) g = g + edges[(rest.first_read + i) * vectors + v];
+__device__ __forceinline__ V gathered(const Code& code, const Reads& reads, const V* edges,
+                                      int vectors) {
+  V g = edges[(reads.rows & 0xFFFF) * vectors] + edges[(reads.rows >> 16) * vectors];
+  if (reads.rest >= 0) {
+    const Rest rest = code.rest[reads.rest];
+    for (int i = 0; i < rest.count; ++i) g = g + edges[(rest.first + i) * vectors];
   }
   return g;
 }
 
-/// The gradient of a word that the update reads: of channel or perception `row`, all channels of
-/// which are `columns` words.
+/// The gradient of a word that the update reads: of the channels where `row` is 0, else of an
+/// output of perception.
 __device__ __forceinline__ float update_input_gradient(const Code& code, const Block<float>& block,
                                                        int row, int j) {
-  const int input = row * code.channels + (j >> code.tile_bits);
-  const Layer& first = block.layers[code.perceive_layers];
-  return gathered(code, block.input_reads[input], block.edges(code.perceive_layers), input,
-                  first.stride, code.tile, j & (code.tile - 1));
+  const Reads reads = block.input_reads[row * code.channels + (j >> code.tile_bits)];
+  return gathered(code, reads, block.edges(code.perceive_layers) + (j & (code.tile - 1)),
+                  code.tile);
+}
+
+/// Lanes that are kHalf / 2 apart exchange halves of 2 kHalf values and add up what they keep; and
+/// so on down to two values each. A recursion, so that no array is indexed at run time.
+template <int kHalf>
+__device__ __forceinline__ void fold_over_lanes(float (&values)[64]) {
+  const bool upper = (threadIdx.x & (kHalf / 2)) != 0;
+#pragma unroll
+  for (int i = 0; i < kHalf; ++i) {
+    const float given = upper ? values[i] : values[i + kHalf];
+    const float kept = upper ? values[i + kHalf] : values[i];
+    values[i] = kept + __shfl_xor_sync(~0U, given, kHalf / 2);
+  }
+  if constexpr (kHalf > 2) fold_over_lanes<kHalf / 2>(values);
 }
 
 /// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
 template <int kOutputs>
 __device__ __forceinline__ void perceive_trees_backward(const Code& code,
-                                                        const Block<float>& block,
-                                                        float4 (&sums)[tree_nodes<kOutputs>],
+                                                        const Block<float>& block, float2& sums,
                                                         bool wants_patch) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = code.channels << code.tile_bits;
+  const int columns = code.columns;
   for_columns(code, [&](int kernel, int j) {
     float x[9];
     float y[nodes];
     float g[nodes];
+    float parts[64] = {};
+    const bool is_live = j < columns;
+    const int column = is_live ? j : 0;
     const Four<float>* coefficients = block.coefficients + kernel;
-    grow_tree<float, nodes>(coefficients, code.kernels, block.patch + j, columns, x, y);
+    grow_tree<float, nodes>(coefficients, code.kernels, block.patch + column, columns, x, y);
 #pragma unroll
     for (int s = 0; s < kOutputs; ++s) {
       g[nodes - kOutputs + s] =
-          update_input_gradient(code, block, 1 + s * code.kernels + kernel, j);
+          is_live ? update_input_gradient(code, block, 1 + s * code.kernels + kernel, column) : 0;
     }
     float g_own = 0;
-    float* staged = block.staging + kernel * neighbourhood * columns + j;
+    float* staged = block.staging + kernel * neighbourhood * columns + column;
 #pragma unroll
     for (int i = nodes - 1; i >= 0; --i) {
       const Four<float> c = coefficients[i * code.kernels];
       const float a = i < 8 ? x[i] : y[i < 8 ? 0 : 2 * i - 16];
       const float b = i < 8 ? x[8] : y[i < 8 ? 0 : 2 * i - 15];
-      const float ga = g[i] * a;
-      sums[i].x += g[i];
-      sums[i].y += ga;
-      sums[i].z = fmaf(g[i], b, sums[i].z);
-      sums[i].w = fmaf(ga, b, sums[i].w);
+      parts[4 * i] = g[i];
+      parts[4 * i + 1] = g[i] * a;
+      parts[4 * i + 2] = g[i] * b;
+      parts[4 * i + 3] = g[i] * a * b;
       const float to_a = g[i] * fmaf(c.w, b, c.y);
       const float to_b = g[i] * fmaf(c.w, a, c.z);
       if (i >= 8) {
         g[i < 8 ? 0 : 2 * i - 16] = to_a;
         g[i < 8 ? 0 : 2 * i - 15] = to_b;
       } else {
-        if (wants_patch) staged[i * columns] = to_a;
+        if (wants_patch && is_live) staged[i * columns] = to_a;
         g_own += to_b;
       }
     }
-    if (wants_patch) staged[8 * columns] = g_own;
+    if (wants_patch && is_live) staged[8 * columns] = g_own;
+    // Lane i ends with the sums 2 i and 2 i + 1.
+    fold_over_lanes<32>(parts);
+    sums.x += parts[0];
+    sums.y += parts[1];
   });
   __syncthreads();
 }
 
-/// The sums of all threads that had a kernel.
+/// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
 template <int kNodes>
-__device__ __forceinline__ void store_tree_sums(const Code& code, float4* staged,
-                                                const float4 (&sums)[kNodes]) {
-  const int warp = threadIdx.x / 32;
-#pragma unroll
-  for (int i = 0; i < kNodes; ++i) {
-    float4 sum = sums[i];
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-      sum.x += __shfl_xor_sync(~0U, sum.x, step);
-      sum.y += __shfl_xor_sync(~0U, sum.y, step);
-      sum.z += __shfl_xor_sync(~0U, sum.z, step);
-      sum.w += __shfl_xor_sync(~0U, sum.w, step);
-    }
-    if ((threadIdx.x & 31) == 0) staged[warp * kNodes + i] = sum;
-  }
+__device__ __forceinline__ void store_tree_sums(const Code& code, float* staged,
+                                                const float2& sums) {
+  const int lane = threadIdx.x & 31;
+  float* of_warp = staged + threadIdx.x / 32 * 64;
+  of_warp[2 * lane] = sums.x;
+  of_warp[2 * lane + 1] = sums.y;
   __syncthreads();
   const int parts = block_warps / code.kernels;
-  for (int i = threadIdx.x; i < kNodes * code.kernels; i += block_threads) {
-    float4 sum = make_float4(0, 0, 0, 0);
+  auto* to = reinterpret_cast<float*>(code.block_sums + std::size_t(blockIdx.x) * code.gates);
+  for (int i = threadIdx.x; i < 4 * kNodes * code.kernels; i += block_threads) {
+    const int kernel = i / 4 % code.kernels;
+    const int node = i / 4 / code.kernels;
+    float sum = 0;
     for (int part = 0; part < parts; ++part) {
-      const float4 one = staged[(part * code.kernels + i % code.kernels) * kNodes + i / code.kernels];
-      sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
+      sum += staged[(part * code.kernels + kernel) * 64 + 4 * node + i % 4];
     }
-    code.block_sums[std::size_t(blockIdx.x) * code.gates + i] = sum;
+    to[i] = sum;
   }
 }
 
@@ -530,7 +557,7 @@ __device__ __forceinline__ void store_tree_sums(const Code& code, float4* staged
 
 template <class T>
 __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>& block) {
-  const int columns = code.channels << code.tile_bits;
+  const int columns = code.columns;
   for (int l = 0; l < code.perceive_layers; ++l) {
     const Layer& layer = block.layers[l];
     const T* x = block.acts + layer.inputs_at;
@@ -549,24 +576,15 @@ __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>
 /// The gradient of a gate's output.
 __device__ __forceinline__ float perceived_gradient(const Code& code, const Block<float>& block,
                                                     int l, int of, int j) {
-  const int columns = code.channels << code.tile_bits;
   if (l + 1 == code.perceive_layers) return update_input_gradient(code, block, 1 + of, j);
-  return gathered(code, block.wires[block.layers[l].first_gate + of].edges,
-                  block.perceive_edges(l + 1), of, block.layers[l + 1].stride, columns, j);
-}
-
-__device__ __forceinline__ int edge_row(const Code& code, std::uint32_t edges, int which, int row,
-                                        int stride) {
-  const int bit = which == 0 ? first_edge_bit : second_edge_bit;
-  const std::uint32_t kind = edges >> bit & edge_mask;
-  if (kind == edge_elsewhere) return code.rest[(edges >> rest_bit) - 1].edges[which];
-  return kind == 0 ? row : row + stride;
+  return gathered(code, block.wires[block.layers[l].first_gate + of].reads,
+                  block.perceive_edges(l + 1) + j, code.columns);
 }
 
 /// A warp a gate: its sums over all columns, and its edges.
 __device__ __forceinline__ void perceive_layers_backward(const Code& code,
                                                          const Block<float>& block) {
-  const int columns = code.channels << code.tile_bits;
+  const int columns = code.columns;
   const int lane = threadIdx.x & 31;
   for (int l = code.perceive_layers - 1; l >= 0; --l) {
     const Layer& layer = block.layers[l];
@@ -577,8 +595,8 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
       const Four<float> c = block.coefficients[layer.first_gate + of];
       const int a_row = static_cast<int>(wires.sources & 0xFFFF);
       const int b_row = static_cast<int>(wires.sources >> 16);
-      const int a_edge = edge_row(code, wires.edges, 0, a_row, layer.stride);
-      const int b_edge = edge_row(code, wires.edges, 1, b_row, layer.stride);
+      const int a_edge = static_cast<int>(wires.edges & 0xFFFF);
+      const int b_edge = static_cast<int>(wires.edges >> 16);
       float4 sum = make_float4(0, 0, 0, 0);
       for (int j = lane; j < columns; j += 32) {
         const float g = perceived_gradient(code, block, l, of, j);
@@ -595,8 +613,8 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
         sum.w += __shfl_xor_sync(~0U, sum.w, step);
       }
       if (lane == 0) {
-        float4& all = block.sums[layer.first_gate + of];
-        all = make_float4(all.x + sum.x, all.y + sum.y, all.z + sum.z, all.w + sum.w);
+        Four<float>& all = block.sums[layer.first_gate + of];
+        all = all + Four<float>{sum.x, sum.y, sum.z, sum.w};
       }
     }
     __syncthreads();
@@ -605,46 +623,83 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
 
 // ------------------------------------------------------------------ the update
 
-// A thread has the same two cells of the same gates of every layer; the wires and tables of the
-// next layer are on their way while the threads wait for one another.
+// A thread has the same four cells of the same gates of every layer; the wires and tables of the
+// next layer are on their way while this one is computed. Threads beyond the widest layer wait for
+// the end.
+
+__device__ __forceinline__ void wait_for_workers(const Code& code) {
+  asm volatile("bar.sync 1, %0;" ::"r"(code.workers) : "memory");
+}
 
 template <class T>
-__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block) {
-  const int bits = code.tile_bits - 1;
+__device__ __forceinline__ const Four<T>& row(const T* from, std::uint32_t at) {
+  return reinterpret_cast<const Four<T>*>(from)[at];
+}
+
+/// Where every thread has one gate at most; those without one look at the last.
+template <class T, class F>
+__device__ __forceinline__ void update_layers_at_once(const Code& code, const Block<T>& block) {
+  constexpr int bits = F::row_bits;
   const int v = threadIdx.x & ((1 << bits) - 1);
-  const int first = threadIdx.x >> bits;
+  const int of = threadIdx.x >> bits;
+  const T* acts = block.acts + 4 * v;
   Layer layer = block.layers[code.perceive_layers];
-  std::uint32_t sources = 0;
-  Four<T> c{};
-  if (first < layer.gates) {
-    sources = block.wires[layer.first_gate + first].sources;
-    c = block.coefficients[layer.first_gate + first];
-  }
+  int at = layer.first_gate + min(of, layer.gates - 1);
+  std::uint32_t sources = block.wires[at].sources;
+  Four<T> c = block.coefficients[at];
   for (int l = code.perceive_layers; l < code.layers; ++l) {
-    const auto* x = reinterpret_cast<const Two<T>*>(block.acts + layer.inputs_at) + v;
-    auto* y = reinterpret_cast<Two<T>*>(block.acts + layer.outputs_at) + v;
-    for (int of = first; of < layer.gates; of += block_threads >> bits) {
-      if (of != first) {
-        sources = block.wires[layer.first_gate + of].sources;
-        c = block.coefficients[layer.first_gate + of];
-      }
-      y[of << bits] = gate(c, x[(sources & 0xFFFF) << bits], x[(sources >> 16) << bits]);
+    const Layer next = block.layers[min(l + 1, code.layers - 1)];
+    const T* x = acts + layer.inputs_at;
+    const Four<T> a = row(x, (sources & 0xFFFF) << bits);
+    const Four<T> b = row(x, (sources >> 16) << bits);
+    at = next.first_gate + min(of, next.gates - 1);
+    const std::uint32_t next_sources = block.wires[at].sources;
+    const Four<T> next_c = block.coefficients[at];
+    if (of < layer.gates) {
+      reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at)[threadIdx.x] = gate(c, a, b);
     }
-    if (l + 1 < code.layers) {
-      layer = block.layers[l + 1];
-      if (first < layer.gates) {
-        sources = block.wires[layer.first_gate + first].sources;
-        c = block.coefficients[layer.first_gate + first];
-      }
-    }
-    __syncthreads();
+    sources = next_sources;
+    c = next_c;
+    layer = next;
+    wait_for_workers(code);
   }
+}
+
+template <class T>
+__device__ __forceinline__ void update_layers_in_turn(const Code& code, const Block<T>& block) {
+  const int bits = code.tile_bits - 2;
+  const int v = threadIdx.x & ((1 << bits) - 1);
+  const int step = code.workers >> bits;
+  for (int l = code.perceive_layers; l < code.layers; ++l) {
+    const Layer layer = block.layers[l];
+    const T* x = block.acts + layer.inputs_at + 4 * v;
+    auto* y = reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at) + v;
+    for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
+      const std::uint32_t sources = block.wires[layer.first_gate + of].sources;
+      y[of << bits] = gate(block.coefficients[layer.first_gate + of],
+                           row(x, (sources & 0xFFFF) << bits), row(x, (sources >> 16) << bits));
+    }
+    wait_for_workers(code);
+  }
+}
+
+template <class T, class F>
+__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block) {
+  if (threadIdx.x < code.workers) {
+    if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
+    else update_layers_in_turn(code, block);
+  }
+  __syncthreads();
 }
 
 /// Adds what the lanes of a gate have to its sums. Lanes exchange halves, so that each ends with
 /// a part of the four.
-__device__ __forceinline__ void add_to_sums(float4* sums, int of, bool is_live, int v, int vectors,
-                                            float4 mine) {
+__device__ __forceinline__ void add_to_sums(Four<float>* sums, int of, bool is_live, int v,
+                                            int vectors, const Four<float>& mine) {
+  if (vectors == 1) {
+    if (is_live) sums[of] = sums[of] + mine;
+    return;
+  }
   const bool upper = (v & 1) != 0;
   float2 part = upper ? make_float2(mine.z, mine.w) : make_float2(mine.x, mine.y);
   const float2 other = upper ? make_float2(mine.x, mine.y) : make_float2(mine.z, mine.w);
@@ -665,66 +720,108 @@ __device__ __forceinline__ void add_to_sums(float4* sums, int of, bool is_live, 
   }
 }
 
-/// From the edges of the outputs to those of the inputs of the update.
-__device__ __forceinline__ void update_layers_backward(const Code& code,
-                                                       const Block<float>& block) {
-  const int bits = code.tile_bits - 1;
+/// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
+__device__ __forceinline__ Four<float> pass_on(const Wires& wires, const Four<float>& c,
+                                               const Four<float>& a, const Four<float>& b,
+                                               const Four<float>& g, bool is_live, float* below,
+                                               int bits) {
+  auto* edges = reinterpret_cast<Four<float>*>(below);
+  const Four<float> to_a = g * line(c.w, b, c.y);
+  const Four<float> to_b = g * line(c.w, a, c.z);
+  if (is_live) {
+    edges[(wires.edges & 0xFFFF) << bits] = to_a;
+    edges[(wires.edges >> 16) << bits] = to_b;
+  }
+  const Four<float> ga = g * a;
+  return {total(g), total(ga), total(g * b), total(ga * b)};
+}
+
+template <class F>
+__device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
+                                                               const Block<float>& block) {
+  constexpr int bits = F::row_bits;
+  constexpr int vectors = 1 << bits;
+  const int v = threadIdx.x & (vectors - 1);
+  const int of = threadIdx.x >> bits;
+  const float* acts = block.acts + 4 * v;
+  Layer layer = block.layers[code.layers - 1];
+  int at = layer.first_gate + min(of, layer.gates - 1);
+  Wires wires = block.wires[at];
+  Four<float> c = block.coefficients[at];
+  for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
+    const Layer next = block.layers[max(l - 1, code.perceive_layers)];
+    const float* above = block.edges(l + 1) + 4 * v;
+    const float* x = acts + layer.inputs_at;
+    const bool is_live = of < layer.gates;
+    Four<float> sum{};
+    if constexpr (bits == 0) sum = block.sums[at];
+    Four<float> g = row(above, (wires.reads.rows & 0xFFFF) << bits) +
+                    row(above, (wires.reads.rows >> 16) << bits);
+    const Four<float> a = row(x, (wires.sources & 0xFFFF) << bits);
+    const Four<float> b = row(x, (wires.sources >> 16) << bits);
+    const int next_at = next.first_gate + min(of, next.gates - 1);
+    const Wires next_wires = block.wires[next_at];
+    const Four<float> next_c = block.coefficients[next_at];
+    if (wires.reads.rest >= 0) {
+      const Rest rest = code.rest[wires.reads.rest];
+      for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
+    }
+    const Four<float> mine = pass_on(wires, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
+    if constexpr (bits == 0) {
+      if (is_live) block.sums[at] = sum + mine;
+    } else {
+      add_to_sums(block.sums + layer.first_gate, of, is_live, v, vectors, mine);
+    }
+    wires = next_wires;
+    c = next_c;
+    layer = next;
+    at = next_at;
+    wait_for_workers(code);
+  }
+}
+
+__device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
+                                                               const Block<float>& block) {
+  const int bits = code.tile_bits - 2;
   const int vectors = 1 << bits;
   const int v = threadIdx.x & (vectors - 1);
   const int first = threadIdx.x >> bits;
   const int warp_first = (threadIdx.x & ~31) >> bits;
-  Layer layer = block.layers[code.layers - 1];
-  Wires wires{};
-  Four<float> c{};
-  if (first < layer.gates) {
-    wires = block.wires[layer.first_gate + first];
-    c = block.coefficients[layer.first_gate + first];
-  }
-  int stride_above = 0;
+  const int step = code.workers >> bits;
   for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
-    const auto* x = reinterpret_cast<const Two<float>*>(block.acts + layer.inputs_at) + v;
-    const auto* above = reinterpret_cast<const Two<float>*>(block.edges(l + 1));
-    auto* below = reinterpret_cast<Two<float>*>(block.edges(l)) + v;
-    const int step = block_threads >> bits;
-    for (int at = 0; warp_first + at < layer.gates; at += step) {
-      const int of = first + at;
+    const Layer layer = block.layers[l];
+    const float* x = block.acts + layer.inputs_at + 4 * v;
+    const auto* above = reinterpret_cast<const Four<float>*>(block.edges(l + 1)) + v;
+    for (int from = 0; warp_first + from < layer.gates; from += step) {
+      const int of = first + from;
       const bool is_live = of < layer.gates;
-      float4 mine = make_float4(0, 0, 0, 0);
-      if (is_live) {
-        if (at > 0) {
-          wires = block.wires[layer.first_gate + of];
-          c = block.coefficients[layer.first_gate + of];
-        }
-        const int a_row = static_cast<int>(wires.sources & 0xFFFF);
-        const int b_row = static_cast<int>(wires.sources >> 16);
-        const Two<float> a = x[a_row << bits];
-        const Two<float> b = x[b_row << bits];
-        const Two<float> g = gathered(code, wires.edges, above, of, stride_above, vectors, v);
-        const Two<float> ga{g.x * a.x, g.y * a.y};
-        below[edge_row(code, wires.edges, 0, a_row, layer.stride) << bits] = {
-            g.x * fmaf(c.w, b.x, c.y), g.y * fmaf(c.w, b.y, c.y)};
-        below[edge_row(code, wires.edges, 1, b_row, layer.stride) << bits] = {
-            g.x * fmaf(c.w, a.x, c.z), g.y * fmaf(c.w, a.y, c.z)};
-        mine = make_float4(g.x + g.y, ga.x + ga.y, fmaf(g.x, b.x, g.y * b.y),
-                           fmaf(ga.x, b.x, ga.y * b.y));
-      }
+      const int at = layer.first_gate + min(of, layer.gates - 1);
+      const Wires wires = block.wires[at];
+      const Four<float> a = row(x, (wires.sources & 0xFFFF) << bits);
+      const Four<float> b = row(x, (wires.sources >> 16) << bits);
+      const Four<float> g = gathered(code, wires.reads, above, vectors);
+      const Four<float> mine = pass_on(wires, block.coefficients[at], a, b, g, is_live,
+                                       block.edges(l) + 4 * v, bits);
       add_to_sums(block.sums + layer.first_gate, of, is_live, v, vectors, mine);
     }
-    stride_above = layer.stride;
-    if (l > code.perceive_layers) {
-      layer = block.layers[l - 1];
-      if (first < layer.gates) {
-        wires = block.wires[layer.first_gate + first];
-        c = block.coefficients[layer.first_gate + first];
-      }
-    }
-    __syncthreads();
+    wait_for_workers(code);
   }
+}
+
+/// From the edges of the outputs to those of the inputs of the update.
+template <class F>
+__device__ __forceinline__ void update_layers_backward(const Code& code,
+                                                       const Block<float>& block) {
+  if (threadIdx.x < code.workers) {
+    if constexpr (F::one_gate) update_layers_backward_at_once<F>(code, block);
+    else update_layers_backward_in_turn(code, block);
+  }
+  __syncthreads();
 }
 
 // ------------------------------------------------------------------ steps
 
-template <class T, int kOutputs>
+template <class T, class F, int kOutputs>
 __device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block, int step) {
   fill_patch(code, block, state_at<T>(code, step));
   if constexpr (kOutputs > 0) {
@@ -732,7 +829,7 @@ __device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& b
   } else {
     perceive_layers(code, block);
   }
-  update_layers(code, block);
+  update_layers<T, F>(code, block);
 }
 
 template <class T>
@@ -740,13 +837,11 @@ __device__ __forceinline__ void store_state(const Code& code, const Block<T>& bl
                                             int step) {
   const T* out = block.acts + block.layers[code.layers - 1].outputs_at;
   T* next = state_at<T>(code, step + 1);
-  for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += block_threads) {
-    const int c = i % code.channels;
-    const int at = i / code.channels;
+  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+    const int at = j & (code.tile - 1);
     const int cell = tile * code.tile + at;
     if (cell >= code.cells) continue;
-    const int j = (c << code.tile_bits) + at;
-    __stcg(next + std::size_t(cell) * code.channels + c,
+    __stcg(next + cell * code.channels + (j >> code.tile_bits),
            next_value(code, step, cell, block.fires[at], out[j], block.update_inputs[j]));
   }
 }
@@ -764,13 +859,13 @@ __device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& 
   __syncthreads();
 }
 
-template <class T, int kOutputs>
+template <class T, class F, int kOutputs>
 __device__ __forceinline__ void advance(const Code& code, Block<T>& block, int step,
                                         bool keeps_acts) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
     if (!code.one_tile) look_around(code, tile, block.around);
     draw_fires(code, block, tile, step);
-    forward_tile<T, kOutputs>(code, block, step);
+    forward_tile<T, F, kOutputs>(code, block, step);
     if constexpr (std::is_same<T, float>::value) {
       if (keeps_acts) copy_acts(code, block, tile, step, true);
     }
@@ -780,42 +875,50 @@ __device__ __forceinline__ void advance(const Code& code, Block<T>& block, int s
   publish(code, block);
 }
 
-/// The gradient of the state that a step leads to.
-__device__ __forceinline__ float state_gradient(const Code& code, const Block<float>& block,
-                                                int step, int c, int at, int cell) {
-  if (step + 1 == code.steps) {
-    if (c >= code.loss_channels) return 0;
-    const float y =
-        __ldcg(static_cast<const float*>(code.last) + std::size_t(cell) * code.channels + c);
-    const float wanted =
-        static_cast<const float*>(code.target)[std::size_t(cell) * code.loss_channels + c];
-    return loss_slope(code.loss_form, code.loss_gamma, y, wanted);
+/// What the neighbours give back to the cells of a tile, [9][columns] in the place of the edges.
+__device__ __forceinline__ void fetch_gradients(const Code& code, const Block<float>& block,
+                                                float* to, int step) {
+  const float* read =
+      code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    // Who reads a cell at a place is the neighbour on the other side.
+    const int from =
+        block.around[(code.opposite[row] << code.tile_bits) + (j & (code.tile - 1))];
+    to[i] = from < 0 ? 0
+                     : __ldcg(read + (from * neighbourhood + row) * code.channels +
+                              (j >> code.tile_bits));
   }
-  const float* read = code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood *
-                                      code.channels;
-  float total = 0;
-#pragma unroll
-  for (int row = 0; row < neighbourhood; ++row) {
-    // Who reads this cell at a place is the neighbour on the other side.
-    const int from = block.around[(code.opposite[row] << code.tile_bits) + at];
-    if (from >= 0) {
-      total += __ldcg(read + (std::size_t(from) * neighbourhood + row) * code.channels + c);
-    }
-  }
-  return total;
+  __syncthreads();
+}
+
+/// The gradient of the loss at a channel of a cell.
+__device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell) {
+  if (c >= code.loss_channels || cell >= code.cells) return 0;
+  const float y = __ldcg(static_cast<const float*>(code.last) + cell * code.channels + c);
+  const float wanted = static_cast<const float*>(code.target)[cell * code.loss_channels + c];
+  return loss_slope(code.loss_form, code.loss_gamma, y, wanted);
 }
 
 /// What comes back to the outputs of the update, as edges; what did not fire is left over.
 __device__ __forceinline__ void begin_backward(const Code& code, const Block<float>& block,
                                                int tile, int step) {
-  float* upstream = block.edges(code.layers);
-  for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += block_threads) {
-    const int c = i % code.channels;
-    const int at = i / code.channels;
-    const int cell = tile * code.tile + at;
-    const float g = cell < code.cells ? state_gradient(code, block, step, c, at, cell) : 0;
+  float* upstream = block.edges(code.layers) + code.tile;
+  // The patch is still needed; nothing else is in this place yet.
+  float* fetched = block.fetched;
+  const bool is_last = step + 1 == code.steps;
+  if (!is_last) fetch_gradients(code, block, fetched, step);
+  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+    const int at = j & (code.tile - 1);
+    float g = 0;
+    if (is_last) {
+      g = loss_gradient(code, j >> code.tile_bits, tile * code.tile + at);
+    } else {
+#pragma unroll
+      for (int row = 0; row < neighbourhood; ++row) g += fetched[row * code.columns + j];
+    }
     const bool fires = block.fires[at] != 0;
-    const int j = (c << code.tile_bits) + at;
     upstream[j] = fires ? g : 0;
     block.leftover[j] = fires ? 0 : g;
   }
@@ -826,7 +929,7 @@ __device__ __forceinline__ void begin_backward(const Code& code, const Block<flo
 template <int kOutputs>
 __device__ __forceinline__ float patch_gradient(const Code& code, const Block<float>& block,
                                                 int row, int j) {
-  const int columns = code.channels << code.tile_bits;
+  const int columns = code.columns;
   if constexpr (kOutputs > 0) {
     float total = 0;
     for (int kernel = 0; kernel < code.kernels; ++kernel) {
@@ -834,8 +937,7 @@ __device__ __forceinline__ float patch_gradient(const Code& code, const Block<fl
     }
     return total;
   } else {
-    return gathered(code, code.patch_reads[row], block.perceive_edges(0), row,
-                    block.layers[0].stride, columns, j);
+    return gathered(code, code.patch_reads[row], block.perceive_edges(0) + j, columns);
   }
 }
 
@@ -844,35 +946,32 @@ __device__ __forceinline__ void store_patch_gradients(const Code& code, const Bl
                                                       int tile, int step) {
   float* read =
       code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
-  const int columns = code.channels << code.tile_bits;
-  for (int i = threadIdx.x; i < neighbourhood * columns; i += block_threads) {
-    const int row = i / columns;
-    const int j = i - row * columns;
-    const int at = j & (code.tile - 1);
-    const int c = j >> code.tile_bits;
-    const int cell = tile * code.tile + at;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    const int cell = tile * code.tile + (j & (code.tile - 1));
     if (cell >= code.cells) continue;
     float g = patch_gradient<kOutputs>(code, block, row, j);
     if (row == code.own_row) g += update_input_gradient(code, block, 0, j) + block.leftover[j];
-    __stcg(read + (std::size_t(cell) * neighbourhood + row) * code.channels + c, g);
+    __stcg(read + (cell * neighbourhood + row) * code.channels + (j >> code.tile_bits), g);
   }
   __syncthreads();
 }
 
 /// One step back. The activations of the step come first: they need nobody's gradients.
-template <int kOutputs, int kNodes>
+template <class F, int kOutputs>
 __device__ __forceinline__ void retreat(const Code& code, Block<float>& block, int step,
-                                        bool acts_are_there, float4 (&sums)[kNodes]) {
+                                        bool acts_are_there, float2& sums) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
     if (!code.one_tile) look_around(code, tile, block.around);
     if (!acts_are_there) {
       draw_fires(code, block, tile, step);
       if (code.kept_acts != nullptr) copy_acts(code, block, tile, step, false);
-      else forward_tile<float, kOutputs>(code, block, step);
+      else forward_tile<float, F, kOutputs>(code, block, step);
     }
     wait_for_neighbours(code, block);
     begin_backward(code, block, tile, step);
-    update_layers_backward(code, block);
+    update_layers_backward<F>(code, block);
     if constexpr (kOutputs > 0) {
       perceive_trees_backward<kOutputs>(code, block, sums, step > 0);
     } else {
@@ -939,9 +1038,9 @@ __device__ __forceinline__ void copy_all(const T* from, T* to, int count) {
   for (int i = threadIdx.x; i < count; i += block_threads) to[i] = from[i];
 }
 
-template <class T, bool kWorkIsShared>
+template <class T, class F>
 __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Layer* layers) {
-  float* work = kWorkIsShared
+  float* work = F::work_is_shared
                     ? shared
                     : code.scratch + std::size_t(blockIdx.x) * code.work.words;
   Block<T> block{};
@@ -955,64 +1054,83 @@ __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Laye
   block.edges_odd = work + code.work.edges[1];
   block.leftover = work + code.work.leftover;
   block.staging = work + code.work.staging;
-  block.perceive_edges_even = work + code.work.perceive_edges[0];
-  block.perceive_edges_odd = work + code.work.perceive_edges[1];
-  block.wires = code.wires_at < 0 ? code.wires : reinterpret_cast<Wires*>(shared + code.wires_at);
-  block.input_reads = code.reads_at < 0
-                          ? code.input_reads
-                          : reinterpret_cast<std::uint32_t*>(shared + code.reads_at);
-  block.coefficients = code.coefficients_at < 0
-                           ? static_cast<const Four<T>*>(code.coefficients)
-                           : reinterpret_cast<Four<T>*>(shared + code.coefficients_at);
-  block.sums = code.sums_at < 0 ? code.block_sums + std::size_t(blockIdx.x) * code.gates
-                                : reinterpret_cast<float4*>(shared + code.sums_at);
+  block.fetched = work + code.work.fetched;
+  if (code.work.perceive_edges[0] >= 0) {
+    block.perceive_edges_even = work + code.work.perceive_edges[0];
+    block.perceive_edges_odd = work + code.work.perceive_edges[1];
+  }
+  if constexpr (F::tables_are_shared) {
+    block.wires = reinterpret_cast<Wires*>(shared + code.tables.wires);
+    block.input_reads = reinterpret_cast<Reads*>(shared + code.tables.reads);
+    block.coefficients = reinterpret_cast<Four<T>*>(shared + code.tables.coefficients);
+    block.sums = reinterpret_cast<Four<float>*>(shared + code.tables.sums);
+  } else {
+    block.wires = code.wires;
+    block.input_reads = code.input_reads;
+    block.coefficients = static_cast<const Four<T>*>(code.coefficients);
+    block.sums = reinterpret_cast<Four<float>*>(code.block_sums) +
+                 std::size_t(blockIdx.x) * code.gates;
+  }
   return block;
 }
 
 /// Tables, starts and the block's own copies.
-template <class T>
+template <class T, class F>
 __device__ __forceinline__ void prepare(const Code& code, Block<T>& block, float* shared,
                                         Layer* layers) {
   make_coefficients(code, static_cast<Four<T>*>(code.coefficients));
   draw_starts<T>(code);
   copy_all(code.layer, layers, code.layers);
-  if (code.wires_at >= 0) {
-    copy_all(code.wires, reinterpret_cast<Wires*>(shared + code.wires_at), code.gates);
-  }
-  if (code.reads_at >= 0) {
-    copy_all(code.input_reads, reinterpret_cast<std::uint32_t*>(shared + code.reads_at),
-             code.input_rows);
+  if constexpr (F::tables_are_shared) {
+    copy_all(code.wires, reinterpret_cast<Wires*>(shared + code.tables.wires), code.gates);
+    if (code.block_sums != nullptr) {
+      copy_all(code.input_reads, reinterpret_cast<Reads*>(shared + code.tables.reads),
+               code.input_rows);
+    }
   }
   look_around(code, blockIdx.x, block.around);
   wait_for_all(code, block.waits);
-  if (code.coefficients_at >= 0) {
-    auto* to = reinterpret_cast<float4*>(shared + code.coefficients_at);
+  if constexpr (F::tables_are_shared) {
+    auto* to = reinterpret_cast<float4*>(shared + code.tables.coefficients);
     const auto* from = static_cast<const float4*>(code.coefficients);
     for (int i = threadIdx.x; i < code.gates; i += block_threads) to[i] = __ldcg(from + i);
   }
   __syncthreads();
 }
 
-template <bool kWorkIsShared, int kOutputs>
+/// The rows of edges that nobody writes.
+__device__ __forceinline__ void clear_zero_rows(const Code& code, const Block<float>& block) {
+  for (int i = threadIdx.x; i < code.tile; i += block_threads) {
+    block.edges_even[i] = 0;
+    block.edges_odd[i] = 0;
+  }
+  if (block.perceive_edges_even != nullptr) {
+    for (int i = threadIdx.x; i < code.columns; i += block_threads) {
+      block.perceive_edges_even[i] = 0;
+      block.perceive_edges_odd[i] = 0;
+    }
+  }
+  __syncthreads();
+}
+
+template <class F, int kOutputs>
 __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant__ Code code) {
   extern __shared__ float4 shared_words[];
   __shared__ Layer layers[most_layers];
   __shared__ double parts[block_warps];
   float* shared = reinterpret_cast<float*>(shared_words);
-  Block<float> block = placed<float, kWorkIsShared>(code, shared, layers);
-  prepare(code, block, shared, layers);
+  Block<float> block = placed<float, F>(code, shared, layers);
+  prepare<float, F>(code, block, shared, layers);
   const int perceive_gates = kOutputs > 0 ? block.layers[code.perceive_layers].first_gate : 0;
   for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
-    block.sums[i] = make_float4(0, 0, 0, 0);
+    block.sums[i] = {};
   }
-  constexpr int nodes = kOutputs > 0 ? tree_nodes<kOutputs> : 1;
-  float4 sums[nodes];
-#pragma unroll
-  for (int i = 0; i < nodes; ++i) sums[i] = make_float4(0, 0, 0, 0);
+  clear_zero_rows(code, block);
+  float2 sums = make_float2(0, 0);  // of trees
 
   for (int step = 0; step < code.steps; ++step) {
     if (step > 0) wait_for_neighbours(code, block);
-    advance<float, kOutputs>(code, block, step, code.kept_acts != nullptr);
+    advance<float, F, kOutputs>(code, block, step, code.kept_acts != nullptr);
   }
   add_losses(code, parts);
   const int stretch = code.keep_every;
@@ -1022,21 +1140,22 @@ __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant_
       // The states of this stretch were written over.
       for (int step = first; step + 1 < end; ++step) {
         wait_for_neighbours(code, block);
-        advance<float, kOutputs>(code, block, step, false);
+        advance<float, F, kOutputs>(code, block, step, false);
       }
     }
     for (int step = end - 1; step >= first; --step) {
       const bool acts_are_there = step + 1 == code.steps && code.one_tile;
-      retreat<kOutputs>(code, block, step, acts_are_there, sums);
+      retreat<F, kOutputs>(code, block, step, acts_are_there, sums);
     }
   }
-  if (code.sums_at >= 0) {
+  if constexpr (F::tables_are_shared) {
     for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
-      code.block_sums[std::size_t(blockIdx.x) * code.gates + i] = block.sums[i];
+      reinterpret_cast<Four<float>*>(code.block_sums)[std::size_t(blockIdx.x) * code.gates + i] =
+          block.sums[i];
     }
   }
   if constexpr (kOutputs > 0) {
-    store_tree_sums(code, reinterpret_cast<float4*>(block.staging), sums);
+    store_tree_sums<tree_nodes<kOutputs>>(code, block.staging, sums);
   }
   wait_for_all(code, block.waits);
   make_logit_gradients(code);
@@ -1047,17 +1166,17 @@ __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant_
   }
 }
 
-template <class T, bool kWorkIsShared, int kOutputs>
+template <class T, class F, int kOutputs>
 __global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_constant__ Code code) {
   extern __shared__ float4 shared_words[];
   __shared__ Layer layers[most_layers];
   __shared__ double parts[block_warps];
   float* shared = reinterpret_cast<float*>(shared_words);
-  Block<T> block = placed<T, kWorkIsShared>(code, shared, layers);
-  prepare(code, block, shared, layers);
+  Block<T> block = placed<T, F>(code, shared, layers);
+  prepare<T, F>(code, block, shared, layers);
   for (int step = 0; step < code.steps; ++step) {
     if (step > 0) wait_for_neighbours(code, block);
-    advance<T, kOutputs>(code, block, step, false);
+    advance<T, F, kOutputs>(code, block, step, false);
   }
   if constexpr (std::is_same<T, float>::value) {
     add_losses(code, parts);
@@ -1088,33 +1207,42 @@ cudaError_t start(Kernel kernel, const Code& code, const Launch& launch) {
                                      launch.stream);
 }
 
-template <bool kWorkIsShared>
+template <class F>
 Kernel training_kernel(int tree_outputs) {
-  return tree_outputs == 1   ? train<kWorkIsShared, 1>
-         : tree_outputs == 2 ? train<kWorkIsShared, 2>
-                             : train<kWorkIsShared, 0>;
+  return tree_outputs == 1 ? train<F, 1> : tree_outputs == 2 ? train<F, 2> : train<F, 0>;
 }
 
-template <class T, bool kWorkIsShared>
+template <class T, class F>
 Kernel rollout_kernel(int tree_outputs) {
-  return tree_outputs == 1   ? roll_out<T, kWorkIsShared, 1>
-         : tree_outputs == 2 ? roll_out<T, kWorkIsShared, 2>
-                             : roll_out<T, kWorkIsShared, 0>;
+  return tree_outputs == 1   ? roll_out<T, F, 1>
+         : tree_outputs == 2 ? roll_out<T, F, 2>
+                             : roll_out<T, F, 0>;
+}
+
+/// Calls `f` with the form of a launch that knows most.
+template <class Function>
+Kernel with_form(const Launch& launch, Function f) {
+  if (!launch.work_is_shared) return f(Form<false, false, -1>());
+  if (launch.row_bits == 0 && launch.tables_are_shared) return f(Form<true, true, 0>());
+  if (launch.row_bits == 0) return f(Form<true, false, 0>());
+  if (launch.row_bits == 2 && launch.tables_are_shared) return f(Form<true, true, 2>());
+  return launch.tables_are_shared ? f(Form<true, true, -1>()) : f(Form<true, false, -1>());
 }
 
 template <class T>
 cudaError_t launch_rollout(const Code& code, const Launch& launch) {
-  return start(launch.work_is_shared ? rollout_kernel<T, true>(launch.tree_outputs)
-                                     : rollout_kernel<T, false>(launch.tree_outputs),
-               code, launch);
+  const Kernel kernel = with_form(launch, [&](auto form) {
+    return rollout_kernel<T, decltype(form)>(launch.tree_outputs);
+  });
+  return start(kernel, code, launch);
 }
 
 }  // namespace
 
 cudaError_t launch_training(const Code& code, const Launch& launch) {
-  return start(launch.work_is_shared ? training_kernel<true>(launch.tree_outputs)
-                                     : training_kernel<false>(launch.tree_outputs),
-               code, launch);
+  const Kernel kernel = with_form(
+      launch, [&](auto form) { return training_kernel<decltype(form)>(launch.tree_outputs); });
+  return start(kernel, code, launch);
 }
 
 cudaError_t launch_soft_rollout(const Code& code, const Launch& launch) {

@@ -43,6 +43,7 @@ struct AutomatonShape {
 struct AutomatonDraws {
   std::uint64_t seed = 0;
   std::uint32_t draw = 0;
+  std::int64_t samples = 0;  ///< drawn at once, of which a rollout may take the first; 0: its own
   bool random_starts = false;  ///< else those that were given
   std::uint32_t start_stream = 0;
   double fire_rate = 1;

@@ -19,39 +19,34 @@ constexpr int neighbourhood = 9;
 // keeps a warp's reads on different banks. A layer's output lies at the row of its gate's position.
 //
 // Gradients travel on edges: a gate writes what goes back to each of its two inputs, and whoever
-// owns that input adds up what was written for it. The edges of a layer's input at row r lie in row
-// r and, for a second reader, one stride below; those of further readers come after.
+// owns that input adds up what was written for it. The edges of the input at row r lie in row 1 + r
+// and, for a second reader, a stride of rows below; those of further readers come after. Row 0 is
+// always 0: it is what owners read where nobody else does.
 
 struct Layer {
   int gates;
   int first_gate;
   int inputs_at;   ///< in words from the start of the activations
   int outputs_at;
-  int stride;      ///< rows of inputs
 };
 
-/// The wires of a gate.
-struct Wires {
-  std::uint32_t sources;  ///< rows of the first input and, from bit 16 on, of the second
-  std::uint32_t edges;    ///< as below
+/// Where the edges of a value are: two rows, and the number of a `Rest`, or -1.
+struct Reads {
+  std::uint32_t rows;  ///< the second from bit 16 on
+  int rest;
 };
 
-// Bits of `edges`. Whether the edges of the gate's own output lie in its row, and a stride below:
-constexpr std::uint32_t read_once = 1;
-constexpr std::uint32_t read_again = 2;
-// Where the edges to the two inputs lie: in the input's row, a stride below, or elsewhere.
-constexpr int first_edge_bit = 2;
-constexpr int second_edge_bit = 4;
-constexpr std::uint32_t edge_mask = 3;
-constexpr std::uint32_t edge_elsewhere = 2;
-// From bit 8 on, one more than the place of a `Rest`, where there is one.
-constexpr int rest_bit = 8;
+/// The wires of a gate. Of pairs the second is in the upper 16 bits.
+struct alignas(16) Wires {
+  std::uint32_t sources;  ///< rows of the two inputs
+  std::uint32_t edges;    ///< rows of the edges to them
+  Reads reads;            ///< of the gate's output
+};
 
-/// Edges that do not lie in the two rows of their input.
+/// Rows of the third and all further readers.
 struct Rest {
-  std::uint16_t first_read;  ///< row of further readers of the gate's output
-  std::uint16_t reads;
-  std::uint16_t edges[2];  ///< rows of the edges to the two inputs
+  std::uint16_t first;
+  std::uint16_t count;
 };
 
 // A gate's place among all parameters; this bit says that its inputs were swapped.
@@ -62,6 +57,7 @@ struct Draws {
   std::uint64_t seed;
   std::uint32_t start_stream, fire_stream, hard_stream;
   std::uint32_t draw;
+  std::uint64_t cells;     ///< of all samples that are drawn at once
   bool starts_are_random;  ///< else they are in place
   bool fires_by_chance;    ///< else all cells do, or `fire` says who
   double fire_scaled;      ///< the rate times 2^32
@@ -78,15 +74,18 @@ struct Code {
   bool softmax;  ///< 16 logits a gate, else 4
   int perceive_layers, layers, gates;
   int tile, tile_bits, tiles;
+  int columns;       ///< words of a row of the patch: channels times tile
+  int column_bits;   ///< where that is a power of two; else -1
+  int workers;       ///< threads that walk through the layers of the update
   bool one_tile;  ///< a block at most
   Layer layer[most_layers];
   int places[neighbourhood];  ///< of the rows of a patch: 4 is the cell itself
   int opposite[neighbourhood];  ///< the row of the place on the other side
   int own_row;                  ///< of a patch
-  std::uint32_t patch_reads[neighbourhood];  ///< of the rows of a patch, as in `Wires::edges`
+  Reads patch_reads[neighbourhood];  ///< of the rows of a patch
 
   const Wires* wires;
-  const std::uint32_t* input_reads;  ///< of the rows that the update reads, as in `Wires::edges`
+  const Reads* input_reads;  ///< of the rows that the update reads
   int input_rows;
   const Rest* rest;
   const std::uint32_t* origin;  ///< of positions
@@ -118,12 +117,14 @@ struct Code {
   Draws draws;
 
   // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
-  // fit, in this much global memory a block; so does each table.
+  // fit, in this much global memory a block; so do the tables, all or none.
   struct {
     int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging,
-        perceive_edges[2], words;
+        fetched, perceive_edges[2], words;  ///< -1: there are none of those edges
   } work;
-  int coefficients_at, wires_at, reads_at, sums_at;  ///< in shared memory; -1 where it is not
+  struct {
+    int coefficients, wires, reads, sums;
+  } tables;  ///< in shared memory, where they are there
   float* scratch;
 };
 
@@ -131,7 +132,8 @@ struct Code {
 struct Launch {
   int blocks;
   std::size_t shared_bytes;
-  bool work_is_shared;
+  bool work_is_shared, tables_are_shared;
+  int row_bits;      ///< a row is 2^row_bits times four cells, a thread has one gate; -1 for others
   int tree_outputs;  ///< of kernels that are trees of 8, 4, 2 (and 1) gates; 0 for others
   cudaStream_t stream;
 };

@@ -45,49 +45,52 @@ void check_layers(const AutomatonShape& shape) {
   }
 }
 
-/// Edges of a layer's inputs: which rows they take.
+/// The rows that the edges of a layer take.
 struct EdgeRows {
-  std::vector<std::uint32_t> reads;                  ///< of an input: `read_once`, `read_again`
-  std::vector<std::array<int, 2>> extra;             ///< of an input: first further row, and how many
-  std::vector<std::array<std::uint32_t, 2>> kinds;   ///< of a gate's two wires
-  std::vector<std::array<int, 2>> elsewhere;         ///< and their rows where they are elsewhere
+  std::vector<std::array<int, 2>> reads;      ///< of an input: the first two, 0 where there is none
+  std::vector<std::array<int, 2>> further;    ///< and the first of the others, and how many
+  std::vector<std::array<int, 2>> of_wires;   ///< of a gate's two wires
   int rows = 0;
 };
 
 EdgeRows edge_rows_of(const Sources& sources, int inputs) {
   EdgeRows edges;
-  edges.reads.assign(index(inputs), 0);
-  edges.extra.assign(index(inputs), {0, 0});
-  edges.kinds.resize(sources.size());
-  edges.elsewhere.resize(sources.size());
-  const auto take = [&](std::size_t gate, std::size_t slot, std::uint32_t kind) {
-    std::uint32_t& taken = edges.reads[index(sources[gate][slot])];
-    if ((taken & (1U << kind)) != 0) return false;
-    taken |= 1U << kind;
-    edges.kinds[gate][slot] = kind;
+  edges.reads.assign(index(inputs), {0, 0});
+  edges.further.assign(index(inputs), {0, 0});
+  edges.of_wires.assign(sources.size(), {0, 0});
+  const auto take = [&](std::size_t gate, std::size_t slot, std::size_t place) {
+    const int input = sources[gate][slot];
+    int& row = edges.reads[index(input)][place];
+    if (row != 0) return false;
+    row = 1 + input + static_cast<int>(place) * inputs;
+    edges.of_wires[gate][slot] = row;
     return true;
   };
   for (std::size_t gate = 0; gate < sources.size(); ++gate) {
-    for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    for (std::size_t slot = 0; slot < 2; ++slot) {
+      // First inputs and second ones apart, so that a group's writes stay on different banks.
       if (take(gate, slot, slot) || take(gate, slot, 1 - slot)) continue;
-      edges.kinds[gate][slot] = edge_elsewhere;
-      ++edges.extra[index(sources[gate][slot])][1];
+      ++edges.further[index(sources[gate][slot])][1];
     }
   }
-  edges.rows = 2 * inputs;
-  for (auto& [first, count] : edges.extra) {
+  edges.rows = 1 + 2 * inputs;
+  for (auto& [first, count] : edges.further) {
     first = edges.rows;
     edges.rows += count;
   }
   std::vector<int> next(index(inputs));
-  for (std::size_t i = 0; i < next.size(); ++i) next[i] = edges.extra[i][0];
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = edges.further[i][0];
   for (std::size_t gate = 0; gate < sources.size(); ++gate) {
     for (std::size_t slot = 0; slot < 2; ++slot) {
-      if (edges.kinds[gate][slot] != edge_elsewhere) continue;
-      edges.elsewhere[gate][slot] = next[index(sources[gate][slot])]++;
+      int& row = edges.of_wires[gate][slot];
+      if (row == 0) row = next[index(sources[gate][slot])]++;
     }
   }
   return edges;
+}
+
+std::uint32_t pair_of(const std::array<int, 2>& pair) {
+  return static_cast<std::uint32_t>(pair[0]) | static_cast<std::uint32_t>(pair[1]) << 16;
 }
 
 /// Builds a plan layer by layer.
@@ -196,7 +199,8 @@ class Planner {
   bool add_nodes(const std::vector<std::vector<int>>& orders) {
     const std::int64_t kernels = shape_.kernels;
     for (std::size_t l = 0; l < orders.size(); ++l) {
-      plan_.layers.push_back({static_cast<int>(shape_.perceive[l].gates), plan_.gates(), 0, 0, 0});
+      plan_.layers.push_back({static_cast<int>(shape_.perceive[l].gates), plan_.gates(), 0, 0});
+      plan_.inputs.push_back(static_cast<int>(shape_.perceive[l].inputs));
       plan_.edge_rows.push_back(0);
       for (std::size_t i = 0; i < orders[l].size(); ++i) {
         for (std::int64_t k = 0; k < kernels; ++k) {
@@ -222,8 +226,9 @@ class Planner {
       std::iota(order.begin(), order.end(), 0);
       const EdgeRows edges = add_layer(l, sources, order, shape_.perceive[l].inputs);
       for (std::size_t row = 0; row < edges.reads.size(); ++row) {
-        if (l == 0) plan_.patch_reads[row] = reads_of(edges, row);
-        else note_reads(plan_.layers[l - 1].first_gate, edges, row);
+        const Reads reads = reads_of(edges, row);
+        if (l == 0) plan_.patch_reads[row] = reads;
+        else plan_.wires[index(plan_.layers[l - 1].first_gate) + row].reads = reads;
       }
     }
   }
@@ -251,15 +256,18 @@ class Planner {
       const std::vector<int> order = order_of(sources, is_last);
       const EdgeRows edges = add_layer(l, sources, order, shape_.update[i].inputs);
       for (std::size_t r = 0; r < edges.reads.size(); ++r) {
-        if (i == 0) plan_.input_reads.push_back(reads_of(edges, r));
-        else note_reads(plan_.layers[l - 1].first_gate, edges, r);
+        const Reads reads = reads_of(edges, r);
+        if (i == 0) plan_.input_reads.push_back(reads);
+        else plan_.wires[index(plan_.layers[l - 1].first_gate) + r].reads = reads;
       }
       row.resize(order.size());
       for (std::size_t at = 0; at < order.size(); ++at) row[index(order[at])] = static_cast<int>(at);
     }
     // What comes back to the outputs is written to their rows.
     const Layer& last = plan_.layers.back();
-    for (int i = 0; i < last.gates; ++i) plan_.wires[index(last.first_gate + i)].edges |= read_once;
+    for (int i = 0; i < last.gates; ++i) {
+      plan_.wires[index(last.first_gate + i)].reads = {static_cast<std::uint32_t>(1 + i), -1};
+    }
   }
 
   /// The outputs of the last layer stay where they are: they are channels.
@@ -281,47 +289,24 @@ class Planner {
       fail("cuda", "expected at most 65535 places that read the inputs of a layer, received {}",
            edges.rows);
     }
-    plan_.layers.push_back({static_cast<int>(order.size()), plan_.gates(), 0, 0,
-                            static_cast<int>(inputs)});
+    plan_.layers.push_back({static_cast<int>(order.size()), plan_.gates(), 0, 0});
+    plan_.inputs.push_back(static_cast<int>(inputs));
     plan_.edge_rows.push_back(edges.rows);
     for (std::size_t at = 0; at < order.size(); ++at) {
       plan_.origin.push_back(parameter(l, order[at]));
-      Wires wires{static_cast<std::uint32_t>(placed[at][0] | placed[at][1] << 16), 0};
-      wires.edges =
-          edges.kinds[at][0] << first_edge_bit | edges.kinds[at][1] << second_edge_bit;
-      plan_.wires.push_back(wires);
-      for (std::size_t slot = 0; slot < 2; ++slot) {
-        if (edges.kinds[at][slot] != edge_elsewhere) continue;
-        rest_of(plan_.wires.back().edges).edges[slot] =
-            static_cast<std::uint16_t>(edges.elsewhere[at][slot]);
-      }
+      plan_.wires.push_back({pair_of(placed[at]), pair_of(edges.of_wires[at]), {0, -1}});
     }
     return edges;
   }
 
-  Rest& rest_of(std::uint32_t& edges) {
-    if ((edges >> rest_bit) == 0) {
-      plan_.rest.push_back({});
-      edges |= static_cast<std::uint32_t>(plan_.rest.size()) << rest_bit;
+  Reads reads_of(const EdgeRows& edges, std::size_t row) {
+    Reads reads{pair_of(edges.reads[row]), -1};
+    const auto [first, count] = edges.further[row];
+    if (count > 0) {
+      reads.rest = static_cast<int>(plan_.rest.size());
+      plan_.rest.push_back(
+          {static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)});
     }
-    return plan_.rest[(edges >> rest_bit) - 1];
-  }
-
-  void add_reads(std::uint32_t& to, const EdgeRows& edges, std::size_t row) {
-    to |= edges.reads[row];
-    if (edges.extra[row][1] == 0) return;
-    Rest& rest = rest_of(to);
-    rest.first_read = static_cast<std::uint16_t>(edges.extra[row][0]);
-    rest.reads = static_cast<std::uint16_t>(edges.extra[row][1]);
-  }
-
-  void note_reads(int first_gate, const EdgeRows& edges, std::size_t row) {
-    add_reads(plan_.wires[index(first_gate) + row].edges, edges, row);
-  }
-
-  std::uint32_t reads_of(const EdgeRows& edges, std::size_t row) {
-    std::uint32_t reads = 0;
-    add_reads(reads, edges, row);
     return reads;
   }
 
@@ -337,7 +322,7 @@ class Planner {
 int RulePlan::update_width() const {
   int width = 0;
   for (std::size_t l = index(perceive_layers); l < layers.size(); ++l) {
-    width = std::max({width, layers[l].gates, layers[l].stride});
+    width = std::max(width, layers[l].gates);
   }
   return width;
 }

@@ -16,19 +16,20 @@ struct RulePlan {
   /// Kernels that are trees have 1 or 2 outputs here, all others 0.
   int tree_outputs = 0;
   std::array<int, neighbourhood> places{};
-  std::array<std::uint32_t, neighbourhood> patch_reads{};
+  std::array<Reads, neighbourhood> patch_reads{};
   int own_row = 0;
   int kernel_outputs = 0;  ///< of all kernels together
   std::vector<Layer> layers;
+  std::vector<int> inputs;     ///< of each layer
   std::vector<int> edge_rows;  ///< of the inputs of each layer
   std::vector<Wires> wires;
   std::vector<Rest> rest;
   std::vector<std::uint32_t> origin;
   std::vector<std::uint32_t> layer_of;  ///< as `Code` says
-  std::vector<std::uint32_t> input_reads;
+  std::vector<Reads> input_reads;
 
   int gates() const { return static_cast<int>(origin.size()); }
-  /// The most values that a layer of the update reads or gives.
+  /// The most gates of a layer of the update.
   int update_width() const;
 };
 
