@@ -161,8 +161,11 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
     const double rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
     const double items =
         (static_cast<double>(layout.width) * tile / 4 + block_threads - 1) / block_threads;
-    const double cost = rounds * (1 + items);
     const bool is_shared = index(layout.code.work.words) <= limits.shared_words;
+    // Tables that lie further away cost more than a few more rounds.
+    const std::size_t tables = index(layout.plan.gates()) * 5;
+    const bool tables_fit = index(layout.code.work.words) + tables <= limits.shared_words;
+    const double cost = rounds * (1 + items) * (tables_fit ? 1 : 3);
     if (!best || (is_shared && !best_is_shared) || (is_shared == best_is_shared && cost < least)) {
       best = std::move(layout);
       least = cost;
@@ -362,22 +365,22 @@ class Program {
     Places shared;
     shared.take(code_.work.words);
     launch_.work_is_shared = index(shared.words()) <= limits_.shared_words;
-    const int work = shared.words();
+    int used = launch_.work_is_shared ? shared.words() : 0;
     code_.tables.coefficients = shared.take(std::int64_t{code_.gates} * 4);
-    code_.tables.wires = shared.take(std::int64_t{code_.gates} * 4);
-    if (use_ == Use::training) {
-      code_.tables.reads = shared.take(std::int64_t{code_.input_rows} * 2);
-      code_.tables.sums = shared.take(std::int64_t{code_.gates} * 4);
-    }
+    code_.tables.short_wires = shared.take(code_.gates);
     launch_.tables_are_shared = index(shared.words()) <= limits_.shared_words;
-    launch_.shared_bytes =
-        4 * index(launch_.tables_are_shared ? shared.words() : launch_.work_is_shared ? work : 0);
+    if (launch_.tables_are_shared) used = shared.words();
+    code_.tables.sums = use_ == Use::training ? shared.take(std::int64_t{code_.gates} * 4) : -1;
+    if (index(shared.words()) > limits_.shared_words) code_.tables.sums = -1;
+    if (code_.tables.sums >= 0) used = shared.words();
+    launch_.shared_bytes = 4 * index(used);
     const bool one_gate = width * code_.tile / 4 <= block_threads;
     launch_.row_bits = one_gate ? code_.tile_bits - 2 : -1;
   }
 
   void allocate_all(const RulePlan& plan, const Shared& shared) {
     wires_ = DeviceArray<Wires>(plan.wires);
+    short_wires_ = DeviceArray<std::uint32_t>(plan.short_wires);
     rest_ = DeviceArray<Rest>(plan.rest);
     origin_ = DeviceArray<std::uint32_t>(plan.origin);
     layer_of_ = DeviceArray<std::uint32_t>(plan.layer_of);
@@ -411,6 +414,7 @@ class Program {
 
   void point_at_all(const Shared& shared) {
     code_.wires = wires_.data();
+    code_.short_wires = short_wires_.data();
     code_.rest = rest_.data();
     code_.origin = origin_.data();
     code_.layer_of = layer_of_.data();
@@ -461,7 +465,7 @@ class Program {
   Launch launch_{};
   DeviceArray<Wires> wires_;
   DeviceArray<Rest> rest_;
-  DeviceArray<std::uint32_t> origin_, layer_of_;
+  DeviceArray<std::uint32_t> short_wires_, origin_, layer_of_;
   DeviceArray<Reads> input_reads_;
   DeviceArray<float> states_, stretch_, last_, target_, loss_, read_, kept_acts_, scratch_;
   DeviceArray<double> block_losses_;

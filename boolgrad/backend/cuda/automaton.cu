@@ -80,8 +80,7 @@ struct Form {
 template <class T>
 struct Block {
   const Four<T>* coefficients;
-  const Wires* wires;
-  const Reads* input_reads;
+  const std::uint32_t* short_wires;
   Four<float>* sums;
   const Layer* layers;
   int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
@@ -452,6 +451,7 @@ __device__ __forceinline__ V gathered(const Code& code, const Reads& reads, cons
   V g = edges[(reads.rows & 0xFFFF) * vectors] + edges[(reads.rows >> 16) * vectors];
   if (reads.rest >= 0) {
     const Rest rest = code.rest[reads.rest];
+#pragma unroll 1
     for (int i = 0; i < rest.count; ++i) g = g + edges[(rest.first + i) * vectors];
   }
   return g;
@@ -461,7 +461,7 @@ __device__ __forceinline__ V gathered(const Code& code, const Reads& reads, cons
 /// output of perception.
 __device__ __forceinline__ float update_input_gradient(const Code& code, const Block<float>& block,
                                                        int row, int j) {
-  const Reads reads = block.input_reads[row * code.channels + (j >> code.tile_bits)];
+  const Reads reads = code.input_reads[row * code.channels + (j >> code.tile_bits)];
   return gathered(code, reads, block.edges(code.perceive_layers) + (j & (code.tile - 1)),
                   code.tile);
 }
@@ -564,7 +564,7 @@ __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>
     T* y = block.acts + layer.outputs_at;
     for (int i = threadIdx.x; i < layer.gates * columns; i += block_threads) {
       const int at = layer.first_gate + i / columns;
-      const std::uint32_t sources = block.wires[at].sources;
+      const std::uint32_t sources = code.wires[at].sources;
       const int j = i % columns;
       y[i] = gate(block.coefficients[at], x[(sources & 0xFFFF) * columns + j],
                   x[(sources >> 16) * columns + j]);
@@ -577,7 +577,7 @@ __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>
 __device__ __forceinline__ float perceived_gradient(const Code& code, const Block<float>& block,
                                                     int l, int of, int j) {
   if (l + 1 == code.perceive_layers) return update_input_gradient(code, block, 1 + of, j);
-  return gathered(code, block.wires[block.layers[l].first_gate + of].reads,
+  return gathered(code, code.wires[block.layers[l].first_gate + of].reads,
                   block.perceive_edges(l + 1) + j, code.columns);
 }
 
@@ -591,7 +591,7 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
     const float* x = block.acts + layer.inputs_at;
     float* edges = block.perceive_edges(l);
     for (int of = threadIdx.x / 32; of < layer.gates; of += block_warps) {
-      const Wires wires = block.wires[layer.first_gate + of];
+      const Wires wires = code.wires[layer.first_gate + of];
       const Four<float> c = block.coefficients[layer.first_gate + of];
       const int a_row = static_cast<int>(wires.sources & 0xFFFF);
       const int b_row = static_cast<int>(wires.sources >> 16);
@@ -632,35 +632,117 @@ __device__ __forceinline__ void wait_for_workers(const Code& code) {
 }
 
 template <class T>
-__device__ __forceinline__ const Four<T>& row(const T* from, std::uint32_t at) {
+__device__ __forceinline__ const Four<T>& row(const T* from, int at) {
   return reinterpret_cast<const Four<T>*>(from)[at];
 }
 
-/// Where every thread has one gate at most; those without one look at the last.
+/// The same from shared memory, at once: written so that the compiler neither puts it off nor lets
+/// it wait for other loads.
+__device__ __forceinline__ void fetch(const void* from, int at, unsigned (&words)[4]) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(from)) + 16 * at;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address));
+}
+__device__ __forceinline__ Four<float> fetched_row(const float* from, int at) {
+  unsigned words[4];
+  fetch(from, at, words);
+  return {__uint_as_float(words[0]), __uint_as_float(words[1]), __uint_as_float(words[2]),
+          __uint_as_float(words[3])};
+}
+__device__ __forceinline__ Four<unsigned> fetched_row(const unsigned* from, int at) {
+  unsigned words[4];
+  fetch(from, at, words);
+  return {words[0], words[1], words[2], words[3]};
+}
+
+__device__ __forceinline__ Layer fetched_layer(const Layer* layers, int l) {
+  unsigned words[4];
+  fetch(layers, l, words);
+  return {static_cast<int>(words[0]), static_cast<int>(words[1]), static_cast<int>(words[2]),
+          static_cast<int>(words[3])};
+}
+template <class F, class T>
+__device__ __forceinline__ Four<T> fetched_coefficients(const Block<T>& block, int at) {
+  if constexpr (F::tables_are_shared) {
+    return fetched_row(reinterpret_cast<const T*>(block.coefficients), at);
+  } else {
+    return block.coefficients[at];
+  }
+}
+template <class F, class T>
+__device__ __forceinline__ std::uint32_t fetched_wires(const Block<T>& block, int at) {
+  if constexpr (F::tables_are_shared) {
+    std::uint32_t wires;
+    const unsigned address =
+        static_cast<unsigned>(__cvta_generic_to_shared(block.short_wires)) + 4 * at;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(wires) : "r"(address));
+    return wires;
+  } else {
+    return block.short_wires[at];
+  }
+}
+
+struct Rows {
+  int a, b;
+};
+
+/// The rows of a gate's inputs.
+__device__ __forceinline__ Rows sources_of(const Code& code, std::uint32_t wires, int position) {
+  if ((wires & long_sources) != 0) {
+    const std::uint32_t sources = code.wires[position].sources;
+    return {static_cast<int>(sources & 0xFFFF), static_cast<int>(sources >> 16)};
+  }
+  return {static_cast<int>(wires & short_row_mask),
+          static_cast<int>(wires >> short_row_bits & short_row_mask)};
+}
+
+/// The position of a thread's gate; threads without one look at the last.
+__device__ __forceinline__ int position_in(const Layer& layer, int of) {
+  return layer.first_gate + min(of, layer.gates - 1);
+}
+
+/// Where every thread has one gate at most. While inputs are on their way, the addresses of the
+/// next layer's are worked out and the wires of the one after are fetched, so that only the inputs
+/// themselves are waited for.
 template <class T, class F>
 __device__ __forceinline__ void update_layers_at_once(const Code& code, const Block<T>& block) {
   constexpr int bits = F::row_bits;
   const int v = threadIdx.x & ((1 << bits) - 1);
   const int of = threadIdx.x >> bits;
-  const T* acts = block.acts + 4 * v;
-  Layer layer = block.layers[code.perceive_layers];
-  int at = layer.first_gate + min(of, layer.gates - 1);
-  std::uint32_t sources = block.wires[at].sources;
-  Four<T> c = block.coefficients[at];
-  for (int l = code.perceive_layers; l < code.layers; ++l) {
-    const Layer next = block.layers[min(l + 1, code.layers - 1)];
-    const T* x = acts + layer.inputs_at;
-    const Four<T> a = row(x, (sources & 0xFFFF) << bits);
-    const Four<T> b = row(x, (sources >> 16) << bits);
-    at = next.first_gate + min(of, next.gates - 1);
-    const std::uint32_t next_sources = block.wires[at].sources;
-    const Four<T> next_c = block.coefficients[at];
+  const int last = code.layers - 1;
+  const int begin = code.perceive_layers;
+  Layer layer = block.layers[begin];
+  Layer next = block.layers[min(begin + 1, last)];
+  Layer after = block.layers[min(begin + 2, last)];
+  const int first_at = position_in(layer, of);
+  int next_at = position_in(next, of);
+  Four<T> c = block.coefficients[first_at];
+  std::uint32_t next_wires = block.short_wires[next_at];
+  const auto offsets = [&](std::uint32_t wires, int at, int inputs_at) {
+    const Rows rows = sources_of(code, wires, at);
+    const int from = (inputs_at >> 2) + v;
+    return Rows{from + (rows.a << bits), from + (rows.b << bits)};
+  };
+  Rows inputs = offsets(block.short_wires[first_at], first_at, layer.inputs_at);
+  for (int l = begin; l <= last; ++l) {
+    const Four<T> a = fetched_row(block.acts, inputs.a);
+    const Four<T> b = fetched_row(block.acts, inputs.b);
+    const Four<T> next_c = fetched_coefficients<F>(block, next_at);
+    const int after_at = position_in(after, of);
+    const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
+    const Layer third = fetched_layer(block.layers, min(l + 3, last));
+    inputs = offsets(next_wires, next_at, next.inputs_at);
+    const Four<T> y = gate(c, a, b);
     if (of < layer.gates) {
-      reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at)[threadIdx.x] = gate(c, a, b);
+      reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at)[threadIdx.x] = y;
     }
-    sources = next_sources;
     c = next_c;
+    next_wires = after_wires;
+    next_at = after_at;
     layer = next;
+    next = after;
+    after = third;
     wait_for_workers(code);
   }
 }
@@ -675,9 +757,10 @@ __device__ __forceinline__ void update_layers_in_turn(const Code& code, const Bl
     const T* x = block.acts + layer.inputs_at + 4 * v;
     auto* y = reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at) + v;
     for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
-      const std::uint32_t sources = block.wires[layer.first_gate + of].sources;
-      y[of << bits] = gate(block.coefficients[layer.first_gate + of],
-                           row(x, (sources & 0xFFFF) << bits), row(x, (sources >> 16) << bits));
+      const int at = layer.first_gate + of;
+      const Rows rows = sources_of(code, block.short_wires[at], at);
+      y[of << bits] =
+          gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
     }
     wait_for_workers(code);
   }
@@ -692,50 +775,95 @@ __device__ __forceinline__ void update_layers(const Code& code, const Block<T>& 
   __syncthreads();
 }
 
-/// Adds what the lanes of a gate have to its sums. Lanes exchange halves, so that each ends with
-/// a part of the four.
-__device__ __forceinline__ void add_to_sums(Four<float>* sums, int of, bool is_live, int v,
-                                            int vectors, const Four<float>& mine) {
-  if (vectors == 1) {
-    if (is_live) sums[of] = sums[of] + mine;
-    return;
-  }
+/// The sums of a gate's lanes. Lanes exchange halves, so that each ends with a part of the four:
+/// two neighbours with two each, four with one each.
+struct SumPart {
+  float2 two;
+  float one;
+};
+
+__device__ __forceinline__ SumPart exchanged(int v, int vectors, const Four<float>& mine) {
   const bool upper = (v & 1) != 0;
-  float2 part = upper ? make_float2(mine.z, mine.w) : make_float2(mine.x, mine.y);
+  SumPart part;
+  part.two = upper ? make_float2(mine.z, mine.w) : make_float2(mine.x, mine.y);
   const float2 other = upper ? make_float2(mine.x, mine.y) : make_float2(mine.z, mine.w);
-  part.x += __shfl_xor_sync(~0U, other.x, 1);
-  part.y += __shfl_xor_sync(~0U, other.y, 1);
-  if (vectors == 2) {
-    if (!is_live) return;
-    float2& all = reinterpret_cast<float2*>(sums)[of * 2 + (upper ? 1 : 0)];
-    all = make_float2(all.x + part.x, all.y + part.y);
+  part.two.x += __shfl_xor_sync(~0U, other.x, 1);
+  part.two.y += __shfl_xor_sync(~0U, other.y, 1);
+  part.one = 0;
+  if (vectors == 2) return part;
+  const bool second = (v & 2) != 0;
+  part.one = second ? part.two.y : part.two.x;
+  part.one += __shfl_xor_sync(~0U, second ? part.two.x : part.two.y, 2);
+  for (int step = 4; step < vectors; step *= 2) {
+    part.one += __shfl_xor_sync(~0U, part.one, step);
+  }
+  return part;
+}
+
+/// Which of the four sums a lane ends with, where it ends with one.
+__device__ __forceinline__ int sum_place(int v) { return (v & 1) * 2 + (v >> 1 & 1); }
+
+__device__ __forceinline__ void add_to_sums(Four<float>* sums, bool is_live, int v, int vectors,
+                                            const Four<float>& mine) {
+  if (vectors == 1) {
+    if (is_live) *sums = *sums + mine;
     return;
   }
-  const bool second = (v & 2) != 0;
-  float one = second ? part.y : part.x;
-  one += __shfl_xor_sync(~0U, second ? part.x : part.y, 2);
-  for (int step = 4; step < vectors; step *= 2) one += __shfl_xor_sync(~0U, one, step);
-  if (is_live && v < 4) {
-    reinterpret_cast<float*>(sums)[of * 4 + (upper ? 2 : 0) + (second ? 1 : 0)] += one;
+  const SumPart part = exchanged(v, vectors, mine);
+  if (!is_live) return;
+  if (vectors == 2) {
+    float2& all = reinterpret_cast<float2*>(sums)[v & 1];
+    all = make_float2(all.x + part.two.x, all.y + part.two.y);
+  } else if (v < 4) {
+    reinterpret_cast<float*>(sums)[sum_place(v)] += part.one;
   }
 }
 
+/// Where a gate of the update finds what comes to it and puts what it passes on.
+struct Paths {
+  Rows sources;
+  Rows edges;
+  Reads reads;
+};
+
+/// `stride` is that of the layer's inputs; its outputs have one of `gates`.
+__device__ __forceinline__ Paths paths_of(const Code& code, std::uint32_t wires, int position,
+                                          int of, int gates, int stride) {
+  Paths paths;
+  paths.sources = {static_cast<int>(wires & short_row_mask),
+                   static_cast<int>(wires >> short_row_bits & short_row_mask)};
+  paths.edges.a = 1 + paths.sources.a + static_cast<int>(wires >> second_edges_bit & 1) * stride;
+  paths.edges.b =
+      1 + paths.sources.b + static_cast<int>(wires >> (second_edges_bit + 1) & 1) * stride;
+  const unsigned first = (wires & read_once) != 0 ? 1 + of : 0;
+  const unsigned second = (wires & read_again) != 0 ? 1 + of + gates : 0;
+  paths.reads = {first | second << 16, -1};
+  if ((wires & long_edges) != 0) {
+    const Wires all = code.wires[position];
+    paths.sources = {static_cast<int>(all.sources & 0xFFFF), static_cast<int>(all.sources >> 16)};
+    paths.edges = {static_cast<int>(all.edges & 0xFFFF), static_cast<int>(all.edges >> 16)};
+    paths.reads = all.reads;
+  }
+  return paths;
+}
+
 /// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
-__device__ __forceinline__ Four<float> pass_on(const Wires& wires, const Four<float>& c,
+__device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<float>& c,
                                                const Four<float>& a, const Four<float>& b,
                                                const Four<float>& g, bool is_live, float* below,
                                                int bits) {
-  auto* edges = reinterpret_cast<Four<float>*>(below);
+  auto* to = reinterpret_cast<Four<float>*>(below);
   const Four<float> to_a = g * line(c.w, b, c.y);
   const Four<float> to_b = g * line(c.w, a, c.z);
   if (is_live) {
-    edges[(wires.edges & 0xFFFF) << bits] = to_a;
-    edges[(wires.edges >> 16) << bits] = to_b;
+    to[edges.a << bits] = to_a;
+    to[edges.b << bits] = to_b;
   }
   const Four<float> ga = g * a;
   return {total(g), total(ga), total(g * b), total(ga * b)};
 }
 
+/// As `update_layers_at_once`, from the last layer to the first.
 template <class F>
 __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
                                                                const Block<float>& block) {
@@ -743,39 +871,60 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
   constexpr int vectors = 1 << bits;
   const int v = threadIdx.x & (vectors - 1);
   const int of = threadIdx.x >> bits;
-  const float* acts = block.acts + 4 * v;
+  const int first = code.perceive_layers;
   Layer layer = block.layers[code.layers - 1];
-  int at = layer.first_gate + min(of, layer.gates - 1);
-  Wires wires = block.wires[at];
+  Layer next = block.layers[max(code.layers - 2, first)];
+  Layer after = block.layers[max(code.layers - 3, first)];
+  int at = position_in(layer, of);
+  int next_at = position_in(next, of);
+  std::uint32_t next_wires = block.short_wires[next_at];
   Four<float> c = block.coefficients[at];
-  for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
-    const Layer next = block.layers[max(l - 1, code.perceive_layers)];
+  const auto paths_in = [&](std::uint32_t wires, int position, int l, const Layer& layer_of,
+                            const Layer& before) {
+    return paths_of(code, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
+                    l == first ? code.input_rows : before.gates);
+  };
+  Paths paths = paths_in(block.short_wires[at], at, code.layers - 1, layer, next);
+  for (int l = code.layers - 1; l >= first; --l) {
     const float* above = block.edges(l + 1) + 4 * v;
-    const float* x = acts + layer.inputs_at;
-    const bool is_live = of < layer.gates;
+    const float* x = block.acts + layer.inputs_at + 4 * v;
+    const Four<float> once =
+        fetched_row(above, static_cast<int>(paths.reads.rows & 0xFFFF) << bits);
+    const Four<float> again = fetched_row(above, static_cast<int>(paths.reads.rows >> 16) << bits);
+    const Four<float> a = fetched_row(x, paths.sources.a << bits);
+    const Four<float> b = fetched_row(x, paths.sources.b << bits);
     Four<float> sum{};
     if constexpr (bits == 0) sum = block.sums[at];
-    Four<float> g = row(above, (wires.reads.rows & 0xFFFF) << bits) +
-                    row(above, (wires.reads.rows >> 16) << bits);
-    const Four<float> a = row(x, (wires.sources & 0xFFFF) << bits);
-    const Four<float> b = row(x, (wires.sources >> 16) << bits);
-    const int next_at = next.first_gate + min(of, next.gates - 1);
-    const Wires next_wires = block.wires[next_at];
-    const Four<float> next_c = block.coefficients[next_at];
-    if (wires.reads.rest >= 0) {
-      const Rest rest = code.rest[wires.reads.rest];
+    float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_place(v);
+    if constexpr (bits == 2) sum.x = *one_sum;
+    const Four<float> next_c = fetched_coefficients<F>(block, next_at);
+    const int after_at = position_in(after, of);
+    const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
+    const Layer last = fetched_layer(block.layers, max(l - 3, first));
+    const Paths next_paths = paths_in(next_wires, next_at, l - 1, next, after);
+    next_wires = after_wires;
+    Four<float> g = once + again;
+    if (paths.reads.rest >= 0) {
+      const Rest rest = code.rest[paths.reads.rest];
+#pragma unroll 1
       for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
     }
-    const Four<float> mine = pass_on(wires, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
+    const bool is_live = of < layer.gates;
+    const Four<float> mine =
+        pass_on(paths.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
     if constexpr (bits == 0) {
       if (is_live) block.sums[at] = sum + mine;
-    } else {
-      add_to_sums(block.sums + layer.first_gate, of, is_live, v, vectors, mine);
+    } else if constexpr (bits == 2) {
+      const SumPart part = exchanged(v, vectors, mine);
+      if (is_live) *one_sum = sum.x + part.one;
     }
-    wires = next_wires;
+    paths = next_paths;
     c = next_c;
-    layer = next;
     at = next_at;
+    next_at = after_at;
+    layer = next;
+    next = after;
+    after = last;
     wait_for_workers(code);
   }
 }
@@ -793,16 +942,18 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
     const float* x = block.acts + layer.inputs_at + 4 * v;
     const auto* above = reinterpret_cast<const Four<float>*>(block.edges(l + 1)) + v;
     for (int from = 0; warp_first + from < layer.gates; from += step) {
-      const int of = first + from;
-      const bool is_live = of < layer.gates;
-      const int at = layer.first_gate + min(of, layer.gates - 1);
-      const Wires wires = block.wires[at];
-      const Four<float> a = row(x, (wires.sources & 0xFFFF) << bits);
-      const Four<float> b = row(x, (wires.sources >> 16) << bits);
-      const Four<float> g = gathered(code, wires.reads, above, vectors);
-      const Four<float> mine = pass_on(wires, block.coefficients[at], a, b, g, is_live,
+      const bool is_live = first + from < layer.gates;
+      const int of = min(first + from, layer.gates - 1);
+      const int at = layer.first_gate + of;
+      const Paths paths =
+          paths_of(code, block.short_wires[at], at, of, layer.gates,
+                   l == code.perceive_layers ? code.input_rows : block.layers[l - 1].gates);
+      const Four<float> a = row(x, paths.sources.a << bits);
+      const Four<float> b = row(x, paths.sources.b << bits);
+      const Four<float> g = gathered(code, paths.reads, above, vectors);
+      const Four<float> mine = pass_on(paths.edges, block.coefficients[at], a, b, g, is_live,
                                        block.edges(l) + 4 * v, bits);
-      add_to_sums(block.sums + layer.first_gate, of, is_live, v, vectors, mine);
+      add_to_sums(block.sums + at, is_live, v, vectors, mine);
     }
     wait_for_workers(code);
   }
@@ -1060,17 +1211,15 @@ __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Laye
     block.perceive_edges_odd = work + code.work.perceive_edges[1];
   }
   if constexpr (F::tables_are_shared) {
-    block.wires = reinterpret_cast<Wires*>(shared + code.tables.wires);
-    block.input_reads = reinterpret_cast<Reads*>(shared + code.tables.reads);
+    block.short_wires = reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires);
     block.coefficients = reinterpret_cast<Four<T>*>(shared + code.tables.coefficients);
-    block.sums = reinterpret_cast<Four<float>*>(shared + code.tables.sums);
   } else {
-    block.wires = code.wires;
-    block.input_reads = code.input_reads;
+    block.short_wires = code.short_wires;
     block.coefficients = static_cast<const Four<T>*>(code.coefficients);
-    block.sums = reinterpret_cast<Four<float>*>(code.block_sums) +
-                 std::size_t(blockIdx.x) * code.gates;
   }
+  block.sums = code.tables.sums >= 0 ? reinterpret_cast<Four<float>*>(shared + code.tables.sums)
+                                     : reinterpret_cast<Four<float>*>(code.block_sums) +
+                                           std::size_t(blockIdx.x) * code.gates;
   return block;
 }
 
@@ -1082,11 +1231,8 @@ __device__ __forceinline__ void prepare(const Code& code, Block<T>& block, float
   draw_starts<T>(code);
   copy_all(code.layer, layers, code.layers);
   if constexpr (F::tables_are_shared) {
-    copy_all(code.wires, reinterpret_cast<Wires*>(shared + code.tables.wires), code.gates);
-    if (code.block_sums != nullptr) {
-      copy_all(code.input_reads, reinterpret_cast<Reads*>(shared + code.tables.reads),
-               code.input_rows);
-    }
+    copy_all(code.short_wires, reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires),
+             code.gates);
   }
   look_around(code, blockIdx.x, block.around);
   wait_for_all(code, block.waits);
@@ -1148,7 +1294,7 @@ __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant_
       retreat<F, kOutputs>(code, block, step, acts_are_there, sums);
     }
   }
-  if constexpr (F::tables_are_shared) {
+  if (code.tables.sums >= 0) {
     for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
       reinterpret_cast<Four<float>*>(code.block_sums)[std::size_t(blockIdx.x) * code.gates + i] =
           block.sums[i];

@@ -43,6 +43,17 @@ struct alignas(16) Wires {
   Reads reads;            ///< of the gate's output
 };
 
+// The same in a word, for gates of the update: rows of both inputs, 12 bits each; whether their
+// edges lie a stride below; whether the output's edges lie in its row, and a stride below; and
+// whether that does not say all and the `Wires` do: of the sources, or of the edges.
+constexpr int short_row_bits = 12;
+constexpr std::uint32_t short_row_mask = (1U << short_row_bits) - 1;
+constexpr int second_edges_bit = 24;
+constexpr std::uint32_t read_once = 1U << 26;
+constexpr std::uint32_t read_again = 1U << 27;
+constexpr std::uint32_t long_sources = 1U << 30;
+constexpr std::uint32_t long_edges = 1U << 31;
+
 /// Rows of the third and all further readers.
 struct Rest {
   std::uint16_t first;
@@ -85,6 +96,7 @@ struct Code {
   Reads patch_reads[neighbourhood];  ///< of the rows of a patch
 
   const Wires* wires;
+  const std::uint32_t* short_wires;
   const Reads* input_reads;  ///< of the rows that the update reads
   int input_rows;
   const Rest* rest;
@@ -123,8 +135,8 @@ struct Code {
         fetched, perceive_edges[2], words;  ///< -1: there are none of those edges
   } work;
   struct {
-    int coefficients, wires, reads, sums;
-  } tables;  ///< in shared memory, where they are there
+    int coefficients, short_wires, sums;
+  } tables;  ///< in shared memory, where they are there; sums may be -1
   float* scratch;
 };
 

@@ -105,6 +105,7 @@ class Planner {
     number_parameters();
     if (!add_trees()) add_perception();
     add_update();
+    shorten_wires();
     return std::move(plan_);
   }
 
@@ -297,6 +298,35 @@ class Planner {
       plan_.wires.push_back({pair_of(placed[at]), pair_of(edges.of_wires[at]), {0, -1}});
     }
     return edges;
+  }
+
+  void shorten_wires() {
+    plan_.short_wires.assign(plan_.wires.size(), 0);
+    for (std::size_t l = index(plan_.perceive_layers); l < plan_.layers.size(); ++l) {
+      const Layer& layer = plan_.layers[l];
+      for (int of = 0; of < layer.gates; ++of) {
+        const std::size_t at = index(layer.first_gate + of);
+        plan_.short_wires[at] = shortened(plan_.wires[at], of, layer.gates, plan_.inputs[l]);
+      }
+    }
+  }
+
+  /// As `automaton_code.h` says; rows of edges that follow no rule are left to the long form.
+  static std::uint32_t shortened(const Wires& wires, int of, int gates, int stride) {
+    std::uint32_t word = 0;
+    for (int slot = 0; slot < 2; ++slot) {
+      const int row = static_cast<int>(wires.sources >> (16 * slot) & 0xFFFF);
+      const int edge = static_cast<int>(wires.edges >> (16 * slot) & 0xFFFF);
+      if (row > static_cast<int>(short_row_mask)) word |= long_sources | long_edges;
+      word |= (static_cast<std::uint32_t>(row) & short_row_mask) << (short_row_bits * slot);
+      if (edge == 1 + row + stride) word |= 1U << (second_edges_bit + slot);
+      else if (edge != 1 + row) word |= long_edges;
+      const int read = static_cast<int>(wires.reads.rows >> (16 * slot) & 0xFFFF);
+      if (read != 0 && read != 1 + of + slot * gates) word |= long_edges;
+      else if (read != 0) word |= slot == 0 ? read_once : read_again;
+    }
+    if (wires.reads.rest >= 0) word |= long_edges;
+    return word;
   }
 
   Reads reads_of(const EdgeRows& edges, std::size_t row) {

@@ -23,6 +23,7 @@ struct RulePlan {
   std::vector<int> inputs;     ///< of each layer
   std::vector<int> edge_rows;  ///< of the inputs of each layer
   std::vector<Wires> wires;
+  std::vector<std::uint32_t> short_wires;
   std::vector<Rest> rest;
   std::vector<std::uint32_t> origin;
   std::vector<std::uint32_t> layer_of;  ///< as `Code` says
