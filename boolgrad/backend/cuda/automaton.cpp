@@ -225,12 +225,15 @@ class Cells {
 
 class Program {
  public:
-  Program(const AutomatonShape& shape, Use use, std::int64_t samples, const Shared& shared)
+  /// On `processors` of the device's, or on all where that is 0.
+  Program(const AutomatonShape& shape, Use use, std::int64_t samples, const Shared& shared,
+          int processors = 0)
       : shape_(shape), use_(use), samples_(samples) {
     const std::int64_t grids =
         use == Use::hard ? (samples + samples_a_word - 1) / samples_a_word : samples;
     const std::int64_t cells = grids * shape.height * shape.width;
     limits_ = limits_of_device();
+    if (processors > 0) limits_.processors = processors;
     Layout layout = best_layout(shape, use, static_cast<int>(cells), limits_);
     code_ = layout.code;
     describe(layout.plan);
@@ -240,6 +243,7 @@ class Program {
 
   const Code& code() const { return code_; }
   Launch& launch_options() { return launch_; }
+  int blocks() const { return launch_.blocks; }
 
   void set_starts(const Tensor& starts) {
     if (use_ == Use::hard) return upload(states_, packed(starts, code_.channels));
@@ -539,13 +543,16 @@ struct Automaton::State {
   std::optional<Program> training;
   std::map<std::pair<Use, std::int64_t>, Program> rollouts;
   Program* last_hard = nullptr;
-  AutomatonInputs inputs;        ///< of training
-  bool hard_has_inputs = false;  ///< the hard rollout beside the training
+  AutomatonInputs inputs;         ///< of training
+  std::optional<Program> beside_training;  ///< a hard rollout from the same starts
   cudaStream_t main = nullptr;
   cudaStream_t beside = nullptr;
   cudaEvent_t begun = nullptr;
   cudaEvent_t done = nullptr;
 
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
   ~State() {
     cudaStreamDestroy(main);
     cudaStreamDestroy(beside);
@@ -580,6 +587,23 @@ struct Automaton::State {
     const auto [found, is_new] = rollouts.try_emplace(std::pair(use, samples), shape, use, samples, shared);
     if (is_new) found->second.launch_options().stream = use == Use::hard ? beside : main;
     return found->second;
+  }
+
+  /// Runs on the processors that training leaves where they are nearly enough; on all, after or
+  /// before it, where few are left.
+  Program& hard_beside_training() {
+    if (!beside_training) {
+      const int left = limits_of_device().processors - training->blocks();
+      const std::int64_t words = (shape.batch + samples_a_word - 1) / samples_a_word *
+                                 shape.height * shape.width;
+      constexpr std::int64_t smallest_tile = 4;
+      constexpr std::int64_t most_tiles_each = 4;
+      const bool enough = left * most_tiles_each * smallest_tile >= words;
+      beside_training.emplace(shape, Use::hard, shape.batch, shared, enough ? left : 0);
+      beside_training->launch_options().stream = beside;
+      beside_training->set_inputs(inputs);
+    }
+    return *beside_training;
   }
 
   std::size_t gates() const {
@@ -662,7 +686,7 @@ void Automaton::set_inputs(const AutomatonInputs& inputs) {
   keep(s.inputs.starts, inputs.starts);
   keep(s.inputs.fire, inputs.fire);
   keep(s.inputs.target, inputs.target);
-  s.hard_has_inputs = false;
+  s.beside_training.reset();
 }
 
 double Automaton::gradients(const AutomatonDraws& draws) {
@@ -698,10 +722,8 @@ Tensor Automaton::states() const {
 StepOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
                             bool with_hard) {
   State& s = *state_;
-  Program* hard = with_hard ? &s.rollout(Use::hard, s.shape.batch) : nullptr;
+  Program* hard = with_hard ? &s.hard_beside_training() : nullptr;
   if (hard != nullptr) {
-    if (!s.hard_has_inputs) hard->set_inputs(s.inputs);
-    s.hard_has_inputs = true;
     // Beside the training: both read the parameters before they are updated.
     check(cudaEventRecord(s.begun, s.main), "record an event");
     check(cudaStreamWaitEvent(s.beside, s.begun), "wait for an event");
