@@ -22,23 +22,23 @@ std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& si
   for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
   for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
   auto device = std::make_unique<cuda::Automaton>(
-      cuda::AutomatonShape{
-          .channels = rule.channels(),
-          .kernels = rule.kernels(),
-          .batch = size.batch,
-          .height = size.height,
-          .width = size.width,
-          .steps = size.steps,
-          .loss_channels = options.loss_channels,
-          .periodic = rule.border() == Border::periodic,
-          .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
-          .loss = options.loss,
-          .focal_gamma = options.focal_gamma,
-          .keep_every =
-              options.memory.policy == MemoryPolicy::some_states ? options.memory.every : 1,
-          .keep_activations = options.memory.policy == MemoryPolicy::everything,
-          .perceive = perceive,
-          .update = update},
+      cuda::AutomatonShape{.channels = rule.channels(),
+                           .kernels = rule.kernels(),
+                           .batch = size.batch,
+                           .height = size.height,
+                           .width = size.width,
+                           .steps = size.steps,
+                           .loss_channels = options.loss_channels,
+                           .periodic = rule.border() == Border::periodic,
+                           .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
+                           .loss = options.loss,
+                           .focal_gamma = options.focal_gamma,
+                           .keep_every = options.memory.policy == MemoryPolicy::some_states
+                                             ? options.memory.every
+                                             : 1,
+                           .keep_activations = options.memory.policy == MemoryPolicy::everything,
+                           .perceive = perceive,
+                           .update = update},
       options.optimiser);
   send(rule, *device);
   return device;

@@ -80,13 +80,14 @@ cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
 }
 
 StepResult CudaAutomatonEngine::step(std::int64_t step, double learning_rate) {
-  const cuda::StepOutcome outcome = device_->step(draws(step), step, learning_rate);
+  const cuda::AutomatonOutcome outcome = device_->step(draws(step), step, learning_rate);
   settled_ = settled_ && !outcome.finite;
   steps_ = outcome.finite ? step + 1 : step;
   return {.loss = outcome.loss, .finite = outcome.finite};
 }
 
-cuda::StepOutcome CudaAutomatonEngine::step_with_hard(std::int64_t step, double learning_rate) {
+cuda::AutomatonOutcome CudaAutomatonEngine::step_with_hard(std::int64_t step,
+                                                           double learning_rate) {
   settled_ = false;
   steps_ = step + 1;
   return device_->step(draws(step), step, learning_rate, true);

@@ -22,7 +22,7 @@ class CudaAutomatonEngine : public Engine {
   Evaluation evaluate() const override;
 
   /// A step with a rollout of the hardened rule from the same starts beside it.
-  cuda::StepOutcome step_with_hard(std::int64_t step, double learning_rate);
+  cuda::AutomatonOutcome step_with_hard(std::int64_t step, double learning_rate);
 
  private:
   cuda::AutomatonDraws draws(std::int64_t step) const;

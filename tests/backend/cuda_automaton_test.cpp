@@ -56,8 +56,7 @@ void expect_agreement(const Scene& scene) {
 
   std::vector<Tensor> first;
   for (const Memory& memory : memory_choices(rule, size)) {
-    const auto device =
-        on_cuda(rule, size, {.loss_channels = rule.channels(), .memory = memory});
+    const auto device = on_cuda(rule, size, {.loss_channels = rule.channels(), .memory = memory});
     device->set_inputs({given.initial, given.fire, given.target});
     const double loss = device->gradients({});
     const std::vector<Tensor> gradients = device->logit_gradients();

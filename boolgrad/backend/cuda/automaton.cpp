@@ -108,7 +108,8 @@ void place_work(Layout& layout, Use use) {
     code.work.leftover = work.take(columns);
     // Fetched gradients are added up before anything else is written to these edges.
     const std::size_t free_edges = (plan.layers.size() + 1) & 1;
-    const bool edges_hold_them = (rows[free_edges] << code.tile_bits) >= (neighbourhood + 1) * columns;
+    const bool edges_hold_them =
+        (rows[free_edges] << code.tile_bits) >= (neighbourhood + 1) * columns;
     code.work.fetched = edges_hold_them ? code.work.edges[free_edges] + code.tile
                                         : work.take(neighbourhood * columns);
     code.work.perceive_edges[0] = -1;
@@ -213,8 +214,7 @@ class Cells {
       : tensor_(tensor), grid_(grid_cells), stored_(tensor.shape()[1] * grid_cells) {}
 
   float operator()(std::int64_t c, std::int64_t cell) const {
-    return static_cast<float>(
-        tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
+    return static_cast<float>(tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
   }
 
  private:
@@ -247,12 +247,14 @@ class Program {
 
   void set_starts(const Tensor& starts) {
     if (use_ == Use::hard) return upload(states_, packed(starts, code_.channels));
-    upload(states_, cell_major<float>(code_.channels, code_.cells, Cells(starts, code_.grid_cells)));
+    upload(states_,
+           cell_major<float>(code_.channels, code_.cells, Cells(starts, code_.grid_cells)));
   }
 
   void set_target(const Tensor& target) {
     if (use_ == Use::hard) return upload(target_, packed(target, code_.loss_channels));
-    upload(target_, cell_major<float>(code_.loss_channels, code_.cells, Cells(target, code_.grid_cells)));
+    upload(target_,
+           cell_major<float>(code_.loss_channels, code_.cells, Cells(target, code_.grid_cells)));
   }
 
   void set_fire(const Tensor& fire) {
@@ -269,19 +271,20 @@ class Program {
   }
 
   void run(const AutomatonDraws& draws) {
-    code_.draws = {.seed = draws.seed,
-                   .start_stream = draws.start_stream,
-                   .fire_stream = draws.fire_stream,
-                   .hard_stream = draws.hard_stream,
-                   .draw = draws.draw,
-                   .cells = static_cast<std::uint64_t>(draws.samples > 0 ? draws.samples : samples_) *
-                            static_cast<std::uint64_t>(code_.grid_cells),
-                   .starts_are_random = draws.random_starts,
-                   .fires_by_chance = draws.fire_rate < 1,
-                   .fire_scaled = draws.fire_rate * two_to_32,
-                   .hard = use_ == Use::training && draws.share > 0 ? draws.hard : HardForm::none,
-                   .share = draws.share,
-                   .share_scaled = draws.share * two_to_32};
+    code_.draws = {
+        .seed = draws.seed,
+        .start_stream = draws.start_stream,
+        .fire_stream = draws.fire_stream,
+        .hard_stream = draws.hard_stream,
+        .draw = draws.draw,
+        .cells = static_cast<std::uint64_t>(draws.samples > 0 ? draws.samples : samples_) *
+                 static_cast<std::uint64_t>(code_.grid_cells),
+        .starts_are_random = draws.random_starts,
+        .fires_by_chance = draws.fire_rate < 1,
+        .fire_scaled = draws.fire_rate * two_to_32,
+        .hard = use_ == Use::training && draws.share > 0 ? draws.hard : HardForm::none,
+        .share = draws.share,
+        .share_scaled = draws.share * two_to_32};
     check(cudaMemsetAsync(sync_.data(), 0, sync_.size() * sizeof(unsigned), launch_.stream),
           "clear the barrier");
     const auto launch = use_ == Use::training ? launch_training
@@ -310,8 +313,7 @@ class Program {
     const std::size_t words = index(code_.channels) * index(code_.cells);
     const bool is_last = step == code_.steps;
     std::vector<std::uint32_t> values(words);
-    copy_to_host(values.data(),
-                 is_last ? last_.data() : states_.data() + words * index(step),
+    copy_to_host(values.data(), is_last ? last_.data() : states_.data() + words * index(step),
                  words * sizeof(std::uint32_t));
     const Shape shape{code_.channels, samples_, shape_.height, shape_.width};
     Tensor result(shape, use_ == Use::hard ? DType::uint8 : DType::float32);
@@ -322,8 +324,7 @@ class Program {
       const std::size_t sample = i / grid % index(samples_);
       const std::size_t c = i / grid / index(samples_);
       if (use_ == Use::hard) {
-        const std::uint32_t word =
-            values[(sample / samples_a_word * grid + pixel) * channels + c];
+        const std::uint32_t word = values[(sample / samples_a_word * grid + pixel) * channels + c];
         result.mutable_values<std::uint8_t>()[i] = word >> (sample % samples_a_word) & 1;
       } else {
         result.mutable_values<float>()[i] =
@@ -355,8 +356,7 @@ class Program {
     std::ranges::copy(plan.places, code_.places);
     std::ranges::copy(plan.patch_reads, code_.patch_reads);
     for (int row = 0; row < neighbourhood; ++row) {
-      const auto* found =
-          std::ranges::find(code_.places, neighbourhood - 1 - code_.places[row]);
+      const auto* found = std::ranges::find(code_.places, neighbourhood - 1 - code_.places[row]);
       code_.opposite[row] = static_cast<int>(found - code_.places);
     }
     launch_.blocks = std::min(code_.tiles, limits_.processors);
@@ -392,8 +392,8 @@ class Program {
     const std::size_t words = index(code_.channels) * index(code_.cells);
     const auto blocks = index(launch_.blocks);
     const bool keeps = use_ == Use::training;
-    states_ = DeviceArray<float>(
-        words * (keeps ? index((shape_.steps - 1) / shape_.keep_every + 1) : 1));
+    states_ =
+        DeviceArray<float>(words * (keeps ? index((shape_.steps - 1) / shape_.keep_every + 1) : 1));
     stretch_ = DeviceArray<float>(words * (keeps ? index(shape_.keep_every - 1) : 2));
     last_ = DeviceArray<float>(words);
     target_ = DeviceArray<float>(index(code_.loss_channels) * index(code_.cells));
@@ -430,7 +430,8 @@ class Program {
     code_.states = states_.data();
     code_.stretch = stretch_.data();
     code_.last = last_.data();
-    code_.kept_acts = shape_.keep_activations && use_ == Use::training ? kept_acts_.data() : nullptr;
+    code_.kept_acts =
+        shape_.keep_activations && use_ == Use::training ? kept_acts_.data() : nullptr;
     code_.read = read_.data();
     code_.target = target_.data();
     code_.block_sums = block_sums_.data();
@@ -514,15 +515,14 @@ void check_memory(const AutomatonShape& shape) {
 
 std::size_t training_bytes(const AutomatonShape& shape) {
   const Limits limits = limits_of_device();
-  const Layout layout =
-      best_layout(shape, Use::training, static_cast<int>(shape.cells()), limits);
+  const Layout layout = best_layout(shape, Use::training, static_cast<int>(shape.cells()), limits);
   const std::size_t words = index(shape.channels) * index(shape.cells());
   const auto gates = index(layout.plan.gates());
   const std::size_t blocks = index(std::min(layout.code.tiles, limits.processors));
   std::size_t floats = words * index((shape.steps - 1) / shape.keep_every + 1);
-  floats += words * index(shape.keep_every);          // the stretch and the last state
-  floats += 2 * neighbourhood * words;                // gradients of patches
-  floats += gates * (4 * blocks + 16 * 4 + 4);        // sums, parameters and moments
+  floats += words * index(shape.keep_every);    // the stretch and the last state
+  floats += 2 * neighbourhood * words;          // gradients of patches
+  floats += gates * (4 * blocks + 16 * 4 + 4);  // sums, parameters and moments
   if (shape.keep_activations) {
     floats += index(shape.steps) * index(layout.code.tiles) * index(layout.code.work.acts_words);
   }
@@ -543,7 +543,7 @@ struct Automaton::State {
   std::optional<Program> training;
   std::map<std::pair<Use, std::int64_t>, Program> rollouts;
   Program* last_hard = nullptr;
-  AutomatonInputs inputs;         ///< of training
+  AutomatonInputs inputs;                  ///< of training
   std::optional<Program> beside_training;  ///< a hard rollout from the same starts
   cudaStream_t main = nullptr;
   cudaStream_t beside = nullptr;
@@ -584,7 +584,8 @@ struct Automaton::State {
   }
 
   Program& rollout(Use use, std::int64_t samples) {
-    const auto [found, is_new] = rollouts.try_emplace(std::pair(use, samples), shape, use, samples, shared);
+    const auto [found, is_new] =
+        rollouts.try_emplace(std::pair(use, samples), shape, use, samples, shared);
     if (is_new) found->second.launch_options().stream = use == Use::hard ? beside : main;
     return found->second;
   }
@@ -594,8 +595,8 @@ struct Automaton::State {
   Program& hard_beside_training() {
     if (!beside_training) {
       const int left = limits_of_device().processors - training->blocks();
-      const std::int64_t words = (shape.batch + samples_a_word - 1) / samples_a_word *
-                                 shape.height * shape.width;
+      const std::int64_t words =
+          (shape.batch + samples_a_word - 1) / samples_a_word * shape.height * shape.width;
       constexpr std::int64_t smallest_tile = 4;
       constexpr std::int64_t most_tiles_each = 4;
       const bool enough = left * most_tiles_each * smallest_tile >= words;
@@ -719,8 +720,8 @@ Tensor Automaton::states() const {
   return all;
 }
 
-StepOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
-                            bool with_hard) {
+AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
+                                 double learning_rate, bool with_hard) {
   State& s = *state_;
   Program* hard = with_hard ? &s.hard_beside_training() : nullptr;
   if (hard != nullptr) {
@@ -742,7 +743,7 @@ StepOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step, doub
                         s.main),
         "fetch whether gradients are finite");
   check(cudaStreamSynchronize(s.main), "wait for a training step");
-  StepOutcome outcome{.loss = loss, .finite = finite != 0, .hard = {}};
+  AutomatonOutcome outcome{.loss = loss, .finite = finite != 0, .hard = {}};
   if (hard != nullptr) outcome.hard = hard->outcome();
   return outcome;
 }

@@ -73,7 +73,7 @@ struct Form {
   static constexpr bool work_is_shared = kWork;
   static constexpr bool tables_are_shared = kTables;
   static constexpr bool one_gate = kRowBits >= 0;
-  static constexpr int row_bits = one_gate ? kRowBits : 0;
+  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0 };
 };
 
 /// Where a block finds everything, and how far it is.
@@ -221,8 +221,8 @@ __device__ __forceinline__ void make_logit_gradients(const Code& code) {
       g.z = first;
     }
     const float mask = code.masks[gate];
-    const float slopes[4] = {mask * (g.x - g.y - g.z + g.w), mask * (g.y - g.w),
-                             mask * (g.z - g.w), mask * g.w};
+    const float slopes[4] = {mask * (g.x - g.y - g.z + g.w), mask * (g.y - g.w), mask * (g.z - g.w),
+                             mask * g.w};
     const Table table = table_of(code, gate);
     const int logits = code.softmax ? 16 : 4;
     if (lane < logits) {
@@ -259,8 +259,7 @@ template <>
 __device__ __forceinline__ unsigned start_value<unsigned>(const Code& code, int c, int cell) {
   unsigned word = 0;
   for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
-    const std::uint64_t i =
-        std::uint64_t(c) * code.draws.cells + sample_cell(code, cell, sample);
+    const std::uint64_t i = std::uint64_t(c) * code.draws.cells + sample_cell(code, cell, sample);
     const RandomBits bits =
         random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
     word |= (bits.at(i % 128 / 32) >> (i % 32) & 1) << sample;
@@ -299,9 +298,9 @@ __device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cel
   for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
     const std::uint64_t i =
         std::uint64_t(step) * code.draws.cells + sample_cell(code, cell, sample);
-    const bool fires = code.fire != nullptr
-                           ? code.fire[i] != 0
-                           : is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i);
+    const bool fires = code.fire != nullptr ? code.fire[i] != 0
+                                            : is_drawn(code.draws, code.draws.fire_stream,
+                                                       code.draws.fire_scaled, i);
     if (fires) word |= 1U << sample;
   }
   return word;
@@ -384,8 +383,7 @@ __device__ __forceinline__ void fill_patch(const Code& code, const Block<T>& blo
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
     const int from = block.around[(row << code.tile_bits) + (j & (code.tile - 1))];
-    const T value =
-        from < 0 ? T{0} : __ldcg(state + from * code.channels + (j >> code.tile_bits));
+    const T value = from < 0 ? T{0} : __ldcg(state + from * code.channels + (j >> code.tile_bits));
     block.patch[i] = value;
     if (row == code.own_row) block.update_inputs[j] = value;
   }
@@ -409,7 +407,8 @@ __device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kerne
 #pragma unroll
   for (int i = 0; i < kNodes; ++i) {
     const Four<T> c = coefficients[i * kernels];
-    y[i] = i < 8 ? gate(c, x[i], x[8]) : gate(c, y[i < 8 ? 0 : 2 * i - 16], y[i < 8 ? 0 : 2 * i - 15]);
+    y[i] =
+        i < 8 ? gate(c, x[i], x[8]) : gate(c, y[i < 8 ? 0 : 2 * i - 16], y[i < 8 ? 0 : 2 * i - 15]);
   }
 }
 
@@ -437,8 +436,7 @@ __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>&
     grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x, y);
 #pragma unroll
     for (int s = 0; s < kOutputs; ++s) {
-      block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] =
-          y[nodes - kOutputs + s];
+      block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] = y[nodes - kOutputs + s];
     }
   });
   __syncthreads();
@@ -482,9 +480,8 @@ __device__ __forceinline__ void fold_over_lanes(float (&values)[64]) {
 
 /// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
 template <int kOutputs>
-__device__ __forceinline__ void perceive_trees_backward(const Code& code,
-                                                        const Block<float>& block, float2& sums,
-                                                        bool wants_patch) {
+__device__ __forceinline__ void perceive_trees_backward(const Code& code, const Block<float>& block,
+                                                        float2& sums, bool wants_patch) {
   constexpr int nodes = tree_nodes<kOutputs>;
   const int columns = code.columns;
   for_columns(code, [&](int kernel, int j) {
@@ -759,8 +756,7 @@ __device__ __forceinline__ void update_layers_in_turn(const Code& code, const Bl
     for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
       const int at = layer.first_gate + of;
       const Rows rows = sources_of(code, block.short_wires[at], at);
-      y[of << bits] =
-          gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
+      y[of << bits] = gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
     }
     wait_for_workers(code);
   }
@@ -893,10 +889,13 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
     const Four<float> again = fetched_row(above, static_cast<int>(paths.reads.rows >> 16) << bits);
     const Four<float> a = fetched_row(x, paths.sources.a << bits);
     const Four<float> b = fetched_row(x, paths.sources.b << bits);
-    Four<float> sum{};
-    if constexpr (bits == 0) sum = block.sums[at];
+    const bool is_live = of < layer.gates;
     float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_place(v);
-    if constexpr (bits == 2) sum.x = *one_sum;
+    Four<float> sum{};
+    if (is_live) {
+      if constexpr (bits == 0) sum = block.sums[at];
+      if constexpr (bits == 2) sum.x = *one_sum;
+    }
     const Four<float> next_c = fetched_coefficients<F>(block, next_at);
     const int after_at = position_in(after, of);
     const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
@@ -909,7 +908,6 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
 #pragma unroll 1
       for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
     }
-    const bool is_live = of < layer.gates;
     const Four<float> mine =
         pass_on(paths.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
     if constexpr (bits == 0) {
@@ -1000,8 +998,8 @@ __device__ __forceinline__ void store_state(const Code& code, const Block<T>& bl
 /// Activations of a step, where all are kept.
 __device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& block, int tile,
                                           int step, bool is_saved) {
-  auto* kept = reinterpret_cast<float4*>(
-      code.kept_acts + (std::size_t(step) * code.tiles + tile) * code.work.acts_words);
+  auto* kept = reinterpret_cast<float4*>(code.kept_acts + (std::size_t(step) * code.tiles + tile) *
+                                                              code.work.acts_words);
   auto* acts = reinterpret_cast<float4*>(block.acts);
   for (int i = threadIdx.x; i < code.work.acts_words / 4; i += block_threads) {
     if (is_saved) kept[i] = acts[i];
@@ -1035,11 +1033,11 @@ __device__ __forceinline__ void fetch_gradients(const Code& code, const Block<fl
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
     // Who reads a cell at a place is the neighbour on the other side.
-    const int from =
-        block.around[(code.opposite[row] << code.tile_bits) + (j & (code.tile - 1))];
-    to[i] = from < 0 ? 0
-                     : __ldcg(read + (from * neighbourhood + row) * code.channels +
-                              (j >> code.tile_bits));
+    const int from = block.around[(code.opposite[row] << code.tile_bits) + (j & (code.tile - 1))];
+    to[i] =
+        from < 0
+            ? 0
+            : __ldcg(read + (from * neighbourhood + row) * code.channels + (j >> code.tile_bits));
   }
   __syncthreads();
 }
@@ -1095,8 +1093,7 @@ __device__ __forceinline__ float patch_gradient(const Code& code, const Block<fl
 template <int kOutputs>
 __device__ __forceinline__ void store_patch_gradients(const Code& code, const Block<float>& block,
                                                       int tile, int step) {
-  float* read =
-      code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
+  float* read = code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
   for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
@@ -1168,8 +1165,8 @@ __device__ __forceinline__ void count_wrong(const Code& code) {
       unsigned bits = 0;
       unsigned samples = 0;
       for (int c = 0; c < code.loss_channels; ++c) {
-        const unsigned y = __ldcg(static_cast<const unsigned*>(code.last) +
-                                  std::size_t(cell) * code.channels + c);
+        const unsigned y =
+            __ldcg(static_cast<const unsigned*>(code.last) + std::size_t(cell) * code.channels + c);
         const unsigned wanted =
             static_cast<const unsigned*>(code.target)[std::size_t(cell) * code.loss_channels + c];
         const int there = code.samples - cell / code.grid_cells * 32;
@@ -1191,9 +1188,8 @@ __device__ __forceinline__ void copy_all(const T* from, T* to, int count) {
 
 template <class T, class F>
 __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Layer* layers) {
-  float* work = F::work_is_shared
-                    ? shared
-                    : code.scratch + std::size_t(blockIdx.x) * code.work.words;
+  float* work =
+      F::work_is_shared ? shared : code.scratch + std::size_t(blockIdx.x) * code.work.words;
   Block<T> block{};
   block.layers = layers;
   block.around = reinterpret_cast<int*>(work + code.work.around);
@@ -1341,16 +1337,14 @@ __global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_consta
 using Kernel = void (*)(const Code);
 
 cudaError_t start(Kernel kernel, const Code& code, const Launch& launch) {
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(launch.shared_bytes));
+  const cudaError_t error = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes));
   if (error != cudaSuccess) return error;
   Code copy = code;
   void* arguments[] = {&copy};
-  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
-                                     dim3(static_cast<unsigned>(launch.blocks)),
-                                     dim3(block_threads), arguments, launch.shared_bytes,
-                                     launch.stream);
+  return cudaLaunchCooperativeKernel(
+      reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(launch.blocks)),
+      dim3(block_threads), arguments, launch.shared_bytes, launch.stream);
 }
 
 template <class F>
@@ -1377,9 +1371,8 @@ Kernel with_form(const Launch& launch, Function f) {
 
 template <class T>
 cudaError_t launch_rollout(const Code& code, const Launch& launch) {
-  const Kernel kernel = with_form(launch, [&](auto form) {
-    return rollout_kernel<T, decltype(form)>(launch.tree_outputs);
-  });
+  const Kernel kernel = with_form(
+      launch, [&](auto form) { return rollout_kernel<T, decltype(form)>(launch.tree_outputs); });
   return start(kernel, code, launch);
 }
 

@@ -43,7 +43,7 @@ struct AutomatonShape {
 struct AutomatonDraws {
   std::uint64_t seed = 0;
   std::uint32_t draw = 0;
-  std::int64_t samples = 0;  ///< drawn at once, of which a rollout may take the first; 0: its own
+  std::int64_t samples = 0;    ///< drawn at once, of which a rollout may take the first; 0: its own
   bool random_starts = false;  ///< else those that were given
   std::uint32_t start_stream = 0;
   double fire_rate = 1;
@@ -68,7 +68,7 @@ struct HardOutcome {
   std::int64_t wrong_samples = 0;
 };
 
-struct StepOutcome {
+struct AutomatonOutcome {
   double loss = 0;
   bool finite = true;  ///< loss and gradients; where they were not, nothing was updated
   HardOutcome hard;    ///< of the same starts, before the update, where it was asked for
@@ -102,8 +102,8 @@ class Automaton {
   Tensor states() const;
 
   /// One step of training; with a rollout of the hardened rule beside it if `with_hard`.
-  StepOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
-                   bool with_hard = false);
+  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+                        bool with_hard = false);
 
   /// Where soft gates lead `samples` grids: the loss, and the last state in `last`.
   double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,

@@ -26,7 +26,7 @@ constexpr int neighbourhood = 9;
 struct Layer {
   int gates;
   int first_gate;
-  int inputs_at;   ///< in words from the start of the activations
+  int inputs_at;  ///< in words from the start of the activations
   int outputs_at;
 };
 
@@ -85,14 +85,14 @@ struct Code {
   bool softmax;  ///< 16 logits a gate, else 4
   int perceive_layers, layers, gates;
   int tile, tile_bits, tiles;
-  int columns;       ///< words of a row of the patch: channels times tile
-  int column_bits;   ///< where that is a power of two; else -1
-  int workers;       ///< threads that walk through the layers of the update
-  bool one_tile;  ///< a block at most
+  int columns;      ///< words of a row of the patch: channels times tile
+  int column_bits;  ///< where that is a power of two; else -1
+  int workers;      ///< threads that walk through the layers of the update
+  bool one_tile;    ///< a block at most
   Layer layer[most_layers];
-  int places[neighbourhood];  ///< of the rows of a patch: 4 is the cell itself
-  int opposite[neighbourhood];  ///< the row of the place on the other side
-  int own_row;                  ///< of a patch
+  int places[neighbourhood];         ///< of the rows of a patch: 4 is the cell itself
+  int opposite[neighbourhood];       ///< the row of the place on the other side
+  int own_row;                       ///< of a patch
   Reads patch_reads[neighbourhood];  ///< of the rows of a patch
 
   const Wires* wires;
@@ -101,13 +101,14 @@ struct Code {
   int input_rows;
   const Rest* rest;
   const std::uint32_t* origin;  ///< of positions
-  const std::uint32_t* layer_of;  ///< number of a parameter's layer and, from bit 8 on, its first gate
+  const std::uint32_t*
+      layer_of;  ///< number of a parameter's layer and, from bit 8 on, its first gate
 
   const float* logits;
-  const float* masks;      ///< of gates
-  void* coefficients;      ///< four words a gate
-  // States are [cells][channels]. All are kept; or every n-th, with those between for a stretch; or,
-  // where n is 0, the start and the last two.
+  const float* masks;  ///< of gates
+  void* coefficients;  ///< four words a gate
+  // States are [cells][channels]. All are kept; or every n-th, with those between for a stretch;
+  // or, where n is 0, the start and the last two.
   void* states;
   void* stretch;
   void* last;
@@ -131,8 +132,8 @@ struct Code {
   // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
   // fit, in this much global memory a block; so do the tables, all or none.
   struct {
-    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging,
-        fetched, perceive_edges[2], words;  ///< -1: there are none of those edges
+    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging, fetched,
+        perceive_edges[2], words;  ///< -1: there are none of those edges
   } work;
   struct {
     int coefficients, short_wires, sums;

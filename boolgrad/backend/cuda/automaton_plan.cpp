@@ -47,9 +47,9 @@ void check_layers(const AutomatonShape& shape) {
 
 /// The rows that the edges of a layer take.
 struct EdgeRows {
-  std::vector<std::array<int, 2>> reads;      ///< of an input: the first two, 0 where there is none
-  std::vector<std::array<int, 2>> further;    ///< and the first of the others, and how many
-  std::vector<std::array<int, 2>> of_wires;   ///< of a gate's two wires
+  std::vector<std::array<int, 2>> reads;     ///< of an input: the first two, 0 where there is none
+  std::vector<std::array<int, 2>> further;   ///< and the first of the others, and how many
+  std::vector<std::array<int, 2>> of_wires;  ///< of a gate's two wires
   int rows = 0;
 };
 
@@ -262,7 +262,8 @@ class Planner {
         else plan_.wires[index(plan_.layers[l - 1].first_gate) + r].reads = reads;
       }
       row.resize(order.size());
-      for (std::size_t at = 0; at < order.size(); ++at) row[index(order[at])] = static_cast<int>(at);
+      for (std::size_t at = 0; at < order.size(); ++at)
+        row[index(order[at])] = static_cast<int>(at);
     }
     // What comes back to the outputs is written to their rows.
     const Layer& last = plan_.layers.back();
@@ -334,8 +335,7 @@ class Planner {
     const auto [first, count] = edges.further[row];
     if (count > 0) {
       reads.rest = static_cast<int>(plan_.rest.size());
-      plan_.rest.push_back(
-          {static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)});
+      plan_.rest.push_back({static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)});
     }
     return reads;
   }
@@ -368,8 +368,8 @@ std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int 
     ++degree[0][index(a)];
     ++degree[1][index(b)];
   }
-  const int colours = std::max(*std::ranges::max_element(degree[0]),
-                               *std::ranges::max_element(degree[1]));
+  const int colours =
+      std::max(*std::ranges::max_element(degree[0]), *std::ranges::max_element(degree[1]));
   // at[side][vertex * colours + colour]: the edge of that colour there, or -1.
   std::array<std::vector<int>, 2> at;
   for (auto& side : at) side.assign(n * index(colours), -1);
@@ -416,9 +416,11 @@ std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int 
     matchings[index(colour_of[e])].push_back(static_cast<int>(e));
   }
   // Whole groups first, so that they stay whole.
-  std::ranges::stable_sort(matchings, [](const auto& x, const auto& y) { return x.size() > y.size(); });
+  std::ranges::stable_sort(matchings,
+                           [](const auto& x, const auto& y) { return x.size() > y.size(); });
   std::vector<int> order;
-  for (const auto& matching : matchings) order.insert(order.end(), matching.begin(), matching.end());
+  for (const auto& matching : matchings)
+    order.insert(order.end(), matching.begin(), matching.end());
   return order;
 }
 

@@ -26,8 +26,8 @@ void Automaton::set_inputs(const AutomatonInputs& /*inputs*/) { refuse(); }
 double Automaton::gradients(const AutomatonDraws& /*draws*/) { refuse(); }
 std::vector<Tensor> Automaton::logit_gradients() const { refuse(); }
 Tensor Automaton::states() const { refuse(); }
-StepOutcome Automaton::step(const AutomatonDraws& /*draws*/, std::int64_t /*step*/,
-                            double /*learning_rate*/, bool /*with_hard*/) {
+AutomatonOutcome Automaton::step(const AutomatonDraws& /*draws*/, std::int64_t /*step*/,
+                                 double /*learning_rate*/, bool /*with_hard*/) {
   refuse();
 }
 double Automaton::soft_rollout(std::int64_t /*samples*/, const AutomatonInputs& /*inputs*/,
