@@ -236,15 +236,15 @@ Outcome play(const Plan& plan, const RunArguments& arguments) {
              .width = plan.size.width,
              .steps = plan.steps});
   Outcome outcome;
-  const auto is_frame = [&] {
-    return film.wants(simulation.steps(), !simulation.struck().empty());
-  };
+  // Without a film nobody looks at a state before the last.
+  const std::int64_t at_once = film.records() ? 1 : std::max<std::int64_t>(1, plan.steps);
   while (true) {
-    if (is_frame()) film.add(simulation.steps(), state_image(simulation.state(), plan.channels));
+    if (film.wants(simulation.steps(), !simulation.struck().empty())) {
+      film.add(simulation.steps(), state_image(simulation.state(), plan.channels));
+    }
     if (simulation.steps() == plan.steps) break;
     const Clock::time_point before = Clock::now();
-    do simulation.step();
-    while (simulation.steps() < plan.steps && !is_frame());
+    simulation.step(at_once);
     simulation.wait();
     outcome.seconds += std::chrono::duration<double>(Clock::now() - before).count();
   }

@@ -113,7 +113,7 @@ GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario
       rule,
       starts_for(experiment, rule, grids, scenario.height, scenario.width, scenario.options.seed),
       scenario.options);
-  for (std::int64_t step = 0; step < scenario.steps; ++step) simulation.step();
+  simulation.step(scenario.steps);
   const std::int64_t channels = target.shape()[0];
   return compare(simulation.state(),
                  target.viewed_as({channels, 1, scenario.height, scenario.width}),

@@ -1,5 +1,6 @@
 #include "boolgrad/train/simulation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "boolgrad/automata/bit_automaton.h"
@@ -18,7 +19,8 @@ class Simulation::Place {
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
-  /// A step of the cells that fire with probability `fire.rate`.
+  /// `count` steps of all cells, and one of those that fire.
+  virtual void step(std::int64_t count) = 0;
   virtual void step(const cuda::BitFire& fire) = 0;
   virtual void clear(const Rectangle& rectangle) = 0;
   virtual const BitGrid& state() = 0;
@@ -31,8 +33,10 @@ class OnHost : public Simulation::Place {
  public:
   OnHost(const Rule& rule, BitGrid state) : automaton_(rule), state_(std::move(state)) {}
 
+  void step(std::int64_t count) override {
+    for (std::int64_t i = 0; i < count; ++i) automaton_.step(state_);
+  }
   void step(const cuda::BitFire& fire) override {
-    if (fire.rate >= 1) return automaton_.step(state_);
     const RolloutSize size{state_.batch(), state_.height(), state_.width(), 1};
     const BitGrid fires =
         BitGrid::from(fire_masks(size, fire.rate, fire.seed, fire.stream, fire.draw));
@@ -57,9 +61,12 @@ class OnCuda : public Simulation::Place {
     automaton_.upload(state_.words());
   }
 
+  void step(std::int64_t count) override {
+    automaton_.step(count);
+    fetched_ = false;
+  }
   void step(const cuda::BitFire& fire) override {
-    if (fire.rate < 1) automaton_.step(fire);
-    else automaton_.step();
+    automaton_.step(fire);
     fetched_ = false;
   }
   void clear(const Rectangle& rectangle) override {
@@ -115,11 +122,28 @@ Simulation::Simulation(const Rule& rule, const Tensor& starts, const SimulationO
 }
 Simulation::~Simulation() = default;
 
-void Simulation::step() {
-  place_->step(
-      {options_.fire_rate, options_.seed, fire_stream, static_cast<std::uint32_t>(steps_)});
-  ++steps_;
-  strike();
+void Simulation::step(std::int64_t count) {
+  while (count > 0) {
+    const std::int64_t quiet = options_.fire_rate < 1 ? 1 : quiet_steps(count);
+    if (options_.fire_rate < 1) {
+      place_->step(
+          {options_.fire_rate, options_.seed, fire_stream, static_cast<std::uint32_t>(steps_)});
+    } else {
+      place_->step(quiet);
+    }
+    steps_ += quiet;
+    count -= quiet;
+    strike();
+  }
+}
+
+std::int64_t Simulation::quiet_steps(std::int64_t most) const {
+  if (options_.reset > 0) return 1;
+  for (const Damage& damage : options_.damage) {
+    if (damage.last <= steps_) continue;
+    most = std::min(most, std::max<std::int64_t>(1, damage.first - steps_));
+  }
+  return most;
 }
 
 void Simulation::wait() const { place_->wait(); }

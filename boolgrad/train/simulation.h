@@ -38,7 +38,7 @@ class Simulation {
   ~Simulation();
 
   /// A device may still be at work when this returns.
-  void step();
+  void step(std::int64_t count = 1);
 
   /// Returns when all steps have been taken.
   void wait() const;
@@ -54,6 +54,8 @@ class Simulation {
 
  private:
   void strike();
+  /// Steps, at most so many, until damage may strike after the last of them.
+  std::int64_t quiet_steps(std::int64_t most) const;
 
   SimulationOptions options_;
   std::unique_ptr<Place> place_;

@@ -166,14 +166,15 @@ __global__ void interpret(BitLayout grid, BitTables tables, BitStates states,
 
 template <int rows, bool shared>
 cudaError_t launch_interpreter(const BitLayout& layout, const BitTables& tables,
-                               const BitStates& states, const BitLaunch& launch) {
+                               const BitStates& states, const BitLaunch& launch,
+                               cudaStream_t stream) {
   if (shared) {
     const cudaError_t error =
         cudaFuncSetAttribute(interpret<rows, shared>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(launch.shared_bytes));
     if (error != cudaSuccess) return error;
   }
-  interpret<rows, shared><<<launch.blocks, launch.threads, launch.shared_bytes>>>(
+  interpret<rows, shared><<<launch.blocks, launch.threads, launch.shared_bytes, stream>>>(
       layout, tables, states, reinterpret_cast<Column<rows>*>(launch.scratch));
   return cudaGetLastError();
 }
@@ -241,26 +242,28 @@ std::uint32_t blocks_for(std::uint32_t items) { return (items + threads - 1) / t
 }  // namespace
 
 cudaError_t interpret_bits(const BitLayout& layout, const BitTables& tables,
-                           const BitStates& states, const BitLaunch& launch) {
+                           const BitStates& states, const BitLaunch& launch, cudaStream_t stream) {
   const bool shared = launch.scratch == nullptr;
   if (launch.rows == 4) {
-    return shared ? launch_interpreter<4, true>(layout, tables, states, launch)
-                  : launch_interpreter<4, false>(layout, tables, states, launch);
+    return shared ? launch_interpreter<4, true>(layout, tables, states, launch, stream)
+                  : launch_interpreter<4, false>(layout, tables, states, launch, stream);
   }
-  return shared ? launch_interpreter<1, true>(layout, tables, states, launch)
-                : launch_interpreter<1, false>(layout, tables, states, launch);
+  return shared ? launch_interpreter<1, true>(layout, tables, states, launch, stream)
+                : launch_interpreter<1, false>(layout, tables, states, launch, stream);
 }
 
-cudaError_t draw_fire(const BitLayout& layout, const BitDraw& of, std::uint32_t* fire) {
-  draw<<<blocks_for(layout.batch * layout.height * layout.words), threads>>>(layout, of, fire);
+cudaError_t draw_fire(const BitLayout& layout, const BitDraw& of, std::uint32_t* fire,
+                      cudaStream_t stream) {
+  draw<<<blocks_for(layout.batch * layout.height * layout.words), threads, 0, stream>>>(layout, of,
+                                                                                        fire);
   return cudaGetLastError();
 }
 
-cudaError_t clear_bits(const BitLayout& layout, const BitRectangle& rectangle,
-                       std::uint32_t* state) {
+cudaError_t clear_bits(const BitLayout& layout, const BitRectangle& rectangle, std::uint32_t* state,
+                       cudaStream_t stream) {
   const std::uint32_t words = (rectangle.left + rectangle.width + 31) / 32 - rectangle.left / 32;
   const std::uint32_t items = layout.channels * layout.batch * rectangle.height * words;
-  clear<<<blocks_for(items), threads>>>(layout, rectangle, state);
+  clear<<<blocks_for(items), threads, 0, stream>>>(layout, rectangle, state);
   return cudaGetLastError();
 }
 

@@ -52,8 +52,8 @@ class BitAutomaton {
   void upload(std::span<const std::uint64_t> words);
   void download(std::span<std::uint64_t> words) const;
 
-  /// One step of all cells, or of those that fire.
-  void step();
+  /// Steps of all cells, or one of those that fire.
+  void step(std::int64_t count = 1);
   void step(const BitFire& fire);
 
   /// Sets all channels of a rectangle inside of every grid to 0.

@@ -56,8 +56,8 @@ struct BitStates {
   const std::uint32_t* fire;
 };
 
-/// How the interpreter is launched. A thread computes `rows` words that lie below one another, at
-/// once 4 or 1. Slots lie in shared memory, or in `scratch` where that is not null.
+/// How the interpreter is launched. A thread computes `rows` words, 4 or 1, that lie below one
+/// another. Slots lie in shared memory, or in `scratch` where that is not null.
 struct BitLaunch {
   int rows;
   int blocks;
@@ -67,7 +67,7 @@ struct BitLaunch {
 };
 
 cudaError_t interpret_bits(const BitLayout& layout, const BitTables& tables,
-                           const BitStates& states, const BitLaunch& launch);
+                           const BitStates& states, const BitLaunch& launch, cudaStream_t stream);
 
 /// Who fires in a step: those whose 32 random bits are below `below`.
 struct BitDraw {
@@ -76,12 +76,13 @@ struct BitDraw {
   std::uint32_t stream;
   std::uint32_t draw;
 };
-cudaError_t draw_fire(const BitLayout& layout, const BitDraw& draw, std::uint32_t* fire);
+cudaError_t draw_fire(const BitLayout& layout, const BitDraw& draw, std::uint32_t* fire,
+                      cudaStream_t stream);
 
 struct BitRectangle {
   std::uint32_t top, left, height, width;
 };
-cudaError_t clear_bits(const BitLayout& layout, const BitRectangle& rectangle,
-                       std::uint32_t* state);
+cudaError_t clear_bits(const BitLayout& layout, const BitRectangle& rectangle, std::uint32_t* state,
+                       cudaStream_t stream);
 
 }  // namespace boolgrad::cuda
