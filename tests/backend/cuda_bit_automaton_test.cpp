@@ -50,7 +50,7 @@ Rule wide_rule(std::int64_t channels, Border border) {
     gates.push_back({sources, odd});
   }
   add_gates(update, gates);
-  return {border, channels, std::move(perceive), std::move(update)};
+  return {border, 1, std::move(perceive), std::move(update)};
 }
 
 cuda::BitShape shape_of(const BitGrid& grid, Border border) {

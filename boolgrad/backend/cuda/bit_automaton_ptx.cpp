@@ -73,7 +73,7 @@ class StepWriter {
   /// A new word: `make("add.u32", x, 1)`.
   template <class... T>
   Register make(const char* operation, const T&... operands) {
-    const Register result = word();
+    Register result = word();
     body_ += fmt::format("{} {}", operation, result);
     ((body_ += fmt::format(", {}", operands)), ...);
     body_ += ";\n";
@@ -81,38 +81,38 @@ class StepWriter {
   }
   template <class A, class B>
   Register test(const char* comparison, const A& a, const B& b) {
-    const Register result = predicate();
+    Register result = predicate();
     line("setp.{}.u32 {}, {}, {}", comparison, result, a, b);
     return result;
   }
   Register both(const Register& a, const Register& b) {
     if (a.empty()) return b;
     if (b.empty()) return a;
-    const Register result = predicate();
+    Register result = predicate();
     line("and.pred {}, {}, {}", result, a, b);
     return result;
   }
   template <class A, class B>
   Register either(const Register& condition, const A& then, const B& otherwise) {
-    const Register result = word();
+    Register result = word();
     line("selp.b32 {}, {}, {}, {}", result, then, otherwise, condition);
     return result;
   }
   Register sum(const Register& a, const Register& b) {
-    const Register result = wide();
+    Register result = wide();
     line("add.s64 {}, {}, {}", result, a, b);
     return result;
   }
   Register parameter(const char* name) {
-    const Register result = wide();
-    const Register global = wide();
+    Register result = wide();
+    Register global = wide();
     line("ld.param.u64 {}, [{}]", result, name);
     line("cvta.to.global.u64 {}, {}", global, result);
     return global;
   }
   /// A word of a channel; 0 where the guard is false.
   Register load(const Register& guard, const Register& at, std::uint32_t channel) {
-    const Register result = word();
+    Register result = word();
     if (!guard.empty()) line("mov.b32 {}, 0", result);
     line_if(guard, "ld.global.nc.b32 {}, [{}+{}]", result, at, channel_bytes(channel));
     return result;
