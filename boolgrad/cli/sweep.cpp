@@ -92,15 +92,17 @@ int jobs_of(const SweepArguments& arguments) {
 // What is shown
 
 std::string progress_text(const SweepProgress& progress) {
-  constexpr std::size_t most_shown = 4;
+  constexpr std::size_t most_shown = 2;
   std::string text =
       fmt::format("{}/{} runs, {} converged", progress.done, progress.runs, progress.converged);
-  for (std::size_t i = 0; i < std::min(most_shown, progress.running.size()); ++i) {
+  const std::size_t shown = std::min(most_shown, progress.running.size());
+  for (std::size_t i = 0; i < shown; ++i) {
     const SweepProgress::Running& running = progress.running[i];
-    text += fmt::format(" | {} step {}/{} hard {:.0f}", running.name, running.steps,
-                        running.all_steps, running.hard_loss);
+    text +=
+        fmt::format(", {} at {} with {:.0f} wrong", running.name, running.steps, running.hard_loss);
   }
-  return text;
+  const std::size_t others = progress.running.size() - shown;
+  return others == 0 ? text : text + fmt::format(", {} more", others);
 }
 
 std::string outcome_text(const SweepEntry& entry) {

@@ -332,7 +332,7 @@ class Runner {
   void tell(const SweepRun& run, std::size_t index, std::int64_t steps, const LogEntry& last) {
     if (!options_.watch) return;
     const std::lock_guard lock(mutex_);
-    running_[index] = {run.name, steps, run.experiment.training.steps, last.evaluation.hard_loss};
+    running_[index] = {run.name, steps, last.evaluation.hard_loss};
     show();
   }
 

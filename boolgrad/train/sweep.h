@@ -71,8 +71,7 @@ struct SweepProgress {
   struct Running {
     std::string name;
     std::int64_t steps = 0;
-    std::int64_t all_steps = 0;
-    double hard_loss = 0;
+    double hard_loss = 0;  ///< when it was last looked at
   };
   std::int64_t runs = 0;
   std::int64_t done = 0;
