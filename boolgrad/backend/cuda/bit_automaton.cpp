@@ -70,14 +70,24 @@ class OwnedCode {
   std::size_t row_words_;
 };
 
+/// What a program does to a word: reads, operations and writes.
+double length_of(const BitCode& code) {
+  return static_cast<double>(code.inputs.size() + code.steps.size() + code.outputs.size());
+}
+
+/// Words that a thread of the compiled program computes. Several share what they read, as long as
+/// registers hold the values of all of them.
+int compiled_rows(const BitCode& code) {
+  constexpr std::size_t most_slots = 100;
+  return code.slots <= most_slots ? 4 : 1;
+}
+
 /// The driver's compilation of a step.
 class CompiledStep {
  public:
   /// Stays empty where the driver brings no compiler.
   CompiledStep(const BitCode& code, const BitLayout& layout, bool fires) {
-    // More rows a thread share what they read; a long program would only grow.
-    constexpr std::size_t long_program = 512;
-    rows_ = code.steps.size() < long_program ? 4 : 1;
+    rows_ = compiled_rows(code);
     const std::string text = step_ptx(code, layout, rows_, fires);
     const cudaError_t error =
         cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
@@ -118,10 +128,11 @@ class CompiledStep {
 class InterpretedStep {
  public:
   InterpretedStep(const BitCode& code, const BitLayout& layout) : layout_(layout) {
+    const std::uint32_t apart = choose_launch(std::max<std::size_t>(1, code.slots));
     std::vector<BitSource> sources;
     for (const BitPort& port : code.inputs) {
       const auto place = static_cast<std::int32_t>(port.index % 9);
-      sources.push_back({port.index / 9, place / 3 - 1, place % 3 - 1, port.slot});
+      sources.push_back({port.index / 9, place / 3 - 1, place % 3 - 1, port.slot * apart});
     }
     std::vector<uint2> runs;
     for (const BitRun& run : code.runs) {
@@ -130,10 +141,13 @@ class InterpretedStep {
       runs.push_back({kind, run.count});
     }
     std::vector<uint4> steps;
-    for (const BitStep& step : code.steps) steps.push_back({step.out, step.a, step.b, step.c});
+    for (const BitStep& step : code.steps) {
+      steps.push_back({step.out * apart, step.a * apart, step.b * apart, step.c * apart});
+    }
+    steps.push_back({});
     std::vector<BitSink> sinks;
     for (const BitPort& port : code.outputs) {
-      sinks.push_back({port.index, port.slot, ~0U, port.complemented ? ~0U : 0U});
+      sinks.push_back({port.index, port.slot * apart, ~0U, port.complemented ? ~0U : 0U});
     }
     for (const BitConstant& constant : code.constants) {
       sinks.push_back({constant.output, 0, 0, constant.value ? ~0U : 0U});
@@ -149,7 +163,6 @@ class InterpretedStep {
                static_cast<std::uint32_t>(sources.size()),
                static_cast<std::uint32_t>(runs.size()),
                static_cast<std::uint32_t>(sinks.size())};
-    choose_launch(std::max<std::size_t>(1, code.slots));
   }
 
   void run(const BitStates& states, cudaStream_t stream) const {
@@ -157,32 +170,34 @@ class InterpretedStep {
   }
 
  private:
-  void choose_launch(std::size_t slots) {
-    constexpr int threads = 128;
-    const auto processors = static_cast<std::size_t>(attribute(cudaDevAttrMultiProcessorCount));
+  /// Returns the bytes from a thread's slot to its next.
+  std::uint32_t choose_launch(std::size_t slots) {
+    constexpr std::size_t threads = 128;
     const auto most_shared =
         static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const auto bytes = [&](int rows) {
-      return slots * threads * static_cast<std::size_t>(rows) * sizeof(std::uint32_t);
+    const auto bytes = [&](std::size_t rows) {
+      return slots * threads * rows * sizeof(std::uint32_t);
     };
     // Four words a thread take four times the memory and spread the cost of reading the program:
     // worth it where two blocks still fit beside one another.
-    launch_ = {bytes(4) * 2 <= most_shared ? 4 : 1, 0, threads, 0, nullptr};
-    const auto rows = static_cast<std::uint32_t>(launch_.rows);
+    const std::uint32_t rows = bytes(4) * 2 <= most_shared ? 4 : 1;
     const std::size_t places =
         std::size_t{layout_.batch} * ((layout_.height + rows - 1) / rows) * layout_.words;
-    const std::size_t needed = (places + threads - 1) / threads;
-    if (bytes(launch_.rows) <= most_shared) {
-      launch_.shared_bytes = bytes(launch_.rows);
-      launch_.blocks = static_cast<int>(needed);
-      return;
+    const bool shared = bytes(rows) <= most_shared;
+    std::size_t blocks = (places + threads - 1) / threads;
+    if (!shared) {
+      // As many threads as keep the device busy, and no more: each has slots of its own.
+      constexpr std::size_t blocks_per_processor = 4;
+      constexpr std::size_t most_scratch = std::size_t{1} << 30;
+      const auto processors = static_cast<std::size_t>(attribute(cudaDevAttrMultiProcessorCount));
+      blocks = std::min({blocks, processors * blocks_per_processor,
+                         std::max<std::size_t>(1, most_scratch / bytes(rows))});
+      scratch_ = DeviceArray<std::uint32_t>(slots * blocks * threads * rows);
     }
-    // As many threads as keep the device busy, and no more: each has slots of its own.
-    constexpr std::size_t blocks_per_processor = 4;
-    const std::size_t blocks = std::min(needed, processors * blocks_per_processor);
-    launch_.blocks = static_cast<int>(blocks);
-    scratch_ = DeviceArray<std::uint32_t>(slots * blocks * threads);
-    launch_.scratch = scratch_.data();
+    launch_ = {static_cast<int>(rows), static_cast<int>(blocks), static_cast<int>(threads),
+               shared ? bytes(rows) : 0, shared ? nullptr : scratch_.data()};
+    return static_cast<std::uint32_t>((shared ? 1 : blocks) * threads * rows *
+                                      sizeof(std::uint32_t));
   }
 
   BitLayout layout_;
@@ -281,13 +296,13 @@ struct BitAutomaton::State {
   /// twice as long as it could at most.
   bool compiling_pays() const {
     if (execution != BitExecution::automatic) return execution == BitExecution::compiled;
-    // In words times steps of a program, of which an H200 interprets 7e11 a second: 20 ms, and a
-    // third of one for every step of the program.
-    constexpr double start = 1.4e10;
-    constexpr double per_step = 2.5e8;
-    const auto length = static_cast<double>(code.view().steps.size());
+    // In words times what is done to them, of which an H200 interprets 8e11 a second: 15 ms, and an
+    // eighth of one for every line of the compiled program.
+    constexpr double start = 1.2e10;
+    constexpr double per_line = 1e8;
+    const double length = length_of(code.view());
     const double words = static_cast<double>(layout.batch) * layout.height * layout.words;
-    return steps * words * length > start + per_step * length;
+    return steps * words * length > start + per_line * length * compiled_rows(code.view());
   }
 
   /// Between rows that have one above and one below each grid, and those of the device, without.

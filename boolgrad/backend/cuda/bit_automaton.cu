@@ -40,6 +40,7 @@ __device__ Column<rows> around(const BitLayout& grid, const std::uint32_t* from,
   const std::uint32_t* channel =
       from + source.channel * grid.channel_words + place.item * grid.height * grid.pitch;
   Column<rows> column;
+#pragma unroll
   for (int i = 0; i < rows; ++i) {
     int y = static_cast<int>(place.y) + i + source.dy;
     const int height = static_cast<int>(grid.height);
@@ -72,24 +73,30 @@ __device__ std::uint32_t outer_of(std::uint32_t v, std::uint32_t c) {
   return ~(v ^ c);
 }
 
-/// The slots of a thread: those of neighbouring threads lie side by side.
+/// The slots of a thread by their distance in bytes from its first one. Those of neighbouring
+/// threads lie side by side.
 template <int rows>
 struct Slots {
-  Column<rows>* first;
-  std::size_t stride;
+  char* first;
 
-  __device__ Column<rows>& operator[](std::uint32_t slot) const { return first[slot * stride]; }
+  __device__ Column<rows>& operator[](std::uint32_t distance) const {
+    return *reinterpret_cast<Column<rows>*>(first + distance);
+  }
 };
 
 template <int kind, int rows>
 __device__ void run_kind(const uint4* steps, std::uint32_t count, const Slots<rows>& slots) {
   constexpr bool reads_c = kind / 4 >= 2;
+  // A step is fetched while the one before it is computed; the table has one more at its end.
+  uint4 next = __ldg(steps);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const uint4 step = __ldg(steps + i);
+    const uint4 step = next;
+    next = __ldg(steps + i + 1);
     const Column<rows> a = slots[step.y];
     const Column<rows> b = slots[step.z];
     const Column<rows> c = reads_c ? slots[step.w] : a;
     Column<rows> out;
+#pragma unroll
     for (int r = 0; r < rows; ++r) {
       out.of[r] = outer_of<kind / 4>(inner_of<kind % 4>(a.of[r], b.of[r]), c.of[r]);
     }
@@ -138,9 +145,9 @@ __global__ void interpret(BitLayout grid, BitTables tables, BitStates states,
   extern __shared__ uint4 shared_memory[];
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t all_threads = gridDim.x * blockDim.x;
-  const Slots<rows> slots =
-      shared ? Slots<rows>{reinterpret_cast<Column<rows>*>(shared_memory) + threadIdx.x, blockDim.x}
-             : Slots<rows>{scratch + thread, all_threads};
+  Column<rows>* own_slots =
+      shared ? reinterpret_cast<Column<rows>*>(shared_memory) + threadIdx.x : scratch + thread;
+  const Slots<rows> slots{reinterpret_cast<char*>(own_slots)};
   const std::uint32_t bands = (grid.height + rows - 1) / rows;
   const std::uint32_t places = grid.batch * bands * grid.words;
   for (std::uint32_t i = thread; i < places; i += all_threads) {

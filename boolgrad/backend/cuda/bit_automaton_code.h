@@ -22,6 +22,8 @@ struct BitLayout {
   }
 };
 
+// Slots of programs are given by their distance in bytes from a thread's first one.
+
 /// An input of a program: where it lies, seen from the cell.
 struct BitSource {
   std::uint32_t channel;
@@ -42,7 +44,7 @@ struct BitSink {
 struct BitTables {
   const BitSource* sources;
   const uint2* runs;   ///< kind, outer * 4 + inner, and how many steps
-  const uint4* steps;  ///< slots: out, a, b, c
+  const uint4* steps;  ///< slots: out, a, b, c; and one step more that nobody takes
   const BitSink* sinks;
   std::uint32_t source_count;
   std::uint32_t run_count;
