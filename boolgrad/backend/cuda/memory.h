@@ -1,0 +1,67 @@
+// Memory of the device. What is given back is kept for whoever asks for about as much next.
+//
+// No header of the vendor is included here, so that rooms above need not know whether the backend
+// was built.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace boolgrad::cuda {
+
+/// At least so many bytes, aligned for any type. Throws, saying how much was asked for and how much
+/// is free, where the device has no more.
+void* allocate(std::size_t bytes);
+
+/// Gives memory back. Nothing that was launched may use it any more once somebody else has it: a
+/// block changes hands only after the device has come to rest.
+void release(void* memory) noexcept;
+
+void copy_to_device(void* to, const void* from, std::size_t bytes);
+void copy_to_host(void* to, const void* from, std::size_t bytes);
+void clear(void* memory, std::size_t bytes);
+
+/// Memory on the device, given back with the object.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  explicit DeviceArray(std::size_t count)
+      : data_(static_cast<T*>(allocate(count * sizeof(T)))), count_(count) {}
+  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
+    upload(values.data(), values.size());
+  }
+  ~DeviceArray() { release(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+
+  void upload(const T* values, std::size_t count) {
+    copy_to_device(data_, values, count * sizeof(T));
+  }
+  void download(T* values, std::size_t count) const {
+    copy_to_host(values, data_, count * sizeof(T));
+  }
+  std::vector<T> values() const {
+    std::vector<T> result(count_);
+    download(result.data(), count_);
+    return result;
+  }
+  void clear() { cuda::clear(data_, count_ * sizeof(T)); }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace boolgrad::cuda
