@@ -71,19 +71,30 @@ TEST_F(SweepTest, VariesKeys) {
 }
 
 TEST_F(SweepTest, StopsOnASignalAndGoesOn) {
-  std::vector<std::string> command = {BOOLGRAD_CLI, "sweep", "add",
-                                      "--seeds",    "6",     "--steps",
-                                      "300",        "--set", "training.stop_when_solved=false",
-                                      "--jobs",     "2",     "--quiet",
-                                      "--out",      out_};
+  const std::string small = (scratch_ / "small.toml").string();
+  write_bytes(small, R"(
+[task]
+kind = "xor"
+bits = 4
+[network]
+hidden = [32, 16]
+arity = 4
+[training]
+steps = 400
+learning_rate = 0.2
+loss = "l4"
+stop_when_solved = false
+)");
+  std::vector<std::string> command = {BOOLGRAD_CLI, "sweep", small,     "--seeds", "6",
+                                      "--jobs",     "2",     "--quiet", "--out",   out_};
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t process = 0;
   ASSERT_EQ(posix_spawn(&process, argv[0], nullptr, nullptr, argv.data(), environ), 0);
-  // Once it is under way.
-  for (int i = 0; i < 1000 && !fs::exists(out_ + "/seed-2/metrics.jsonl"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // Metrics come after the signal handlers.
+  while (!fs::exists(out_ + "/seed-1/metrics.jsonl")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   kill(process, SIGINT);
   EXPECT_EQ(wait_for(process), 0);
