@@ -21,6 +21,8 @@ class BitAutomaton {
   explicit BitAutomaton(const Rule& rule);
 
   std::int64_t channels() const { return channels_; }
+  /// What a cell computes in a step: inputs and outputs as those of `hardened_circuit`.
+  const BitProgram& program() const { return program_; }
   /// Gates of two inputs that a cell computes in a step.
   std::int64_t operations() const { return program_.operations(); }
 

@@ -58,6 +58,10 @@ class BitGrid {
                                      channel_words_);
   }
 
+  /// All channels, one after the other.
+  std::span<std::uint64_t> words() { return words_; }
+  std::span<const std::uint64_t> words() const { return words_; }
+
   /// Bits of a row's last word that are cells.
   std::uint64_t last_word_mask() const {
     return width_ % 64 == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << (width_ % 64)) - 1;

@@ -51,11 +51,18 @@ struct BitPort {
   bool complemented = false;  ///< outputs only
 };
 
+/// An output that is the same for all samples.
+struct BitConstant {
+  std::uint32_t output = 0;
+  bool value = false;
+};
+
 struct BitCode {
   std::span<const BitPort> inputs;
   std::span<const BitRun> runs;
   std::span<const BitStep> steps;
   std::span<const BitPort> outputs;
+  std::span<const BitConstant> constants;  ///< the outputs that no slot holds
   std::size_t slots = 0;
   std::size_t row_words = 0;  ///< of a slot: a power of two between the two below
 };

@@ -43,6 +43,8 @@ struct Benchmark {
 void bench_ops(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+/// Its part for the hardened rule of a model on the GPU.
+void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 
 template <class F>
 double milliseconds_of(const F& work) {

@@ -228,7 +228,10 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
     return add_machine(facts);
   }
   const TensorFile file = load_safetensors(options.file);
-  if (Rule::is_in(file)) return bench_model(options, report, facts);
+  if (Rule::is_in(file)) {
+    return options.device == "cuda" ? bench_hard_on_cuda(options, report, facts)
+                                    : bench_model(options, report, facts);
+  }
   if (!holds_automaton_cases(file)) {
     fail("bench", "{}: expected an automaton or reference values of one, received neither",
          options.file);

@@ -34,6 +34,7 @@ using AddCommand = void (*)(CLI::App& root, CommonOptions& common, Job& job);
 void add_verify(CLI::App& root, CommonOptions& common, Job& job);
 void add_bench(CLI::App& root, CommonOptions& common, Job& job);
 void add_train(CLI::App& root, CommonOptions& common, Job& job);
+void add_sweep(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);

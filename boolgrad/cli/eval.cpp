@@ -29,6 +29,7 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
     fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
          model.experiment->task.kind);
   }
+  check_device(arguments.device);
   const BooleanTask task = make_task(*model.experiment);
   check_fits(model.network(), task, arguments.model);
   const Evaluation evaluation =
@@ -58,7 +59,7 @@ void check_arguments(const EvalArguments& arguments) {
     throw UsageError(fmt::format("[eval] expected --grids from 1 to {}, received {}", most_grids,
                                  *arguments.grids));
   }
-  check_device(arguments.device);
+  check_device(arguments.device, on_cuda);
 }
 
 int run(const EvalArguments& arguments, const CommonOptions& common) {

@@ -29,9 +29,11 @@ std::int64_t grids_of(const Experiment& experiment, const Scenario& scenario, st
   return same ? 1 : asked;
 }
 
-std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::int64_t grids) {
+std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::int64_t grids,
+                           const std::string& device) {
   std::vector<Line> lines;
-  for (const Scenario& scenario : scenarios_of(experiment)) {
+  for (Scenario& scenario : scenarios_of(experiment)) {
+    scenario.options.device = device;
     lines.push_back(
         {scenario, play(experiment, rule, scenario, grids_of(experiment, scenario, grids))});
   }
@@ -39,12 +41,16 @@ std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::
 }
 
 /// Every neighbourhood there is, as in training, and a long run beside Conway's own rule.
-std::vector<Line> play_life(const Experiment& experiment, const Rule& rule) {
+std::vector<Line> play_life(const Experiment& experiment, const Rule& rule,
+                            const std::string& device) {
   const AutomatonTask task = life_task();
-  const GridMistakes step = compare(hard_states(rule, task.starts, {}, 1), task.target);
+  Simulation all(rule, task.starts, {.device = device});
+  all.step();
+  const GridMistakes step = compare(all.state(), task.target);
   constexpr std::int64_t side = 128;
   constexpr std::int64_t steps = 300;
-  const std::int64_t wrong = differences_from_life(rule, side, side, steps, fresh_seed(experiment));
+  const std::int64_t wrong =
+      differences_from_life(rule, side, side, steps, fresh_seed(experiment), device);
   return {{{"all neighbourhoods", task.height(), task.width(), 1}, step},
           {{"every step as Conway's", side, side, steps},
            {.bits = wrong,
@@ -111,8 +117,8 @@ void eval_automaton(const EvalArguments& arguments, const Model& model,
   const Evaluation evaluation = learner.evaluate();
   const std::vector<Line> lines =
       experiment.task.kind == "life"
-          ? play_life(experiment, rule)
-          : play_all(experiment, rule, arguments.grids.value_or(usual_grids));
+          ? play_life(experiment, rule, arguments.device)
+          : play_all(experiment, rule, arguments.grids.value_or(usual_grids), arguments.device);
   if (!common.quiet) print_report(arguments.model, experiment, evaluation, lines);
   if (common.json) print_json(to_json(experiment, evaluation, lines));
 }

@@ -54,7 +54,7 @@ Film::Film(const FilmOptions& options)
 }
 
 bool Film::wants(std::int64_t step, bool notable) const {
-  if (!gif_ && !animation_) return false;
+  if (!records()) return false;
   return notable || step % every_ == 0 || step == options_.steps;
 }
 

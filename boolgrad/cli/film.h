@@ -29,6 +29,9 @@ class Film {
   /// Refuses a file that cannot be written and sides that no picture can have.
   explicit Film(const FilmOptions& options);
 
+  /// Whether anybody looks at it at all.
+  bool records() const { return gif_ || animation_; }
+
   /// Whether the state after so many steps is a frame. The first and the last are, those that
   /// are `notable`, and all of them where they are not too many.
   bool wants(std::int64_t step, bool notable) const;

@@ -23,7 +23,7 @@ namespace {
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
-constexpr AddCommand commands[] = {add_train,   add_run,    add_eval,
+constexpr AddCommand commands[] = {add_train,   add_sweep,  add_run,  add_eval,
                                    add_inspect, add_verify, add_bench};
 
 std::string version_text() {

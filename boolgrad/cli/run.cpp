@@ -107,7 +107,7 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(
         fmt::format("[run] expected --seed of at least 0, received {}", *arguments.seed));
   }
-  check_device(arguments.device);
+  check_device(arguments.device, on_cuda);
 }
 
 /// A grid that fits into the memory of an ordinary machine.
@@ -196,6 +196,7 @@ Plan plan_of(const RunArguments& arguments) {
   check_size(plan.size, rule);
   plan.steps = arguments.steps.value_or(default_steps(plan.experiment, plan.size));
   plan.options.fire_rate = arguments.fire_rate.value_or(plan.experiment.automaton.fire_rate);
+  plan.options.device = arguments.device;
   plan.options.seed =
       arguments.seed ? static_cast<std::uint64_t>(*arguments.seed) : fresh_seed(plan.experiment);
   for (const std::string& text : arguments.damage) {
@@ -235,13 +236,16 @@ Outcome play(const Plan& plan, const RunArguments& arguments) {
              .width = plan.size.width,
              .steps = plan.steps});
   Outcome outcome;
+  // Without a film nobody looks at a state before the last.
+  const std::int64_t at_once = film.records() ? 1 : std::max<std::int64_t>(1, plan.steps);
   while (true) {
     if (film.wants(simulation.steps(), !simulation.struck().empty())) {
       film.add(simulation.steps(), state_image(simulation.state(), plan.channels));
     }
     if (simulation.steps() == plan.steps) break;
     const Clock::time_point before = Clock::now();
-    simulation.step();
+    simulation.step(at_once);
+    simulation.wait();
     outcome.seconds += std::chrono::duration<double>(Clock::now() - before).count();
   }
   if (!arguments.png.empty()) {

@@ -1,8 +1,6 @@
 // `boolgrad train`: trains an experiment in a folder, from the start or from its checkpoint.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -12,7 +10,8 @@
 #include <vector>
 
 #include "boolgrad/cli/command.h"
-#include "boolgrad/cli/shipped.h"
+#include "boolgrad/cli/experiment_file.h"
+#include "boolgrad/cli/interruption.h"
 #include "boolgrad/cli/train_view.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
@@ -45,26 +44,6 @@ struct TrainArguments {
 
 // ---------------------------------------------------------------------------------------------
 // Which experiment
-
-std::vector<std::string> built_in_names() {
-  std::vector<std::string> names;
-  for (const fs::path& file : shipped_files("experiments", ".toml")) {
-    names.push_back(file.stem().string());
-  }
-  return names;
-}
-
-/// The file of an experiment that is given by its path or by the name of a built-in one.
-fs::path experiment_file(const std::string& given) {
-  if (given.ends_with(".toml") || given.find('/') != std::string::npos) return given;
-  const std::vector<std::string> names = built_in_names();
-  if (std::ranges::find(names, given) == names.end()) {
-    throw UsageError(
-        fmt::format("[train] expected a TOML file or a built-in experiment ({}), received '{}'{}",
-                    alternatives(names), printable(given), suggestion(given, names)));
-  }
-  return shipped_folder("experiments") / (given + ".toml");
-}
 
 /// A bitmap brings the size of its grid along; a picture is fitted to the experiment's.
 std::vector<std::string> target_overrides(const std::string& target) {
@@ -116,7 +95,7 @@ void check_use(const TrainArguments& arguments, const Experiment& experiment) {
 }
 
 Experiment experiment_from_file(const TrainArguments& arguments) {
-  const fs::path path = experiment_file(arguments.experiment);
+  const fs::path path = experiment_file("train", arguments.experiment);
   check_use(arguments, read_experiment(path));
   return read_experiment(path, overrides_of(arguments));
 }
@@ -148,17 +127,6 @@ fs::path folder_of(const TrainArguments& arguments, const Experiment& experiment
   if (!arguments.resume_from.empty()) return arguments.resume_from;
   if (!arguments.out.empty()) return arguments.out;
   return fs::path("runs") / fmt::format("{}-{}", experiment.name, experiment.seed);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Being stopped
-
-volatile std::sig_atomic_t asked_to_stop = 0;
-
-// Asked a second time, the program ends at once.
-extern "C" void ask_to_stop(int signal) {
-  asked_to_stop = 1;
-  std::signal(signal, SIG_DFL);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -199,13 +167,12 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
   options.folder = folder_of(arguments, experiment);
   options.device = arguments.device;
   options.resume = arguments.resume;
-  options.stop = [] { return asked_to_stop != 0; };
+  options.stop = interrupted;
   make_run_folder(options.folder);
   if (!common.quiet) print_setting(arguments, experiment, *learner);
   TrainView view(experiment, *learner, common.quiet);
   options.watch = [&](std::int64_t steps, const LogEntry& last) { view.watch(steps, last); };
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
+  watch_for_interruption();
   const RunReport report = run_experiment(experiment, options);
   view.finish(report.last);
   const Plots plots = plots_of(experiment, report);

@@ -110,12 +110,20 @@ void BitProgram::run(std::span<const std::uint64_t* const> inputs,
     fail("BitProgram", "expected {} inputs and {} outputs, received {} and {}", inputs_, outputs_,
          inputs.size(), outputs.size());
   }
-  for (const ConstantOutput& constant : constants_) {
+  for (const BitConstant& constant : constants_) {
     std::fill_n(outputs[constant.output], words, constant.value ? ~std::uint64_t{0} : 0);
   }
-  cpu::run_bits({from_inputs_, runs_, steps_, to_outputs_, static_cast<std::size_t>(slots_),
-                 static_cast<std::size_t>(row_words_)},
-                inputs.data(), outputs.data(), words);
+  cpu::run_bits(code(), inputs.data(), outputs.data(), words);
+}
+
+BitCode BitProgram::code() const {
+  return {from_inputs_,
+          runs_,
+          steps_,
+          to_outputs_,
+          constants_,
+          static_cast<std::size_t>(slots_),
+          static_cast<std::size_t>(row_words_)};
 }
 
 }  // namespace boolgrad

@@ -36,12 +36,10 @@ class BitProgram {
   std::int64_t slots() const { return slots_; }
   std::int64_t row_words() const { return row_words_; }
 
- private:
-  struct ConstantOutput {
-    std::uint32_t output;
-    bool value;
-  };
+  /// The program as devices read it; valid as long as this object.
+  BitCode code() const;
 
+ private:
   std::int64_t inputs_;
   std::int64_t outputs_;
   std::int64_t operations_;
@@ -51,7 +49,7 @@ class BitProgram {
   std::vector<BitRun> runs_;
   std::vector<BitStep> steps_;
   std::vector<BitPort> to_outputs_;
-  std::vector<ConstantOutput> constants_;
+  std::vector<BitConstant> constants_;
 };
 
 }  // namespace boolgrad

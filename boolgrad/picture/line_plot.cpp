@@ -79,7 +79,7 @@ class LinePlotDrawing {
   explicit LinePlotDrawing(const LinePlot& plot)
       : plot_(plot),
         x_values_(gathered(plot, &Series::x)),
-        x_(Axis::linear(x_values_, 8, Ends::exact)),
+        x_(plot.log_x ? Axis::logarithmic(x_values_) : Axis::linear(x_values_, 8, Ends::exact)),
         y_(y_axis(plot)) {}
 
   Image draw() {
@@ -99,7 +99,8 @@ class LinePlotDrawing {
   static constexpr double legend_row = 20;
 
   static Axis y_axis(const LinePlot& plot) {
-    const std::vector<double> values = gathered(plot, &Series::y);
+    std::vector<double> values = gathered(plot, &Series::y);
+    values.insert(values.end(), plot.y_includes.begin(), plot.y_includes.end());
     return plot.log_y ? Axis::logarithmic(values) : Axis::linear(values, 6, Ends::rounded);
   }
 

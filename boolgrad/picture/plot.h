@@ -21,6 +21,8 @@ struct LinePlot {
   /// labelled 0, or ≤ 0 where some are negative.
   bool log_y = false;
   std::vector<Series> series;
+  bool log_x = false;                   ///< the same along the other axis
+  std::vector<double> y_includes = {};  ///< values that the axis reaches in any case
 };
 
 /// Draws the points of each series, in the order given, joined by lines: 800 by 500 pixels.

@@ -96,8 +96,7 @@ toml::table parse_override(const std::string& value) {
   return toml::table{{"value", value}};
 }
 
-void apply_override(Experiment& experiment, const std::string& text) {
-  constexpr const char* source = "--set";
+void apply_override(Experiment& experiment, const std::string& text, const std::string& source) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     fail(where, "{}: expected key=value, received '{}'", source, printable(text));
@@ -111,6 +110,11 @@ void apply_override(Experiment& experiment, const std::string& text) {
     fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
          text_of(node));
   }
+}
+
+/// So that a checkpoint can be resumed and a model evaluated from any folder.
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).string();
 }
 
 void check_per_layer(const std::vector<std::int64_t>& values, std::size_t layers,
@@ -197,11 +201,16 @@ Experiment parse_experiment(std::string_view text, const std::string& source,
   if (!experiment.task.file.empty()) {
     experiment.task.file = (folder / experiment.task.file).lexically_normal().string();
   }
-  for (const std::string& one : overrides) apply_override(experiment, one);
-  // Absolute, so that a checkpoint can be resumed and a model evaluated from any folder.
-  if (!experiment.task.file.empty()) {
-    experiment.task.file = std::filesystem::absolute(experiment.task.file).string();
-  }
+  for (const std::string& one : overrides) apply_override(experiment, one, "--set");
+  make_absolute(experiment.task.file);
+  check(experiment, source);
+  return experiment;
+}
+
+Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
+                          const std::string& source) {
+  for (const std::string& one : overrides) apply_override(experiment, one, source);
+  make_absolute(experiment.task.file);
   check(experiment, source);
   return experiment;
 }

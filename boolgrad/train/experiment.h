@@ -131,6 +131,10 @@ Experiment parse_experiment(std::string_view text, const std::string& source,
 Experiment read_experiment(const std::filesystem::path& path,
                            std::span<const std::string> overrides = {});
 
+/// `experiment` with `key=value` overrides. `source` opens messages: `--set`.
+Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
+                          const std::string& source);
+
 /// The whole experiment, defaults included, as TOML that reads back as the same experiment.
 std::string to_toml(const Experiment& experiment);
 

@@ -113,7 +113,7 @@ GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario
       rule,
       starts_for(experiment, rule, grids, scenario.height, scenario.width, scenario.options.seed),
       scenario.options);
-  for (std::int64_t step = 0; step < scenario.steps; ++step) simulation.step();
+  simulation.step(scenario.steps);
   const std::int64_t channels = target.shape()[0];
   return compare(simulation.state(),
                  target.viewed_as({channels, 1, scenario.height, scenario.width}),
@@ -121,9 +121,10 @@ GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario
 }
 
 std::int64_t differences_from_life(const Rule& rule, std::int64_t height, std::int64_t width,
-                                   std::int64_t steps, std::uint64_t seed) {
+                                   std::int64_t steps, std::uint64_t seed,
+                                   const std::string& device) {
   const Tensor starts = random_starts({1, 1, height, width}, seed, start_stream);
-  Simulation simulation(rule, starts, {});
+  Simulation simulation(rule, starts, {.device = device});
   Tensor expected = starts.viewed_as({1, height, width});
   std::int64_t differences = 0;
   for (std::int64_t step = 0; step < steps; ++step) {

@@ -45,6 +45,7 @@ GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario
 /// In how many cells `steps` steps from a random torus differ from Conway's rule, all steps
 /// together.
 std::int64_t differences_from_life(const Rule& rule, std::int64_t height, std::int64_t width,
-                                   std::int64_t steps, std::uint64_t seed);
+                                   std::int64_t steps, std::uint64_t seed,
+                                   const std::string& device = "cpu");
 
 }  // namespace boolgrad

@@ -1,11 +1,105 @@
 #include "boolgrad/train/simulation.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/backend/cuda/bit_automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/train/streams.h"
 
 namespace boolgrad {
+
+class Simulation::Place {
+ public:
+  Place() = default;
+  virtual ~Place() = default;
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  /// `count` steps of all cells, and one of those that fire.
+  virtual void step(std::int64_t count) = 0;
+  virtual void step(const cuda::BitFire& fire) = 0;
+  virtual void clear(const Rectangle& rectangle) = 0;
+  virtual const BitGrid& state() = 0;
+  virtual void wait() = 0;
+};
+
+namespace {
+
+class OnHost : public Simulation::Place {
+ public:
+  OnHost(const Rule& rule, BitGrid state) : automaton_(rule), state_(std::move(state)) {}
+
+  void step(std::int64_t count) override {
+    for (std::int64_t i = 0; i < count; ++i) automaton_.step(state_);
+  }
+  void step(const cuda::BitFire& fire) override {
+    const RolloutSize size{state_.batch(), state_.height(), state_.width(), 1};
+    const BitGrid fires =
+        BitGrid::from(fire_masks(size, fire.rate, fire.seed, fire.stream, fire.draw));
+    automaton_.step(state_, &fires);
+  }
+  void clear(const Rectangle& rectangle) override { state_.clear(rectangle); }
+  const BitGrid& state() override { return state_; }
+  void wait() override {}
+
+ private:
+  BitAutomaton automaton_;
+  BitGrid state_;
+};
+
+class OnCuda : public Simulation::Place {
+ public:
+  OnCuda(const Rule& rule, BitGrid state)
+      : automaton_(BitAutomaton(rule).program().code(),
+                   {state.channels(), state.batch(), state.height(), state.width(),
+                    rule.border() == Border::periodic}),
+        state_(std::move(state)) {
+    automaton_.upload(state_.words());
+  }
+
+  void step(std::int64_t count) override {
+    automaton_.step(count);
+    fetched_ = false;
+  }
+  void step(const cuda::BitFire& fire) override {
+    automaton_.step(fire);
+    fetched_ = false;
+  }
+  void clear(const Rectangle& rectangle) override {
+    automaton_.clear(rectangle.top, rectangle.left, rectangle.height, rectangle.width);
+    fetched_ = false;
+  }
+  const BitGrid& state() override {
+    if (!fetched_) automaton_.download(state_.words());
+    fetched_ = true;
+    return state_;
+  }
+  void wait() override { automaton_.wait(); }
+
+ private:
+  cuda::BitAutomaton automaton_;
+  BitGrid state_;  ///< as it was when it was fetched
+  bool fetched_ = true;
+};
+
+std::unique_ptr<Simulation::Place> place_for(const Rule& rule, const Tensor& starts,
+                                             const std::string& device) {
+  BitGrid state = BitGrid::from(starts);
+  if (state.channels() != rule.channels()) {
+    fail("automaton", "expected a state of {} channels, received {}", rule.channels(),
+         state.channels());
+  }
+  check_grid(rule.border(), state.height(), state.width());
+  if (device == "cpu") return std::make_unique<OnHost>(rule, std::move(state));
+  if (device == "cuda") return std::make_unique<OnCuda>(rule, std::move(state));
+  fail("device", "expected cpu or cuda, received {}", device);
+}
+
+}  // namespace
 
 void check_rectangle(const Rectangle& rectangle, std::int64_t height, std::int64_t width) {
   const bool inside = rectangle.top >= 0 && rectangle.left >= 0 && rectangle.height > 0 &&
@@ -19,26 +113,42 @@ void check_rectangle(const Rectangle& rectangle, std::int64_t height, std::int64
 }
 
 Simulation::Simulation(const Rule& rule, const Tensor& starts, const SimulationOptions& options)
-    : options_(options), automaton_(rule), state_(BitGrid::from(starts)) {
-  check_grid(rule.border(), state_.height(), state_.width());
-  for (const Damage& damage : options.damage) {
-    check_rectangle(damage.rectangle, state_.height(), state_.width());
-  }
+    : options_(options),
+      place_(place_for(rule, starts, options.device)),
+      height_(state().height()),
+      width_(state().width()) {
+  for (const Damage& damage : options.damage) check_rectangle(damage.rectangle, height_, width_);
   strike();
+}
+Simulation::~Simulation() = default;
+
+void Simulation::step(std::int64_t count) {
+  while (count > 0) {
+    const std::int64_t quiet = options_.fire_rate < 1 ? 1 : quiet_steps(count);
+    if (options_.fire_rate < 1) {
+      place_->step(
+          {options_.fire_rate, options_.seed, fire_stream, static_cast<std::uint32_t>(steps_)});
+    } else {
+      place_->step(quiet);
+    }
+    steps_ += quiet;
+    count -= quiet;
+    strike();
+  }
 }
 
-void Simulation::step() {
-  if (options_.fire_rate < 1) {
-    const RolloutSize size{state_.batch(), state_.height(), state_.width(), 1};
-    const BitGrid fire = BitGrid::from(fire_masks(size, options_.fire_rate, options_.seed,
-                                                  fire_stream, static_cast<std::uint32_t>(steps_)));
-    automaton_.step(state_, &fire);
-  } else {
-    automaton_.step(state_);
+std::int64_t Simulation::quiet_steps(std::int64_t most) const {
+  if (options_.reset > 0) return 1;
+  for (const Damage& damage : options_.damage) {
+    if (damage.last <= steps_) continue;
+    most = std::min(most, std::max<std::int64_t>(1, damage.first - steps_));
   }
-  ++steps_;
-  strike();
+  return most;
 }
+
+void Simulation::wait() const { place_->wait(); }
+
+const BitGrid& Simulation::state() const { return place_->state(); }
 
 void Simulation::strike() {
   struck_.clear();
@@ -54,10 +164,10 @@ void Simulation::strike() {
                                                      .index = axis},
                                                     room));
     };
-    struck_.push_back({somewhere(state_.height(), 0), somewhere(state_.width(), 1), options_.reset,
-                       options_.reset});
+    struck_.push_back(
+        {somewhere(height_, 0), somewhere(width_, 1), options_.reset, options_.reset});
   }
-  for (const Rectangle& rectangle : struck_) state_.clear(rectangle);
+  for (const Rectangle& rectangle : struck_) place_->clear(rectangle);
 }
 
 }  // namespace boolgrad

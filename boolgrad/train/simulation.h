@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/tensor/tensor.h"
@@ -24,6 +25,7 @@ struct SimulationOptions {
   std::vector<Damage> damage = {};
   /// Sides of a square that is set to 0 somewhere else after every step; 0 for none.
   std::int64_t reset = 0;
+  std::string device = "cpu";  ///< or `cuda`; the states are the same
 };
 
 /// Refuses a rectangle that is not inside of a grid.
@@ -33,20 +35,32 @@ class Simulation {
  public:
   /// From `starts` [channels, grids, height, width].
   Simulation(const Rule& rule, const Tensor& starts, const SimulationOptions& options);
+  ~Simulation();
 
-  void step();
+  /// A device may still be at work when this returns.
+  void step(std::int64_t count = 1);
+
+  /// Returns when all steps have been taken.
+  void wait() const;
 
   std::int64_t steps() const { return steps_; }
-  const BitGrid& state() const { return state_; }
+  /// Fetched from the device where it changed since it was last asked for.
+  const BitGrid& state() const;
   /// What was set to 0 after the last step.
   const std::vector<Rectangle>& struck() const { return struck_; }
 
+  /// Where the grid lies and is stepped.
+  class Place;
+
  private:
   void strike();
+  /// Steps, at most so many, until damage may strike after the last of them.
+  std::int64_t quiet_steps(std::int64_t most) const;
 
   SimulationOptions options_;
-  BitAutomaton automaton_;
-  BitGrid state_;
+  std::unique_ptr<Place> place_;
+  std::int64_t height_;
+  std::int64_t width_;
   std::int64_t steps_ = 0;
   std::vector<Rectangle> struck_;
 };

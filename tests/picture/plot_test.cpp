@@ -80,6 +80,32 @@ TEST_F(Plot, DrawsZerosOnAFloor) {
   EXPECT_LT(ones, 400);
 }
 
+TEST_F(Plot, ReachesTheValuesItIsToldTo) {
+  LinePlot plot = one_series({0, 1, 2}, {1, 1, 1});
+  plot.y_includes = {0, 100};
+  EXPECT_GT(row_of_line(draw(plot)), 420) << "near the foot of 0 to 100";
+}
+
+// Dots at 1, 10 and 1000: the second gap is twice the first.
+TEST_F(Plot, PlacesByPowersOfTenWhereAsked) {
+  LinePlot plot = one_series({1, nan, 10, nan, 1000}, {1, nan, 1, nan, 1});
+  plot.log_x = true;
+  const Image image = draw(plot);
+  std::vector<std::int64_t> left_edges;
+  bool before = false;
+  for (std::int64_t x = 0; x < image.width; ++x) {
+    bool now = false;
+    for (std::int64_t y = 0; y < image.height; ++y) {
+      now = now || is_drawn(image.pixels[static_cast<std::size_t>(y * image.width + x)]);
+    }
+    if (now && !before) left_edges.push_back(x);
+    before = now;
+  }
+  ASSERT_EQ(left_edges.size(), 3U);
+  EXPECT_NEAR(static_cast<double>(left_edges[2] - left_edges[1]),
+              2.0 * static_cast<double>(left_edges[1] - left_edges[0]), 4);
+}
+
 TEST_F(Plot, BearsDegenerateSeries) {
   for (const bool log_y : {false, true}) {
     EXPECT_GT(drawn(draw(one_series({5}, {5}, log_y))), 5) << "a dot";

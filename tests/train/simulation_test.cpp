@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "boolgrad/backend/cuda/device.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
@@ -96,6 +97,20 @@ TEST(Simulation, ResetsStrikeSomewhereElseInEveryStepButTheFirst) {
   EXPECT_GT(places.size(), 30U) << "of 42";
 }
 
+TEST(Simulation, GivesTheSameStatesOnADevice) {
+  if (!cuda::unavailable().empty()) GTEST_SKIP() << cuda::unavailable();
+  SimulationOptions options{.fire_rate = 0.7, .damage = {{{0, 0, 3, 3}, 2, 4}}, .reset = 2};
+  Simulation host(life_rule(), random_starts(grid_shape, 1, 1), options);
+  options.device = "cuda";
+  Simulation device(life_rule(), random_starts(grid_shape, 1, 1), options);
+  for (int step = 0; step < 9; ++step) {
+    host.step();
+    device.step();
+    ASSERT_TRUE(
+        same_bits(device.state().to_tensor(DType::uint8), host.state().to_tensor(DType::uint8)));
+  }
+}
+
 TEST(Simulation, ChanceFollowsItsSeed) {
   const auto last = [](std::uint64_t seed) {
     Simulation simulation(life_rule(), random_starts(grid_shape, 1, 1),
@@ -105,6 +120,25 @@ TEST(Simulation, ChanceFollowsItsSeed) {
   };
   EXPECT_TRUE(same_bits(last(1), last(1)));
   EXPECT_FALSE(same_bits(last(1), last(2)));
+}
+
+TEST(Simulation, TakesManyStepsAtOnceAsOneByOne) {
+  const SimulationOptions plain{.damage = {{{0, 0, 3, 3}, 2, 4}, {{4, 4, 2, 2}, 7, 7}}};
+  SimulationOptions chance = plain;
+  chance.fire_rate = 0.5;
+  SimulationOptions resets = plain;
+  resets.reset = 2;
+  for (const SimulationOptions& options : {plain, chance, resets}) {
+    Simulation one_by_one(life_rule(), random_starts(grid_shape, 1, 1), options);
+    Simulation at_once(life_rule(), random_starts(grid_shape, 1, 1), options);
+    for (int step = 0; step < 9; ++step) one_by_one.step();
+    at_once.step(9);
+    at_once.wait();
+    EXPECT_EQ(at_once.steps(), 9);
+    EXPECT_EQ(at_once.struck().size(), one_by_one.struck().size());
+    EXPECT_TRUE(same_bits(at_once.state().to_tensor(DType::uint8),
+                          one_by_one.state().to_tensor(DType::uint8)));
+  }
 }
 
 TEST(Simulation, RefusesWhatDoesNotFit) {
@@ -125,6 +159,13 @@ TEST(Simulation, RefusesWhatDoesNotFit) {
         Simulation(life_rule(), Tensor::zeros({1, 1, 2, 9}, DType::uint8), {});
       },
       "[grid] expected at least 3x3 cells with periodic borders, received 2x9");
+  expect_error(
+      [] {
+        Simulation(life_rule(), Tensor::zeros({2, 1, 3, 9}, DType::uint8), {});
+      },
+      "[automaton] expected a state of 1 channels, received 2");
+  expect_error([] { frozen({.device = "abacus"}); },
+               "[device] expected cpu or cuda, received abacus");
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// Stands in for `backend/cuda` where it was not built.
+#include "boolgrad/backend/cuda/bit_automaton.h"
+
+#include "boolgrad/backend/no_cuda/refuse.h"
+
+namespace boolgrad::cuda {
+
+struct BitAutomaton::State {};
+
+BitAutomaton::BitAutomaton(const BitCode& /*code*/, const BitShape& /*shape*/,
+                           BitExecution /*execution*/) {
+  refuse();
+}
+BitAutomaton::~BitAutomaton() = default;
+void BitAutomaton::upload(std::span<const std::uint64_t> /*words*/) { refuse(); }
+void BitAutomaton::download(std::span<std::uint64_t> /*words*/) const { refuse(); }
+void BitAutomaton::step(std::int64_t /*count*/) { refuse(); }
+void BitAutomaton::step(const BitFire& /*fire*/) { refuse(); }
+void BitAutomaton::clear(std::int64_t /*top*/, std::int64_t /*left*/, std::int64_t /*height*/,
+                         std::int64_t /*width*/) {
+  refuse();
+}
+void BitAutomaton::wait() const { refuse(); }
+double BitAutomaton::milliseconds(int /*count*/) { refuse(); }
+bool BitAutomaton::compiled() const { refuse(); }
+
+}  // namespace boolgrad::cuda
