@@ -11,6 +11,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/cuda_circuit_engine.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/problem.h"
 
@@ -31,8 +32,11 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   }
   const BooleanTask task = make_task(*model.experiment);
   check_fits(model.network(), task, arguments.model);
-  const Evaluation evaluation =
-      evaluate(model.network(), Cases(task, model.network().dtype()), model.experiment->training);
+  const Cases cases(task, model.network().dtype());
+  const TrainingOptions& training = model.experiment->training;
+  const Evaluation evaluation = arguments.device == "cuda"
+                                    ? evaluate_on_cuda(model.network(), cases, training)
+                                    : evaluate(model.network(), cases, training);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
                printable(task.name));
@@ -58,7 +62,7 @@ void check_arguments(const EvalArguments& arguments) {
     throw UsageError(fmt::format("[eval] expected --grids from 1 to {}, received {}", most_grids,
                                  *arguments.grids));
   }
-  check_device(arguments.device);
+  check_device(arguments.device, on_cuda);
 }
 
 int run(const EvalArguments& arguments, const CommonOptions& common) {
