@@ -44,6 +44,15 @@ LogicNetwork network_of(const Scene& scene) {
   return network;
 }
 
+/// The same network in twice the precision.
+LogicNetwork in_float64(const LogicNetwork& network) {
+  TensorFile file = network.to_file();
+  for (auto& [name, tensor] : file.tensors) {
+    if (tensor.dtype() == DType::float32) tensor = cast(tensor, DType::float64);
+  }
+  return LogicNetwork::from_file(file);
+}
+
 Tensor shares(const Shape& shape, std::uint64_t seed) {
   return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
 }
@@ -90,11 +99,14 @@ void expect_agreement(const LogicNetwork& network, const Scene& scene) {
   const double loss = device->gradients({});
   const std::vector<Tensor> gradients = device->logit_gradients();
 
-  const Tensor expected_loss = loss_on_cpu(scene.loss, network.soft(x), target);
+  const LogicNetwork exact = in_float64(network);
+  const Tensor exact_x = cast(x, DType::float64);
+  const Tensor expected_loss =
+      loss_on_cpu(scene.loss, exact.soft(exact_x), cast(target, DType::float64));
   EXPECT_NEAR(loss, expected_loss.item(), tolerance * expected_loss.item());
-  const std::vector<Tensor> expected_outputs = network.soft_layers(x);
+  const std::vector<Tensor> expected_outputs = exact.soft_layers(exact_x);
   const std::vector<Tensor> outputs = device->outputs();
-  const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+  const std::vector<Tensor> expected = grad(expected_loss, exact.parameters());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_LT(largest_error(outputs[i], expected_outputs[i].detach()), tolerance) << "layer " << i;
     EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;

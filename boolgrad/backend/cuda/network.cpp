@@ -18,9 +18,6 @@ constexpr std::size_t evaluation_bytes = std::size_t{1} << 29;
 // Gates whose outputs a block adds up to a class score: enough for its threads, few enough to keep
 // all processors busy.
 constexpr int gates_per_part = 64;
-// Readers that threads go through together: enough to fetch each while the one before is computed,
-// few enough to keep all processors busy.
-constexpr int readers_per_span = 8;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -103,11 +100,10 @@ class Recording {
 /// The wires of a layer on the device.
 struct DeviceWires {
   DeviceArray<PairGate> pair_gates;
-  DeviceArray<PairReader> pair_readers;
-  DeviceArray<int> spans;
+  DeviceArray<PairInput> pair_inputs;
   DeviceArray<int> first_reader;
   DeviceArray<GateReader> readers;
-  DeviceArray<int> sources;
+  DeviceArray<int> sources, source_rows, output_rows;
 };
 
 void check_wires(const LutWires& wires, bool softmax16, const Rows& rows) {
@@ -121,64 +117,133 @@ void check_wires(const LutWires& wires, bool softmax16, const Rows& rows) {
   }
 }
 
+using Numbers = std::vector<std::int32_t>;
+
+Numbers in_order(std::int64_t count) {
+  Numbers numbers(index(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// Where each number of an order lies in it.
+Numbers places_in(const Numbers& order) {
+  Numbers places(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    places[index(order[i])] = static_cast<std::int32_t>(i);
+  }
+  return places;
+}
+
+/// A layer's wires with the rows of what it reads and writes.
+struct RowWires {
+  const LutWires& wires;
+  Numbers gate_walk = {};      ///< of two-input gates
+  Numbers input_walk = {};     ///< likewise
+  Numbers input_rows = {};     ///< [inputs]
+  Numbers output_rows = {};    ///< [gates]
+  Numbers gradient_rows = {};  ///< [gates]: the same, or the class's where outputs are summed
+
+  int source_row(std::size_t wire) const { return input_rows[index(wires.sources[wire])]; }
+};
+
 /// The walk of the gates, class by class where outputs are summed by class.
-std::vector<std::int32_t> gates_by_class(const LutWires& wires, std::int64_t classes) {
-  std::vector<std::int32_t> walk;
+Numbers gates_by_class(const LutWires& wires, std::int64_t classes) {
+  Numbers walk;
   const std::int64_t per_class = wires.gates / classes;
   for (std::int64_t c = 0; c < classes; ++c) {
-    const auto part = walk_of_gates(wires, c * per_class, (c + 1) * per_class);
+    const Numbers part = walk_of_gates(wires, c * per_class, (c + 1) * per_class);
     walk.insert(walk.end(), part.begin(), part.end());
   }
   return walk;
 }
 
-void place_readers(const LutWires& wires, DeviceWires& to) {
-  to.first_reader =
-      DeviceArray<int>(std::vector<int>(wires.first_consumer.begin(), wires.first_consumer.end()));
+/// Rows in the order in which the layer above reads them, where it has two-input gates.
+std::vector<RowWires> rows_of_layers(std::span<const LutWires> layers, std::int64_t classes) {
+  std::vector<RowWires> result;
+  for (const LutWires& wires : layers) {
+    RowWires layer{.wires = wires};
+    layer.input_rows = in_order(wires.inputs);
+    layer.output_rows = layer.gradient_rows = in_order(wires.gates);
+    if (wires.arity == 2) {
+      layer.gate_walk = walk_of_gates(wires, 0, wires.gates);
+      layer.input_walk = walk_of_inputs(wires, layer.gate_walk);
+      if (!result.empty()) {
+        layer.input_rows = places_in(layer.input_walk);
+        result.back().output_rows = result.back().gradient_rows = layer.input_rows;
+      }
+    }
+    result.push_back(std::move(layer));
+  }
+  if (classes > 0) {
+    RowWires& last = result.back();
+    last.gate_walk = gates_by_class(last.wires, classes);
+    const std::int64_t per_class = last.wires.gates / classes;
+    for (std::int32_t& row : last.gradient_rows) row = static_cast<std::int32_t>(row / per_class);
+  }
+  return result;
+}
+
+std::vector<PairGate> pair_gates_of(const RowWires& layer) {
+  std::vector<PairGate> gates;
+  gates.reserve(layer.gate_walk.size());
+  for (const std::int32_t gate : layer.gate_walk) {
+    gates.push_back({gate, layer.gradient_rows[index(gate)], layer.source_row(index(gate) * 2),
+                     layer.source_row(index(gate) * 2 + 1)});
+  }
+  return gates;
+}
+
+/// The inputs along a walk with their readers, two an entry.
+std::vector<PairInput> pair_inputs_of(const RowWires& layer, std::int32_t zero_row) {
+  const LutWires& wires = layer.wires;
+  const auto reader = [&](std::size_t k, std::size_t end, std::int32_t own) {
+    if (k >= end) return PairReader{0, own, zero_row};
+    const std::int32_t gate = wires.consumers[k].gate;
+    return PairReader{gate, layer.input_rows[index(wires.partners[k])],
+                      layer.gradient_rows[index(gate)]};
+  };
+  const auto reads_second = [&](std::size_t k, std::size_t end) {
+    return k >= end || wires.consumers[k].slot == 1;
+  };
+  std::vector<PairInput> entries;
+  for (const std::int32_t input : layer.input_walk) {
+    const std::size_t begin = wires.first_consumer[index(input)];
+    const std::size_t end = wires.first_consumer[index(input) + 1];
+    const auto own = layer.input_rows[index(input)];
+    std::size_t k = begin;
+    do {
+      PairInput entry{.row = own,
+                      .flags = (k > begin ? continues : 0) | (k + 2 >= end ? ends : 0) |
+                               (reads_second(k, end) ? first_reads_second : 0) |
+                               (reads_second(k + 1, end) ? second_reads_second : 0),
+                      .first = reader(k, end, own),
+                      .second = reader(k + 1, end, own)};
+      entries.push_back(entry);
+      k += 2;
+    } while (k < end);
+  }
+  return entries;
+}
+
+DeviceWires placed(const RowWires& layer, std::int32_t zero_row) {
+  const LutWires& wires = layer.wires;
+  DeviceWires result;
+  result.sources = DeviceArray<int>(Numbers(wires.sources.begin(), wires.sources.end()));
+  if (wires.arity == 2) {
+    result.pair_gates = DeviceArray<PairGate>(pair_gates_of(layer));
+    result.pair_inputs = DeviceArray<PairInput>(pair_inputs_of(layer, zero_row));
+    return result;
+  }
+  Numbers source_rows;
+  for (std::size_t i = 0; i < wires.sources.size(); ++i) source_rows.push_back(layer.source_row(i));
   std::vector<GateReader> readers;
   for (const Consumer& consumer : wires.consumers)
     readers.push_back({consumer.gate, consumer.slot});
-  to.readers = DeviceArray<GateReader>(readers);
-}
-
-/// The readers of the inputs along a walk, cut into spans of a few.
-void place_pair_readers(const LutWires& wires, const std::vector<std::int32_t>& inputs,
-                        DeviceWires& to) {
-  std::vector<PairReader> readers;
-  std::vector<int> spans{0};
-  for (const std::int32_t input : inputs) {
-    const std::size_t begin = wires.first_consumer[index(input)];
-    const std::size_t end = wires.first_consumer[index(input) + 1];
-    for (std::size_t k = begin; k < end; ++k) {
-      const Consumer& consumer = wires.consumers[k];
-      readers.push_back(
-          {consumer.gate, wires.partners[k], input,
-           (consumer.slot == 1 ? reads_second : 0) | (k + 1 == end ? ends_input : 0)});
-    }
-    if (begin == end) readers.push_back({0, 0, input, ends_input | reads_nothing});
-    const auto count = static_cast<int>(readers.size());
-    if (count - spans.back() >= readers_per_span) spans.push_back(count);
-  }
-  const auto count = static_cast<int>(readers.size());
-  if (spans.back() != count) spans.push_back(count);
-  to.pair_readers = DeviceArray<PairReader>(readers);
-  to.spans = DeviceArray<int>(spans);
-}
-
-DeviceWires placed(const LutWires& wires, std::int64_t classes) {
-  DeviceWires result;
-  result.sources = DeviceArray<int>(std::vector<int>(wires.sources.begin(), wires.sources.end()));
-  if (wires.arity != 2) {
-    place_readers(wires, result);
-    return result;
-  }
-  const std::vector<std::int32_t> whole = walk_of_gates(wires, 0, wires.gates);
-  place_pair_readers(wires, walk_of_inputs(wires, whole), result);
-  std::vector<PairGate> walk;
-  for (const std::int32_t gate : classes > 1 ? gates_by_class(wires, classes) : whole) {
-    walk.push_back({gate, wires.sources[index(gate) * 2], wires.sources[index(gate) * 2 + 1]});
-  }
-  result.pair_gates = DeviceArray<PairGate>(walk);
+  result.first_reader =
+      DeviceArray<int>(Numbers(wires.first_consumer.begin(), wires.first_consumer.end()));
+  result.readers = DeviceArray<GateReader>(readers);
+  result.source_rows = DeviceArray<int>(source_rows);
+  result.output_rows = DeviceArray<int>(layer.output_rows);
   return result;
 }
 
@@ -198,7 +263,9 @@ struct Network::State {
   std::vector<NetworkLayer> layers;
   std::vector<DeviceWires> wires;
   std::vector<Shape> logit_shapes;
+  std::vector<Numbers> output_rows;
   std::vector<GateUpdate> passes;  ///< runs of layers that are updated by one launch
+  std::int64_t widest = 0;         ///< rows of gradients; one of zeros follows
   std::size_t gates = 0;
   std::size_t entries = 0;
   std::size_t logit_count = 0;
@@ -231,7 +298,7 @@ struct Network::State {
   bool has_classes() const { return plan.loss == NetworkLoss::classes; }
   bool updates_itself() const { return plan.optimiser.clip_norm <= 0 && plan.optimiser.noise == 0; }
 
-  void add_layer(const LutWires& layer, bool is_last);
+  void add_layer(const RowWires& layer_rows);
   void add_passes();
   void allocate_rows();
   LossCode loss_code() const;
@@ -240,6 +307,7 @@ struct Network::State {
   void gather(bool picking);
   void forward();
   void backward();
+  void send_step();
   void launch_step(bool only_gradients);
   void prepare(std::span<const std::int64_t> chosen);
   void run_whole_step();
@@ -271,8 +339,12 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
     fail("cuda", "expected two-input gates in equal groups, received {} gates for {} classes",
          all_wires.back().gates, plan.classes);
   }
-  for (std::size_t i = 0; i < all_wires.size(); ++i) {
-    add_layer(all_wires[i], i + 1 == all_wires.size());
+  for (const LutWires& layer : all_wires) {
+    check_wires(layer, plan.softmax16, rows);
+    widest = std::max({widest, layer.gates, plan.classes});
+  }
+  for (const RowWires& layer : rows_of_layers(all_wires, has_classes() ? plan.classes : 0)) {
+    add_layer(layer);
   }
   logits = DeviceArray<float>(logit_count);
   gradients = DeviceArray<float>(logit_count);
@@ -288,24 +360,26 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
   allocate_rows();
 }
 
-void Network::State::add_layer(const LutWires& layer, bool is_last) {
-  check_wires(layer, plan.softmax16, rows);
+void Network::State::add_layer(const RowWires& layer_rows) {
+  const LutWires& layer = layer_rows.wires;
   // Polynomials of two-input gates are read as vectors of four.
   if (!layers.empty() && layers.back().arity != layer.arity) entries = (entries + 3) / 4 * 4;
   const std::int64_t per_gate = plan.softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
-  wires.push_back(placed(layer, is_last && has_classes() ? plan.classes : 1));
+  wires.push_back(placed(layer_rows, static_cast<std::int32_t>(widest)));
   layers.push_back({.inputs = static_cast<int>(layer.inputs),
                     .gates = static_cast<int>(layer.gates),
                     .arity = layer.arity,
                     .first_gate = gates,
                     .first_entry = entries,
                     .pair_gates = wires.back().pair_gates.data(),
-                    .pair_readers = wires.back().pair_readers.data(),
-                    .spans = wires.back().spans.data(),
-                    .span_count = std::max(0, static_cast<int>(wires.back().spans.size()) - 1),
+                    .pair_inputs = wires.back().pair_inputs.data(),
+                    .pair_input_count = static_cast<int>(wires.back().pair_inputs.size()),
                     .first_reader = wires.back().first_reader.data(),
                     .readers = wires.back().readers.data(),
-                    .sources = wires.back().sources.data()});
+                    .sources = wires.back().sources.data(),
+                    .source_rows = wires.back().source_rows.data(),
+                    .output_rows = wires.back().output_rows.data()});
+  output_rows.push_back(layer_rows.output_rows);
   logit_shapes.push_back({layer.gates, per_gate});
   gates += index(layer.gates);
   entries += index(layer.gates) * layer.entries();
@@ -332,19 +406,18 @@ void Network::State::add_passes() {
 
 void Network::State::allocate_rows() {
   x = DeviceArray<float>(row_floats(inputs(), rows));
-  std::size_t widest = index(has_classes() ? plan.classes : outputs());
   std::size_t scratch_rows = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool is_summed = i + 1 == layers.size() && has_classes();
     y.emplace_back(is_summed ? 0 : row_floats(layers[i].gates, rows));
     if (i == 0) continue;
-    widest = std::max(widest, index(layers[i].inputs));
     if (layers[i].arity != 2) {
       scratch_rows = std::max(scratch_rows, index(layers[i].gates) * index(layers[i].arity));
     }
   }
   for (DeviceArray<float>& gradient : g) {
-    gradient = DeviceArray<float>(widest * index(rows.stride));
+    gradient = DeviceArray<float>(row_floats(widest + 1, rows));
+    gradient.clear();
   }
   slot_scratch = DeviceArray<float>(scratch_rows * index(rows.stride));
   if (has_classes()) {
@@ -367,6 +440,7 @@ LossCode Network::State::loss_code() const {
           .cases = cases,
           .picked = picks ? picked.data() : nullptr,
           .first = 0,
+          .mean_over = rows.samples,
           .parts = parts,
           .scores = scores.data(),
           .state = state.data(),
@@ -421,33 +495,32 @@ void Network::State::forward() {
 
 void Network::State::backward() {
   for (std::size_t i = layers.size(); i-- > 0;) {
-    const bool is_last = i + 1 == layers.size();
-    const LayerBackward code{
-        .layer = layers[i],
-        .coefficients = coefficients.data(),
-        .x = i == 0 ? x.data() : y[i - 1].data(),
-        .g = g[i % 2].data(),
-        .gates_per_row = is_last && has_classes() ? static_cast<int>(outputs() / plan.classes) : 1,
-        .gx = i == 0 ? nullptr : g[(i + 1) % 2].data(),
-        .slot_scratch = slot_scratch.data(),
-        .sums = sums.data(),
-        .entries = entries,
-        .state = state.data(),
-        .not_finite = not_finite.data()};
+    const LayerBackward code{.layer = layers[i],
+                             .coefficients = coefficients.data(),
+                             .x = i == 0 ? x.data() : y[i - 1].data(),
+                             .g = g[i % 2].data(),
+                             .gx = i == 0 ? nullptr : g[(i + 1) % 2].data(),
+                             .slot_scratch = slot_scratch.data(),
+                             .sums = sums.data(),
+                             .entries = entries,
+                             .state = state.data(),
+                             .not_finite = not_finite.data()};
     check(layer_backward(code, rows, stream.get()), "compute the gradients of a layer");
   }
 }
 
-void Network::State::launch_step(bool only_gradients) {
+void Network::State::send_step() {
   check(cudaMemcpyAsync(state.data(), host_state.data(), sizeof(StepState), cudaMemcpyHostToDevice,
                         stream.get()),
         "copy to the device");
-  if (picks) {
-    check(cudaMemcpyAsync(picked.data(), host_picked.data(), index(rows.samples) * sizeof(int),
-                          cudaMemcpyHostToDevice, stream.get()),
-          "copy to the device");
-    gather(true);
-  }
+  if (!picks) return;
+  check(cudaMemcpyAsync(picked.data(), host_picked.data(), index(rows.samples) * sizeof(int),
+                        cudaMemcpyHostToDevice, stream.get()),
+        "copy to the device");
+}
+
+void Network::State::launch_step(bool only_gradients) {
+  if (picks) gather(true);
   forward();
   check(loss_and_gradient(loss_code(), y.back().data(), rows, g[(layers.size() + 1) % 2].data(),
                           losses.data(), loss_count, stream.get()),
@@ -483,6 +556,7 @@ void Network::State::run_whole_step() {
   if (!recording.is_made()) {
     recording.record(stream.get(), [&] { launch_step(!updates_itself()); });
   }
+  send_step();
   recording.replay(stream.get());
 }
 
@@ -524,6 +598,7 @@ void Network::State::evaluate_soft(NetworkScore& score) {
     LossCode code = loss_code();
     code.picked = nullptr;
     code.first = first;
+    code.mean_over = static_cast<int>(cases);
     code.scores = part_scores.data();
     code.not_finite = nullptr;
     const int count = loss_parts(code.kind, code.outputs, now);
@@ -538,9 +613,7 @@ void Network::State::evaluate_soft(NetworkScore& score) {
     }
     stream.wait();
     const std::vector<double> values = part_losses.values();
-    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-    // Of classes it is a mean, here of some of the cases.
-    score.soft_loss += has_classes() ? sum * now.samples / static_cast<double>(cases) : sum;
+    score.soft_loss += std::accumulate(values.begin(), values.end(), 0.0);
     if (has_classes()) continue;
     for (const WordMistakes& word : mistakes.values()) score.soft_wrong_cases += word.cases;
   }
@@ -694,6 +767,7 @@ NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t ste
 double Network::gradients(std::span<const std::int64_t> picked) {
   State& s = *state_;
   s.prepare(picked);
+  s.send_step();
   s.launch_step(true);
   s.stream.wait();
   return s.outcome.data()->loss;
@@ -712,9 +786,10 @@ std::vector<Tensor> Network::outputs() const {
     const std::vector<float> rows = s.y[i].values();
     Tensor tensor({s.layers[i].gates, s.rows.samples}, DType::float32);
     const auto to = tensor.mutable_values<float>();
+    const std::size_t samples = index(s.rows.samples);
     for (std::size_t at = 0; at < to.size(); ++at) {
-      const std::size_t samples = index(s.rows.samples);
-      to[at] = rows[at / samples * index(s.rows.stride) + at % samples];
+      const std::size_t row = index(s.output_rows[i][at / samples]);
+      to[at] = rows[row * index(s.rows.stride) + at % samples];
     }
     result.push_back(std::move(tensor));
   }

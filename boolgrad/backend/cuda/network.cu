@@ -6,27 +6,36 @@
 // as often as it is read.
 #include <type_traits>
 
+#include "boolgrad/backend/cuda/launch.cuh"
 #include "boolgrad/backend/cuda/network_code.h"
 #include "boolgrad/backend/cuda/update.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
-constexpr int threads = 512;
+constexpr int threads = 256;
 
-constexpr int gates_per_group = 4;
+// Gates whose rows a thread fetches at once: enough bytes on their way to keep memory busy. The
+// groups of a block take neighbours of the walk at the same time, and so share what they fetch.
+constexpr int gates_at_once = 4;
+constexpr int sums_at_once = 2;
 
 /// The threads that share rows: `kLanes` of them, four samples each.
 template <int kLanes>
 struct Group {
   static constexpr int per_block = threads / kLanes;
-  int number;       ///< of all
+  int number;       ///< within the block
   unsigned vector;  ///< of a row, that the thread has
   __device__ Group()
-      : number(blockIdx.x * per_block + threadIdx.x / kLanes),
+      : number(threadIdx.x / kLanes),
         vector(blockIdx.y * (chunk_samples / 4) + threadIdx.x % kLanes) {}
   __device__ bool has_vector(Rows rows) const {
     return vector < static_cast<unsigned>(rows.vectors);
+  }
+  /// The i-th place of the walk that the group takes, where a block takes `kCount` of each group.
+  template <int kCount>
+  __device__ int place_of(int i) const {
+    return (blockIdx.x * kCount + i) * per_block + number;
   }
 };
 
@@ -36,6 +45,24 @@ __device__ __forceinline__ unsigned place(int feature, Rows rows, unsigned vecto
 
 __device__ __forceinline__ float4 load(const float* x, int feature, Rows rows, unsigned vector) {
   return reinterpret_cast<const float4*>(x)[place(feature, rows, vector)];
+}
+
+/// The same for rows that are fetched once a launch from the second cache, because from there on
+/// they are in the first: they may leave the second before what is written and wanted next.
+__device__ __forceinline__ float4 load_once(const float* x, int feature, Rows rows,
+                                            unsigned vector) {
+#if __CUDA_ARCH__ >= 800
+  const float4* from = reinterpret_cast<const float4*>(x) + place(feature, rows, vector);
+  float4 value;
+  std::uint64_t policy = 0;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "l"(from), "l"(policy));
+  return value;
+#else
+  return load(x, feature, rows, vector);
+#endif
 }
 
 __device__ __forceinline__ void store(float* x, int feature, Rows rows, unsigned vector,
@@ -58,32 +85,40 @@ __device__ __forceinline__ float4 soft_gates(float4 c, float4 a, float4 b) {
               [c](float x, float y) { return fmaf(fmaf(c.w, y, c.y), x, fmaf(c.z, y, c.x)); });
 }
 
-/// Every gate's entry is fetched while the one before is computed.
 template <int kLanes>
 __global__ void __launch_bounds__(threads)
-    forward_pairs(const NetworkLayer layer, const float* __restrict__ coefficients,
-                  const float* __restrict__ x, Rows rows, float* __restrict__ y) {
+    forward_pairs(const NetworkLayer layer, const float* coefficients, const float* x, Rows rows,
+                  float* y) {
   const Group<kLanes> group;
-  const int begin = group.number * gates_per_group;
-  const int end = min(layer.gates, begin + gates_per_group);
-  if (begin >= end || !group.has_vector(rows)) return;
-  PairGate next = layer.pair_gates[begin];
-  for (int i = begin; i < end; ++i) {
-    const PairGate gate = next;
-    if (i + 1 < end) next = layer.pair_gates[i + 1];
-    const float4 a = load(x, gate.a, rows, group.vector);
-    const float4 b = load(x, gate.b, rows, group.vector);
-    const float4 c = polynomial_of_pair(coefficients, layer, gate.gate);
-    store(y, gate.gate, rows, group.vector, soft_gates(c, a, b));
+  let_next_begin();
+  PairGate gate[gates_at_once];
+  float4 a[gates_at_once], b[gates_at_once];
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    const int place = group.template place_of<gates_at_once>(i);
+    gate[i].gate = -1;
+    if (place < layer.gates && group.has_vector(rows)) gate[i] = layer.pair_gates[place];
+  }
+  wait_for_previous();
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    if (gate[i].gate < 0) continue;
+    a[i] = load_once(x, gate[i].a, rows, group.vector);
+    b[i] = load_once(x, gate[i].b, rows, group.vector);
+  }
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    if (gate[i].gate < 0) continue;
+    const float4 c = polynomial_of_pair(coefficients, layer, gate[i].gate);
+    store(y, gate[i].row, rows, group.vector, soft_gates(c, a[i], b[i]));
   }
 }
 
 /// Sums outputs instead of storing them. Block x is part x % parts of class x / parts.
 template <int kLanes>
 __global__ void __launch_bounds__(threads)
-    score_pairs(const NetworkLayer layer, const float* __restrict__ coefficients,
-                const float* __restrict__ x, Rows rows, int classes, int parts,
-                float* __restrict__ scores) {
+    score_pairs(const NetworkLayer layer, const float* coefficients, const float* x, Rows rows,
+                int classes, int parts, float* scores) {
   constexpr int groups = threads / kLanes;
   __shared__ float4 sums[threads];
   const Group<kLanes> at;
@@ -95,8 +130,10 @@ __global__ void __launch_bounds__(threads)
   const int end = first + min(gates_per_class, begin + part_gates);
   const auto add = [](float p, float q) { return p + q; };
   float4 sum = make_float4(0, 0, 0, 0);
+  let_next_begin();
+  wait_for_previous();
   if (at.has_vector(rows)) {
-#pragma unroll 2
+#pragma unroll 4
     for (int i = first + begin + group; i < end; i += groups) {
       const PairGate gate = layer.pair_gates[i];
       const float4 a = load(x, gate.a, rows, at.vector);
@@ -159,82 +196,96 @@ __device__ __forceinline__ void store_sums(const LayerBackward& code, PairSums s
   int which = 0;
   const float sum = sum_over_lanes<kLanes>(sums.total, lane, which);
   if (!wanted || lane % (kLanes / 4) != 0) return;
-  float* to = code.sums + blockIdx.y * code.entries + code.layer.first_entry;
-  to[static_cast<std::size_t>(gate) * 4 + which] = sum;
+  float* to = code.sums + blockIdx.y * code.entries + code.layer.first_entry +
+              static_cast<std::size_t>(gate) * 4 + which;
+  *to = sum;
   if (!(fabsf(sum) < largest_sum) || !is_finite(c.x + c.y + c.z + c.w)) {
     *code.not_finite = code.state->stamp;
   }
 }
 
-/// The largest of what the groups of lanes of a warp have.
-template <int kLanes>
-__device__ __forceinline__ int most_of_warp(int value) {
-#pragma unroll
-  for (int step = kLanes; step < 32; step *= 2) {
-    value = max(value, __shfl_xor_sync(0xffffffffU, value, step));
-  }
-  return value;
+/// What one reader adds to the gradient of its input.
+__device__ __forceinline__ float4 passed_back(float4 g, float4 c, bool is_second, float4 other,
+                                              float4 gx) {
+  const float slope = is_second ? c.z : c.y;
+  gx.x = fmaf(g.x, fmaf(c.w, other.x, slope), gx.x);
+  gx.y = fmaf(g.y, fmaf(c.w, other.y, slope), gx.y);
+  gx.z = fmaf(g.z, fmaf(c.w, other.z, slope), gx.z);
+  gx.w = fmaf(g.w, fmaf(c.w, other.w, slope), gx.w);
+  return gx;
 }
 
 /// Gradients of inputs, gathered from those who read them, and the sums of each gate at its first
-/// input. A group takes a span of readers; each is fetched while the one before is computed.
+/// input. Lanes beyond the last sample read what the last one reads, with a gradient of 0.
 template <int kLanes>
-__global__ void __launch_bounds__(threads, 3) backward_pairs(const LayerBackward code, Rows rows) {
+__global__ void __launch_bounds__(threads, 4) backward_pairs(const LayerBackward code, Rows rows) {
   const Group<kLanes> group;
-  const bool has_span = group.number < code.layer.span_count;
-  const int begin = has_span ? code.layer.spans[group.number] : 0;
-  const int own = has_span ? code.layer.spans[group.number + 1] - begin : 0;
-  // Lanes of one warp exchange sums, so all of it goes round as often as its longest span.
-  const int rounds = most_of_warp<kLanes>(own);
+  const bool has_vector = group.has_vector(rows);
+  const unsigned vector = min(group.vector, static_cast<unsigned>(rows.vectors) - 1);
   const float4 zero = make_float4(0, 0, 0, 0);
+  int at = blockIdx.x * Group<kLanes>::per_block + group.number;
+  const bool is_there = at < code.layer.pair_input_count;
+  let_next_begin();
+  PairInput now = code.layer.pair_inputs[is_there ? at : 0];
+  wait_for_previous();
+  // What continues another entry is taken with that one.
+  bool mine = is_there && (now.flags & continues) == 0;
   float4 gx = zero;
-  PairReader next = code.layer.pair_readers[begin];
-  for (int i = 0; i < rounds; ++i) {
-    const PairReader reader = next;
-    if (i + 1 < own) next = code.layer.pair_readers[begin + i + 1];
-    const bool is_there = i < own;
-    const bool reads = is_there && (reader.flags & reads_nothing) == 0;
-    const bool is_first = (reader.flags & reads_second) == 0;
-    const int g_row = code.gates_per_row == 1 ? reader.gate : reader.gate / code.gates_per_row;
-    const bool loads = reads && group.has_vector(rows);
-    const float4 g = loads ? load(code.g, g_row, rows, group.vector) : zero;
-    const float4 other = loads ? load(code.x, reader.partner, rows, group.vector) : zero;
-    const float4 c = polynomial_of_pair(code.coefficients, code.layer, reader.gate);
-    const float slope = is_first ? c.y : c.z;
-    gx.x = fmaf(g.x, fmaf(c.w, other.x, slope), gx.x);
-    gx.y = fmaf(g.y, fmaf(c.w, other.y, slope), gx.y);
-    gx.z = fmaf(g.z, fmaf(c.w, other.z, slope), gx.z);
-    gx.w = fmaf(g.w, fmaf(c.w, other.w, slope), gx.w);
-    if (kLanes < 32 || (is_first && reads)) {
-      const float4 x = loads ? load(code.x, reader.input, rows, group.vector) : zero;
-      store_sums<kLanes>(code, PairSums(g, x, other), reader.gate, c, reads && is_first);
+  // Lanes of a warp exchange sums, so all of it goes round until its longest list ends.
+  while (kLanes == 32 ? mine : __any_sync(0xffffffffU, mine)) {
+    float4 g1 = load_once(code.g, now.first.g, rows, vector);
+    const float4 other1 = load_once(code.x, now.first.partner, rows, vector);
+    float4 g2 = load_once(code.g, now.second.g, rows, vector);
+    const float4 other2 = load_once(code.x, now.second.partner, rows, vector);
+    const float4 x = load_once(code.x, now.row, rows, vector);
+    const float4 c1 = polynomial_of_pair(code.coefficients, code.layer, now.first.gate);
+    const float4 c2 = polynomial_of_pair(code.coefficients, code.layer, now.second.gate);
+    if (!has_vector) g1 = g2 = zero;
+    const bool first_sums = mine && (now.flags & first_reads_second) == 0;
+    const bool second_sums = mine && (now.flags & second_reads_second) == 0;
+    gx = passed_back(g1, c1, (now.flags & first_reads_second) != 0, other1, gx);
+    gx = passed_back(g2, c2, (now.flags & second_reads_second) != 0, other2, gx);
+    if (kLanes == 32 ? first_sums : __any_sync(0xffffffffU, first_sums)) {
+      store_sums<kLanes>(code, PairSums(g1, x, other1), now.first.gate, c1, first_sums);
     }
-    if (is_there && (reader.flags & ends_input) != 0) {
-      if (group.has_vector(rows)) store(code.gx, reader.input, rows, group.vector, gx);
-      gx = zero;
+    if (kLanes == 32 ? second_sums : __any_sync(0xffffffffU, second_sums)) {
+      store_sums<kLanes>(code, PairSums(g2, x, other2), now.second.gate, c2, second_sums);
     }
+    if (mine && (now.flags & ends) != 0) {
+      if (has_vector) store(code.gx, now.row, rows, vector, gx);
+      mine = false;
+    }
+    if (mine) now = code.layer.pair_inputs[++at];
   }
 }
 
 /// The sums alone, gate by gate, where nobody wants the inputs' gradients.
 template <int kLanes>
-__global__ void __launch_bounds__(threads, 3) sum_pairs(const LayerBackward code, Rows rows) {
+__global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward code, Rows rows) {
   const Group<kLanes> group;
-  const int begin = group.number * gates_per_group;
-  const int own = min(gates_per_group, code.layer.gates - begin);
-  const int rounds = most_of_warp<kLanes>(own);
   const float4 zero = make_float4(0, 0, 0, 0);
-  PairGate next = code.layer.pair_gates[own > 0 ? begin : 0];
-  for (int i = 0; i < rounds; ++i) {
-    const PairGate gate = next;
-    if (i + 1 < own) next = code.layer.pair_gates[begin + i + 1];
-    const bool loads = i < own && group.has_vector(rows);
-    const int g_row = code.gates_per_row == 1 ? gate.gate : gate.gate / code.gates_per_row;
-    const float4 g = loads ? load(code.g, g_row, rows, group.vector) : zero;
-    const float4 a = loads ? load(code.x, gate.a, rows, group.vector) : zero;
-    const float4 b = loads ? load(code.x, gate.b, rows, group.vector) : zero;
-    const float4 c = polynomial_of_pair(code.coefficients, code.layer, gate.gate);
-    store_sums<kLanes>(code, PairSums(g, a, b), gate.gate, c, i < own);
+  PairGate gate[sums_at_once];
+  float4 g[sums_at_once], a[sums_at_once], b[sums_at_once];
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const int place = group.template place_of<sums_at_once>(i);
+    gate[i].gate = -1;
+    if (place < code.layer.gates) gate[i] = code.layer.pair_gates[place];
+  }
+  let_next_begin();
+  wait_for_previous();
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const bool loads = gate[i].gate >= 0 && group.has_vector(rows);
+    g[i] = loads ? load(code.g, gate[i].row, rows, group.vector) : zero;
+    a[i] = loads ? load(code.x, gate[i].a, rows, group.vector) : zero;
+    b[i] = loads ? load(code.x, gate[i].b, rows, group.vector) : zero;
+  }
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const bool is_there = gate[i].gate >= 0;
+    const float4 c = polynomial_of_pair(code.coefficients, code.layer, is_there ? gate[i].gate : 0);
+    store_sums<kLanes>(code, PairSums(g[i], a[i], b[i]), gate[i].gate, c, is_there);
   }
 }
 
@@ -306,15 +357,17 @@ __global__ void __launch_bounds__(threads)
     forward_gates(const NetworkLayer layer, const float* coefficients, const float* x, Rows rows,
                   float* y) {
   const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
   if (at.index >= layer.gates) return;
   const float* c =
       coefficients + layer.first_entry + (static_cast<std::size_t>(at.index) << kArity);
-  const int* sources = layer.sources + static_cast<std::size_t>(at.index) * kArity;
+  const int* sources = layer.source_rows + static_cast<std::size_t>(at.index) * kArity;
+  const auto own_row = static_cast<std::size_t>(layer.output_rows[at.index]);
   for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
     float inputs[kArity];
     load_inputs<kArity>(sources, x, rows, sample, inputs);
-    y[static_cast<std::size_t>(at.index) * rows.stride + sample] =
-        polynomial<kArity>(c, inputs, kArity);
+    y[own_row * rows.stride + sample] = polynomial<kArity>(c, inputs, kArity);
   }
 }
 
@@ -323,13 +376,16 @@ template <int kArity>
 __global__ void __launch_bounds__(threads) backward_gates(const LayerBackward code, Rows rows) {
   constexpr int entries = 1 << kArity;
   const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
   if (at.index >= code.layer.gates) return;
   const auto gate = static_cast<std::size_t>(at.index);
   const float* c = code.coefficients + code.layer.first_entry + gate * entries;
-  const int* sources = code.layer.sources + gate * kArity;
+  const int* sources = code.layer.source_rows + gate * kArity;
+  const auto own_row = static_cast<std::size_t>(code.layer.output_rows[gate]);
   float sums[entries] = {};
   for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
-    const float g = code.g[gate / code.gates_per_row * rows.stride + sample];
+    const float g = code.g[own_row * rows.stride + sample];
     float inputs[kArity];
     load_inputs<kArity>(sources, code.x, rows, sample, inputs);
     float product[entries];
@@ -359,6 +415,8 @@ __global__ void __launch_bounds__(threads) backward_gates(const LayerBackward co
 /// Gradients of inputs from those of the places where they are read.
 __global__ void __launch_bounds__(threads) gather_gates(const LayerBackward code, Rows rows) {
   const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
   if (at.index >= code.layer.inputs) return;
   const int* first_reader = code.layer.first_reader + at.index;
   for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
@@ -378,6 +436,8 @@ __global__ void __launch_bounds__(threads) gather_gates(const LayerBackward code
 __global__ void gather_rows(const float* data, std::size_t cases, const float* mask, int features,
                             const int* picked, std::size_t first, Rows rows, float* x) {
   const int sample = blockIdx.x * blockDim.x + threadIdx.x;
+  let_next_begin();
+  wait_for_previous();
   if (sample >= rows.stride) return;
   const bool is_there = sample < rows.samples;
   const std::size_t from = !is_there           ? 0
@@ -389,27 +449,25 @@ __global__ void gather_rows(const float* data, std::size_t cases, const float* m
   }
 }
 
-/// Calls `f` with the number of lanes that share a row, as a type's constant.
+/// What `f` returns for the number of lanes that share a row, as a type's constant.
 template <class F>
 cudaError_t with_lanes(Rows rows, F f) {
-  if (rows.vectors <= 4) f(std::integral_constant<int, 4>{});
-  else if (rows.vectors <= 8) f(std::integral_constant<int, 8>{});
-  else if (rows.vectors <= 16) f(std::integral_constant<int, 16>{});
-  else f(std::integral_constant<int, 32>{});
-  return cudaGetLastError();
+  if (rows.vectors <= 4) return f(std::integral_constant<int, 4>{});
+  if (rows.vectors <= 8) return f(std::integral_constant<int, 8>{});
+  if (rows.vectors <= 16) return f(std::integral_constant<int, 16>{});
+  return f(std::integral_constant<int, 32>{});
 }
 
 template <class F>
 cudaError_t with_arity(int arity, F f) {
   switch (arity) {
-    case 1: f(std::integral_constant<int, 1>{}); break;
-    case 2: f(std::integral_constant<int, 2>{}); break;
-    case 3: f(std::integral_constant<int, 3>{}); break;
-    case 4: f(std::integral_constant<int, 4>{}); break;
-    case 5: f(std::integral_constant<int, 5>{}); break;
-    default: f(std::integral_constant<int, 6>{}); break;
+    case 1: return f(std::integral_constant<int, 1>{});
+    case 2: return f(std::integral_constant<int, 2>{});
+    case 3: return f(std::integral_constant<int, 3>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 5: return f(std::integral_constant<int, 5>{});
+    default: return f(std::integral_constant<int, 6>{});
   }
-  return cudaGetLastError();
 }
 
 dim3 grid(int count, int per_block, Rows rows) {
@@ -426,30 +484,30 @@ cudaError_t gather_cases(const float* data, std::size_t cases, const float* mask
   constexpr int most_rows = 4096;
   const dim3 blocks(static_cast<unsigned>((rows.stride + block - 1) / block),
                     static_cast<unsigned>(features < most_rows ? features : most_rows));
-  gather_rows<<<blocks, block, 0, stream>>>(data, cases, mask, features, picked, first, rows, x);
-  return cudaGetLastError();
+  return launch(gather_rows, blocks, block, 0, stream, data, cases, mask, features, picked, first,
+                rows, x);
 }
 
 cudaError_t layer_forward(const NetworkLayer& layer, const float* coefficients, const float* x,
                           Rows rows, float* y, cudaStream_t stream) {
   if (layer.arity == 2) {
     return with_lanes(rows, [&](auto lanes) {
-      constexpr int per_block = threads / lanes.value * gates_per_group;
-      forward_pairs<lanes.value><<<grid(layer.gates, per_block, rows), threads, 0, stream>>>(
-          layer, coefficients, x, rows, y);
+      constexpr int per_block = threads / lanes.value * gates_at_once;
+      return launch(forward_pairs<lanes.value>, grid(layer.gates, per_block, rows), threads, 0,
+                    stream, layer, coefficients, x, rows, y);
     });
   }
   return with_arity(layer.arity, [&](auto arity) {
-    forward_gates<arity.value>
-        <<<grid(layer.gates, warps, rows), threads, 0, stream>>>(layer, coefficients, x, rows, y);
+    return launch(forward_gates<arity.value>, grid(layer.gates, warps, rows), threads, 0, stream,
+                  layer, coefficients, x, rows, y);
   });
 }
 
 cudaError_t layer_scores(const NetworkLayer& layer, const float* coefficients, const float* x,
                          Rows rows, int classes, int parts, float* scores, cudaStream_t stream) {
   return with_lanes(rows, [&](auto lanes) {
-    score_pairs<lanes.value><<<grid(classes * parts, 1, rows), threads, 0, stream>>>(
-        layer, coefficients, x, rows, classes, parts, scores);
+    return launch(score_pairs<lanes.value>, grid(classes * parts, 1, rows), threads, 0, stream,
+                  layer, coefficients, x, rows, classes, parts, scores);
   });
 }
 
@@ -459,20 +517,19 @@ cudaError_t layer_backward(const LayerBackward& code, Rows rows, cudaStream_t st
     return with_lanes(rows, [&](auto lanes) {
       constexpr int groups = threads / lanes.value;
       if (code.gx != nullptr) {
-        backward_pairs<lanes.value>
-            <<<grid(layer.span_count, groups, rows), threads, 0, stream>>>(code, rows);
-      } else {
-        sum_pairs<lanes.value>
-            <<<grid(layer.gates, groups * gates_per_group, rows), threads, 0, stream>>>(code, rows);
+        return launch(backward_pairs<lanes.value>, grid(layer.pair_input_count, groups, rows),
+                      threads, 0, stream, code, rows);
       }
+      return launch(sum_pairs<lanes.value>, grid(layer.gates, groups * sums_at_once, rows), threads,
+                    0, stream, code, rows);
     });
   }
   const cudaError_t error = with_arity(layer.arity, [&](auto arity) {
-    backward_gates<arity.value><<<grid(layer.gates, warps, rows), threads, 0, stream>>>(code, rows);
+    return launch(backward_gates<arity.value>, grid(layer.gates, warps, rows), threads, 0, stream,
+                  code, rows);
   });
   if (error != cudaSuccess || code.gx == nullptr) return error;
-  gather_gates<<<grid(layer.inputs, warps, rows), threads, 0, stream>>>(code, rows);
-  return cudaGetLastError();
+  return launch(gather_gates, grid(layer.inputs, warps, rows), threads, 0, stream, code, rows);
 }
 
 }  // namespace boolgrad::cuda

@@ -17,19 +17,32 @@ namespace boolgrad::cuda {
 /// Samples that a block handles of every row: four a lane of a warp.
 constexpr int chunk_samples = 128;
 
+// The rows of a layer's outputs lie in the order in which the next layer's walk reads them, so that
+// memory is read from one end to the other. Wires name rows, parameters gates.
+
 /// A two-input gate, in the order in which a layer is walked through.
 struct alignas(16) PairGate {
-  int gate, a, b;
+  int gate, row;  ///< of its parameters, and of its output
+  int a, b;       ///< rows that it reads
 };
 
-/// A place where an input of a layer of two-input gates is read, and what the gate reads beside it.
-/// An input that nobody reads has one that says so.
-struct alignas(16) PairReader {
-  int gate, partner, input, flags;
+/// A gate that reads an input.
+struct PairReader {
+  int gate;
+  int partner;  ///< the row that it reads beside the input's
+  int g;        ///< the row of its output's gradient
 };
-constexpr int reads_second = 1;   ///< the gate's second input
-constexpr int ends_input = 2;     ///< no other place where the input is read follows
-constexpr int reads_nothing = 4;  ///< there is no gate
+
+/// An input of a layer of two-input gates and two of its readers. Where there are more, entries
+/// that continue this one follow.
+struct alignas(16) PairInput {
+  int row, flags;
+  PairReader first, second;
+};
+constexpr int first_reads_second = 1;   ///< the first reader reads it as its second input
+constexpr int second_reads_second = 2;  ///< so does the second reader
+constexpr int continues = 4;            ///< the entry before
+constexpr int ends = 8;                 ///< no entry continues this one
 
 /// A place where an input of any layer is read.
 struct GateReader {
@@ -41,14 +54,15 @@ struct NetworkLayer {
   std::size_t first_gate;   ///< of all layers'
   std::size_t first_entry;  ///< of all layers' coefficients and sums
   // Of two-input gates:
-  const PairGate* pair_gates;      ///< [gates]
-  const PairReader* pair_readers;  ///< by input, the inputs along a walk
-  const int* spans;                ///< [span_count + 1], into the readers: whole inputs
-  int span_count;
+  const PairGate* pair_gates;    ///< [gates], along a walk
+  const PairInput* pair_inputs;  ///< [pair_input_count], along it too
+  int pair_input_count;
   // Of others:
   const int* first_reader;    ///< [inputs + 1]
   const GateReader* readers;  ///< [gates * arity]
-  const int* sources;         ///< [gates, arity], of all
+  const int* sources;         ///< [gates, arity], of all: gates or inputs, not rows
+  const int* source_rows;     ///< the same as rows
+  const int* output_rows;     ///< [gates]
 };
 
 enum class DeviceLoss : int { squares, l4, bce, focal, classes };
@@ -82,6 +96,7 @@ struct LossCode {
   std::size_t cases;    ///< of the data
   const int* picked;    ///< [samples], or null: all in order
   std::size_t first;    ///< case that the first sample is, where they are in order
+  int mean_over;        ///< samples that the mean of classes is taken over
   int parts;            ///< of a class, that scores are summed in
   const float* scores;  ///< [classes, parts, stride]
   const StepState* state;
@@ -132,8 +147,7 @@ struct LayerBackward {
   NetworkLayer layer;
   const float* coefficients;
   const float* x;
-  const float* g;  ///< row gate / gates_per_row belongs to a gate
-  int gates_per_row;
+  const float* g;
   float* gx;            ///< or null
   float* slot_scratch;  ///< [gates * arity, stride] where gates have other than two inputs
   float* sums;          ///< [chunks, entries]

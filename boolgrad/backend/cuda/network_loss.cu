@@ -1,4 +1,5 @@
 // Losses of gate networks and their gradients, with the conventions of ops/loss.h.
+#include "boolgrad/backend/cuda/launch.cuh"
 #include "boolgrad/backend/cuda/network_code.h"
 
 namespace boolgrad::cuda {
@@ -82,6 +83,8 @@ __device__ __forceinline__ void store_loss(const LossCode& code, double loss, do
 
 __global__ void __launch_bounds__(threads)
     loss_of_outputs(const LossCode code, const float* y, Rows rows, float* g, double* losses) {
+  let_next_begin();
+  wait_for_previous();
   double total = 0;
   const std::size_t count = static_cast<std::size_t>(code.outputs) * rows.stride;
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x; i < count;
@@ -120,6 +123,8 @@ __global__ void __launch_bounds__(class_warps * 32)
   const int sample = blockIdx.x * 4 + threadIdx.x % 4;
   const bool is_there = sample < rows.samples;
   const int label = code.labels[is_there ? case_of(code, sample) : 0];
+  let_next_begin();
+  wait_for_previous();
   for (int c = threadIdx.x / 32; c < code.classes; c += class_warps) {
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 4
@@ -141,7 +146,7 @@ __global__ void __launch_bounds__(class_warps * 32)
   float sum = 0;
   for (int c = 0; c < code.classes; ++c) sum += expf(own[c * 4] - largest);
   if (g != nullptr) {
-    const float factor = is_there ? code.scale / static_cast<float>(rows.samples) : 0.0F;
+    const float factor = is_there ? code.scale / static_cast<float>(code.mean_over) : 0.0F;
     for (int c = threadIdx.x / 4; c < code.classes; c += class_warps * 8) {
       const float share = expf(own[c * 4] - largest) / sum;
       g[static_cast<std::size_t>(c) * rows.stride + sample] =
@@ -151,7 +156,7 @@ __global__ void __launch_bounds__(class_warps * 32)
   if (threadIdx.x >= 32) return;
   double loss = 0;
   if (threadIdx.x < 4 && is_there) {
-    loss = (static_cast<double>(largest) - own[label * 4] + logf(sum)) / rows.samples;
+    loss = (static_cast<double>(largest) - own[label * 4] + logf(sum)) / code.mean_over;
   }
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
   if (threadIdx.x == 0) store_loss(code, loss, losses);
@@ -168,14 +173,13 @@ int loss_parts(DeviceLoss kind, int outputs, Rows rows) {
 
 cudaError_t loss_and_gradient(const LossCode& code, const float* y, Rows rows, float* g,
                               double* losses, int loss_count, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(loss_count);
+  const dim3 blocks(static_cast<unsigned>(loss_count));
   if (code.kind == DeviceLoss::classes) {
-    loss_of_classes<<<blocks, class_warps * 32, code.classes * sizeof(float4), stream>>>(code, rows,
-                                                                                         g, losses);
-  } else {
-    loss_of_outputs<<<blocks, threads, 0, stream>>>(code, y, rows, g, losses);
+    return launch(loss_of_classes, blocks, class_warps * 32,
+                  static_cast<std::size_t>(code.classes) * sizeof(float4), stream, code, rows, g,
+                  losses);
   }
-  return cudaGetLastError();
+  return launch(loss_of_outputs, blocks, threads, 0, stream, code, y, rows, g, losses);
 }
 
 }  // namespace boolgrad::cuda

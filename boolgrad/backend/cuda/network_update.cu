@@ -5,6 +5,7 @@
 // the next step's forward.
 #include <type_traits>
 
+#include "boolgrad/backend/cuda/launch.cuh"
 #include "boolgrad/backend/cuda/network_code.h"
 #include "boolgrad/backend/cuda/update.cuh"
 
@@ -89,6 +90,8 @@ __device__ __forceinline__ float4 logit_gradient(const Shares& shares, float4 g,
 
 template <Work kWork>
 __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code) {
+  let_next_begin();
+  wait_for_previous();
   if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
   if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
   const std::size_t place = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
@@ -163,6 +166,8 @@ __device__ __forceinline__ void to_table_gradient(float* s) {
 template <int kArity, Work kWork>
 __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
   constexpr int entries = 1 << kArity;
+  let_next_begin();
+  wait_for_previous();
   if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
   if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
@@ -213,19 +218,19 @@ unsigned blocks_for(std::size_t count) {
 template <Work kWork>
 cudaError_t pass(const GateUpdate& code, cudaStream_t stream) {
   if (code.softmax16) {
-    pass_softmax16<kWork><<<blocks_for(code.gates * quad), threads, 0, stream>>>(code);
-    return cudaGetLastError();
+    return launch(pass_softmax16<kWork>, blocks_for(code.gates * quad), threads, 0, stream, code);
   }
-  const unsigned blocks = blocks_for(code.gates);
+  const auto pass_with = [&](void (*kernel)(GateUpdate)) {
+    return launch(kernel, blocks_for(code.gates), threads, 0, stream, code);
+  };
   switch (code.arity) {
-    case 1: pass_sigmoid<1, kWork><<<blocks, threads, 0, stream>>>(code); break;
-    case 2: pass_sigmoid<2, kWork><<<blocks, threads, 0, stream>>>(code); break;
-    case 3: pass_sigmoid<3, kWork><<<blocks, threads, 0, stream>>>(code); break;
-    case 4: pass_sigmoid<4, kWork><<<blocks, threads, 0, stream>>>(code); break;
-    case 5: pass_sigmoid<5, kWork><<<blocks, threads, 0, stream>>>(code); break;
-    default: pass_sigmoid<6, kWork><<<blocks, threads, 0, stream>>>(code); break;
+    case 1: return pass_with(pass_sigmoid<1, kWork>);
+    case 2: return pass_with(pass_sigmoid<2, kWork>);
+    case 3: return pass_with(pass_sigmoid<3, kWork>);
+    case 4: return pass_with(pass_sigmoid<4, kWork>);
+    case 5: return pass_with(pass_sigmoid<5, kWork>);
+    default: return pass_with(pass_sigmoid<6, kWork>);
   }
-  return cudaGetLastError();
 }
 
 }  // namespace
