@@ -410,6 +410,7 @@ void Network::State::allocate_rows() {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool is_summed = i + 1 == layers.size() && has_classes();
     y.emplace_back(is_summed ? 0 : row_floats(layers[i].gates, rows));
+    y.back().clear();  // what lies between rows is read back with them
     if (i == 0) continue;
     if (layers[i].arity != 2) {
       scratch_rows = std::max(scratch_rows, index(layers[i].gates) * index(layers[i].arity));

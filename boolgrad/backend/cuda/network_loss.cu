@@ -59,7 +59,7 @@ __device__ __forceinline__ std::size_t case_of(const LossCode& code, int sample)
                                 : static_cast<std::size_t>(code.picked[sample]);
 }
 
-/// The sum over the threads of a block, in a fixed order; thread 0 has it.
+/// The sum over the threads of a block, in a fixed order.
 template <int kThreads>
 __device__ double block_sum(double value) {
   __shared__ double sums[kThreads];
@@ -68,7 +68,8 @@ __device__ double block_sum(double value) {
     __syncthreads();
     if (threadIdx.x < step) sums[threadIdx.x] += sums[threadIdx.x + step];
   }
-  return threadIdx.x == 0 ? sums[0] : 0;
+  __syncthreads();
+  return sums[0];
 }
 
 /// Beyond this the sum of all parts could exceed a float.
