@@ -334,6 +334,9 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
       outcome(1),
       state(1),
       picked(index(wanted.batch)) {
+  if (plan.batch < 1 || plan.batch > most_samples) {
+    fail("cuda", "expected a batch of 1 to {} cases, received {}", most_samples, plan.batch);
+  }
   if (has_classes() && (plan.classes < 1 || all_wires.back().gates % plan.classes != 0 ||
                         all_wires.back().arity != 2)) {
     fail("cuda", "expected two-input gates in equal groups, received {} gates for {} classes",
@@ -569,7 +572,8 @@ std::size_t Network::State::evaluation_samples() const {
   for (const NetworkLayer& layer : layers) widest = std::max<std::int64_t>(widest, layer.gates);
   const std::size_t fitting = evaluation_bytes / (2 * sizeof(float) * index(widest));
   constexpr std::size_t least = chunk_samples;
-  return std::min(cases, std::max(least, fitting / chunk_samples * chunk_samples));
+  return std::min(
+      {cases, std::max(least, fitting / chunk_samples * chunk_samples), std::size_t{most_samples}});
 }
 
 void Network::State::evaluate_soft(NetworkScore& score) {

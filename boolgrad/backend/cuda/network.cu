@@ -1,7 +1,7 @@
 // Layers of soft gates, forward and backward.
 //
 // A few lanes of a warp, 32 from a batch of 68 on, share one row, four samples each. Gates and
-// inputs are taken in the order of a walk along the wires (see network.cpp), so that what one of
+// inputs are taken in the order of a walk along the wires (see walk.h), so that what one of
 // them has read the next finds in the first cache: without it every row would come from the second
 // as often as it is read.
 #include <type_traits>
@@ -19,6 +19,8 @@ constexpr int threads = 256;
 // groups of a block take neighbours of the walk at the same time, and so share what they fetch.
 constexpr int gates_at_once = 4;
 constexpr int sums_at_once = 2;
+// Inputs that a group takes one after the other, fetching each entry while it has the one before.
+constexpr int inputs_in_turn = 4;
 
 /// The threads that share rows: `kLanes` of them, four samples each.
 template <int kLanes>
@@ -45,24 +47,6 @@ __device__ __forceinline__ unsigned place(int feature, Rows rows, unsigned vecto
 
 __device__ __forceinline__ float4 load(const float* x, int feature, Rows rows, unsigned vector) {
   return reinterpret_cast<const float4*>(x)[place(feature, rows, vector)];
-}
-
-/// The same for rows that are fetched once a launch from the second cache, because from there on
-/// they are in the first: they may leave the second before what is written and wanted next.
-__device__ __forceinline__ float4 load_once(const float* x, int feature, Rows rows,
-                                            unsigned vector) {
-#if __CUDA_ARCH__ >= 800
-  const float4* from = reinterpret_cast<const float4*>(x) + place(feature, rows, vector);
-  float4 value;
-  std::uint64_t policy = 0;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-               : "l"(from), "l"(policy));
-  return value;
-#else
-  return load(x, feature, rows, vector);
-#endif
 }
 
 __device__ __forceinline__ void store(float* x, int feature, Rows rows, unsigned vector,
@@ -103,8 +87,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int i = 0; i < gates_at_once; ++i) {
     if (gate[i].gate < 0) continue;
-    a[i] = load_once(x, gate[i].a, rows, group.vector);
-    b[i] = load_once(x, gate[i].b, rows, group.vector);
+    a[i] = load(x, gate[i].a, rows, group.vector);
+    b[i] = load(x, gate[i].b, rows, group.vector);
   }
 #pragma unroll
   for (int i = 0; i < gates_at_once; ++i) {
@@ -215,29 +199,23 @@ __device__ __forceinline__ float4 passed_back(float4 g, float4 c, bool is_second
   return gx;
 }
 
-/// Gradients of inputs, gathered from those who read them, and the sums of each gate at its first
-/// input. Lanes beyond the last sample read what the last one reads, with a gradient of 0.
+/// Goes through the readers of one input, from entry `at` on, which `now` is. Lanes beyond the last
+/// sample read what the last one reads, with a gradient of 0.
 template <int kLanes>
-__global__ void __launch_bounds__(threads, 4) backward_pairs(const LayerBackward code, Rows rows) {
-  const Group<kLanes> group;
+__device__ __forceinline__ void gather_input(const LayerBackward& code, Rows rows,
+                                             const Group<kLanes>& group, int at, PairInput now,
+                                             bool mine) {
   const bool has_vector = group.has_vector(rows);
   const unsigned vector = min(group.vector, static_cast<unsigned>(rows.vectors) - 1);
   const float4 zero = make_float4(0, 0, 0, 0);
-  int at = blockIdx.x * Group<kLanes>::per_block + group.number;
-  const bool is_there = at < code.layer.pair_input_count;
-  let_next_begin();
-  PairInput now = code.layer.pair_inputs[is_there ? at : 0];
-  wait_for_previous();
-  // What continues another entry is taken with that one.
-  bool mine = is_there && (now.flags & continues) == 0;
   float4 gx = zero;
   // Lanes of a warp exchange sums, so all of it goes round until its longest list ends.
   while (kLanes == 32 ? mine : __any_sync(0xffffffffU, mine)) {
-    float4 g1 = load_once(code.g, now.first.g, rows, vector);
-    const float4 other1 = load_once(code.x, now.first.partner, rows, vector);
-    float4 g2 = load_once(code.g, now.second.g, rows, vector);
-    const float4 other2 = load_once(code.x, now.second.partner, rows, vector);
-    const float4 x = load_once(code.x, now.row, rows, vector);
+    float4 g1 = load(code.g, now.first.g, rows, vector);
+    const float4 other1 = load(code.x, now.first.partner, rows, vector);
+    float4 g2 = load(code.g, now.second.g, rows, vector);
+    const float4 other2 = load(code.x, now.second.partner, rows, vector);
+    const float4 x = load(code.x, now.row, rows, vector);
     const float4 c1 = polynomial_of_pair(code.coefficients, code.layer, now.first.gate);
     const float4 c2 = polynomial_of_pair(code.coefficients, code.layer, now.second.gate);
     if (!has_vector) g1 = g2 = zero;
@@ -256,6 +234,27 @@ __global__ void __launch_bounds__(threads, 4) backward_pairs(const LayerBackward
       mine = false;
     }
     if (mine) now = code.layer.pair_inputs[++at];
+  }
+}
+
+/// Gradients of inputs, gathered from those who read them, and the sums of each gate at its first
+/// input.
+template <int kLanes>
+__global__ void __launch_bounds__(threads, 4) backward_pairs(const LayerBackward code, Rows rows) {
+  const Group<kLanes> group;
+  const int count = code.layer.pair_input_count;
+  let_next_begin();
+  int at = group.template place_of<inputs_in_turn>(0);
+  PairInput next = code.layer.pair_inputs[at < count ? at : 0];
+  wait_for_previous();
+#pragma unroll 1
+  for (int i = 0; i < inputs_in_turn; ++i) {
+    const PairInput now = next;
+    const int after = at + Group<kLanes>::per_block;
+    if (i + 1 < inputs_in_turn && after < count) next = code.layer.pair_inputs[after];
+    // What continues another entry is taken with that one.
+    gather_input<kLanes>(code, rows, group, at, now, at < count && (now.flags & continues) == 0);
+    at = after;
   }
 }
 
@@ -517,8 +516,9 @@ cudaError_t layer_backward(const LayerBackward& code, Rows rows, cudaStream_t st
     return with_lanes(rows, [&](auto lanes) {
       constexpr int groups = threads / lanes.value;
       if (code.gx != nullptr) {
-        return launch(backward_pairs<lanes.value>, grid(layer.pair_input_count, groups, rows),
-                      threads, 0, stream, code, rows);
+        return launch(backward_pairs<lanes.value>,
+                      grid(layer.pair_input_count, groups * inputs_in_turn, rows), threads, 0,
+                      stream, code, rows);
       }
       return launch(sum_pairs<lanes.value>, grid(layer.gates, groups * sums_at_once, rows), threads,
                     0, stream, code, rows);

@@ -16,6 +16,8 @@ namespace boolgrad::cuda {
 
 /// Samples that a block handles of every row: four a lane of a warp.
 constexpr int chunk_samples = 128;
+/// Samples of one launch: as many as the chunks that a grid may have.
+constexpr int most_samples = 65535 * chunk_samples;
 
 // The rows of a layer's outputs lie in the order in which the next layer's walk reads them, so that
 // memory is read from one end to the other. Wires name rows, parameters gates.
@@ -34,7 +36,8 @@ struct PairReader {
 };
 
 /// An input of a layer of two-input gates and two of its readers. Where there are more, entries
-/// that continue this one follow.
+/// that continue this one follow; in place of one that is not there stands one that reads the input
+/// second and has a row of zeros as its gradient.
 struct alignas(16) PairInput {
   int row, flags;
   PairReader first, second;
