@@ -8,7 +8,7 @@
 
 #include "boolgrad/backend/cuda/check.h"
 #include "boolgrad/backend/cuda/network_code.h"
-#include "boolgrad/backend/cuda/walk.h"
+#include "boolgrad/backend/lut_walk.h"
 
 namespace boolgrad::cuda {
 namespace {

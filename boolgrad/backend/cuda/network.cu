@@ -1,7 +1,7 @@
 // Layers of soft gates, forward and backward.
 //
 // A few lanes of a warp, 32 from a batch of 68 on, share one row, four samples each. Gates and
-// inputs are taken in the order of a walk along the wires (see walk.h), so that what one of
+// inputs are taken in the order of a walk along the wires (see lut_walk.h), so that what one of
 // them has read the next finds in the first cache: without it every row would come from the second
 // as often as it is read.
 #include <type_traits>

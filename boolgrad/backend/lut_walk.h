@@ -1,4 +1,4 @@
-// The order in which the gates of a layer, and its inputs, are best taken. Inside of `cuda/`.
+// The order in which the gates of a layer of look-up tables, and its inputs, are best taken.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "boolgrad/backend/lut_wires.h"
 
-namespace boolgrad::cuda {
+namespace boolgrad {
 
 /// The gates [begin, end) of a layer of two-input gates along a walk: from a gate to another that
 /// reads one of the same inputs, as long as there is one. Gates that follow one another so read the
@@ -19,4 +19,4 @@ std::vector<std::int32_t> walk_of_gates(const LutWires& wires, std::int64_t begi
 std::vector<std::int32_t> walk_of_inputs(const LutWires& wires,
                                          const std::vector<std::int32_t>& gates);
 
-}  // namespace boolgrad::cuda
+}  // namespace boolgrad

@@ -1,9 +1,9 @@
-#include "boolgrad/backend/cuda/walk.h"
+#include "boolgrad/backend/lut_walk.h"
 
 #include <cstddef>
 #include <numeric>
 
-namespace boolgrad::cuda {
+namespace boolgrad {
 namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -93,4 +93,4 @@ std::vector<std::int32_t> walk_of_inputs(const LutWires& wires,
   return walk;
 }
 
-}  // namespace boolgrad::cuda
+}  // namespace boolgrad
