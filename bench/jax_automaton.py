@@ -35,6 +35,25 @@ CHECKERBOARD = {
     "steps": 20, "periodic": False, "asynchronous": False, "loss_channels": 1,
 }
 
+# The built-in automata, in the sizes of the literature.
+AUTOMATA = {
+    "life": {
+        **CHECKERBOARD, "channels": 1, "perceive_layers": [9, 8, 4, 2, 1],
+        "update_layers": [17] + [128] * 16 + [64, 32, 16, 8, 4, 2, 1], "height": 3, "width": 3, "batch": 512,
+        "steps": 1, "periodic": True},
+    "checkerboard": CHECKERBOARD,
+    "checkerboard-async": {
+        **CHECKERBOARD, "update_layers": [264] + [256] * 14 + [128, 64, 32, 16, 8, 8], "height": 14, "width": 14,
+        "batch": 1, "steps": 50, "asynchronous": True},
+    "lizard": {
+        **CHECKERBOARD, "channels": 128, "kernels": 4, "perceive_layers": [9, 8, 4, 2, 1],
+        "update_layers": [640] + [512] * 8 + [256, 128], "height": 20, "width": 20, "batch": 1, "steps": 12,
+        "periodic": True},
+    "letter-g": {
+        **CHECKERBOARD, "channels": 64, "kernels": 4, "update_layers": [576] + [512] * 8 + [256, 128, 64],
+        "batch": 1, "steps": 15, "loss_channels": 3},
+}
+
 
 @dataclasses.dataclass
 class Problem:
@@ -53,8 +72,24 @@ class Problem:
     logits: dict
 
 
-def make_problem(settings, dtype=numpy.float32):
-    """A random problem: bits to start from and to reach, normal logits, any wires."""
+def any_wires(rng, before, gates):
+    return rng.integers(0, before, (2, gates)).astype(numpy.int32)
+
+
+def paired_wires(rng, before, gates):
+    """As the literature wires them: a neighbour and the cell itself where nine cells are read, else pairs of
+    values side by side, every second one first, shuffled."""
+    if before == 9:
+        places = rng.permutation([0, 1, 2, 3, 5, 6, 7, 8])[:gates]
+        return numpy.stack([places, numpy.full(gates, 4)]).astype(numpy.int32)
+    firsts = [*range(0, before - 1, 2), *range(1, before - 1, 2)]
+    pairs = [(i, i + 1) for i in firsts]
+    pairs += [(i, i + apart) for apart in range(2, before) for i in range(before - apart)]
+    return numpy.array(rng.permutation(pairs[:gates])).T.astype(numpy.int32)
+
+
+def make_problem(settings, dtype=numpy.float32, wires=any_wires):
+    """A random problem: bits to start from and to reach, normal logits."""
     rng = numpy.random.default_rng(settings["seed"])
     cells = (settings["batch"], settings["height"], settings["width"])
     sizes = {"perceive": settings["perceive_layers"], "update": settings["update_layers"]}
@@ -68,8 +103,8 @@ def make_problem(settings, dtype=numpy.float32):
         bits(*cells, settings["channels"]),
         bits(*cells, settings["loss_channels"]),
         bits(settings["steps"], *cells, 1) if settings["asynchronous"] else None,
-        {part: [rng.integers(0, before, (2, gates)).astype(numpy.int32)
-                for before, gates in zip(layers, layers[1:])] for part, layers in sizes.items()},
+        {part: [wires(rng, before, gates) for before, gates in zip(layers, layers[1:])]
+         for part, layers in sizes.items()},
         {part: [rng.standard_normal((*leading[part], gates, 16)).astype(dtype) for gates in layers[1:]]
          for part, layers in sizes.items()},
     )
@@ -217,8 +252,15 @@ def loss_and_gradients(problem, gate, checkpoint=False, cores=1):
     return lambda logits: evaluate(logits, *cells)
 
 
-def training_step(problem, gate, weight_decay=0.01, checkpoint=True, cores=1):
-    """A compiled step (logits, moments) -> (logits, moments, loss), and what to start it from.
+def wrong_bits(problem, logits, gate):
+    """Of the hardened rule."""
+    last = rollout(problem, logits, gate, weigh=hard)[-1]
+    return jnp.sum(last[:problem.settings["loss_channels"]] != channels_first(problem.target))
+
+
+def training_step(problem, gate, weight_decay=0.01, checkpoint=True, cores=1, with_hard=False):
+    """A compiled step (logits, moments) -> (logits, moments, loss), and what to start it from; with the wrong
+    bits of the hardened rule beside the loss if `with_hard`.
 
     `checkpoint` is the default because it was faster in every measurement, not only smaller.
     """
@@ -228,6 +270,8 @@ def training_step(problem, gate, weight_decay=0.01, checkpoint=True, cores=1):
 
     def step(logits, moments):
         loss, gradients = evaluate(logits)
+        if with_hard:
+            loss = loss, wrong_bits(problem, logits, gate)
         changes, moments = optimiser.update(gradients, moments, logits)
         return optax.apply_updates(logits, changes), moments, loss
 

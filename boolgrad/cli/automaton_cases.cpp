@@ -1,11 +1,9 @@
 #include "boolgrad/cli/automaton_cases.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/backend/cuda/automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/matrix.h"
@@ -183,50 +181,40 @@ void AutomatonCase::name_gradients(const std::vector<Tensor>& gradients,
   }
 }
 
-namespace {
+OnCudaOptions AutomatonCase::cuda_options() const {
+  return {.loss_channels = setting(of_, "loss_channels")};
+}
 
-/// An automaton on the device, and the wires that it was made from.
-struct OnCuda {
-  OnCuda(const Rule& rule, const RolloutSize& size, std::int64_t loss_channels)
-      : perceive_owned(rule.perceive().wirings()), update_owned(rule.update().wirings()) {
-    for (const WiringPtr& wiring : perceive_owned) perceive.push_back(wiring->view());
-    for (const WiringPtr& wiring : update_owned) update.push_back(wiring->view());
-    std::vector<Tensor> logits;
-    for (const Tensor& parameter : rule.parameters()) logits.push_back(parameter.detach());
-    automaton.emplace(
-        cuda::AutomatonShape{rule.channels(), size.batch, size.height, size.width, size.steps,
-                             loss_channels, rule.border() == Border::periodic, perceive, update},
-        logits);
-  }
-
-  std::vector<WiringPtr> perceive_owned;
-  std::vector<WiringPtr> update_owned;
-  std::vector<LutWires> perceive;
-  std::vector<LutWires> update;
-  std::optional<cuda::Automaton> automaton;
-};
-
-}  // namespace
+std::unique_ptr<cuda::Automaton> AutomatonCase::to_cuda() const {
+  auto device = on_cuda(rule_, size(), cuda_options());
+  device->set_inputs({initial_, fire_, target_});
+  return device;
+}
 
 AutomatonValues AutomatonCase::values_on_cuda() const {
   const RolloutSize now = size();
-  OnCuda device(rule_, now, setting(of_, "loss_channels"));
+  const auto device = to_cuda();
   AutomatonValues values;
-  const double loss = device.automaton->gradients(initial_, target_, fire_);
-  values.loss = Tensor::scalar(loss, DType::float64);
-  const Tensor states = device.automaton->states().viewed_from(
+  values.loss = Tensor::scalar(device->gradients({}), DType::float64);
+  const Tensor states = device->states().viewed_from(
       initial_.size(), {steps_, rule_.channels(), now.batch, now.height, now.width});
   values.soft_states = channel_last(states);
-  values.hard_states = channel_last(hard_states(rule_, initial_, fire_, steps_));
-  name_gradients(device.automaton->logit_gradients(), values);
+  values.hard_states = channel_last(hard_states_on_cuda());
+  name_gradients(device->logit_gradients(), values);
   return values;
 }
 
-double AutomatonCase::milliseconds_on_cuda(int count) const {
-  OnCuda device(rule_, size(), setting(of_, "loss_channels"));
-  device.automaton->gradients(initial_, target_, fire_);
-  device.automaton->milliseconds(count);  // warms up
-  return device.automaton->milliseconds(count) / count;
+/// Rollouts end with their last state, so there is one for every number of steps.
+Tensor AutomatonCase::hard_states_on_cuda() const {
+  std::vector<Tensor> states;
+  for (std::int64_t steps = 1; steps <= steps_; ++steps) {
+    RolloutSize some = size();
+    some.steps = steps;
+    const auto device = on_cuda(rule_, some, cuda_options());
+    device->hard_rollout(some.batch, {initial_, fire_, target_}, {});
+    states.push_back(cast(device->hard_state(), initial_.dtype()));
+  }
+  return stack(states);
 }
 
 std::set<std::string> automaton_case_names(const TensorFile& file) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "boolgrad/automata/on_cuda.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/cli/reference.h"
@@ -39,13 +41,15 @@ class AutomatonCase {
   Tensor loss() const;
   AutomatonValues values() const;
 
-  /// The same on the CUDA device, in float32; hard states are the CPU's.
+  /// The same on the CUDA device, in float32.
   AutomatonValues values_on_cuda() const;
-  /// Milliseconds of that device for the loss and all gradients, the mean of `count` runs.
-  double milliseconds_on_cuda(int count) const;
+  /// The automaton there, with all that it reads.
+  std::unique_ptr<cuda::Automaton> to_cuda() const;
 
  private:
   Tensor loss_at(const Tensor& states) const;
+  Tensor hard_states_on_cuda() const;
+  OnCudaOptions cuda_options() const;
   void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 
   ReferenceCase of_;

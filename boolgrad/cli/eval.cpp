@@ -71,8 +71,12 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   if (!model.experiment) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
-  if (model.is_automaton()) eval_automaton(arguments, model, common);
-  else eval_circuit(arguments, model, common);
+  if (model.is_automaton()) {
+    check_device(arguments.device);  // until automata are judged on other devices
+    eval_automaton(arguments, model, common);
+  } else {
+    eval_circuit(arguments, model, common);
+  }
   return 0;
 }
 

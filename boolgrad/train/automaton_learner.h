@@ -18,6 +18,7 @@ class AutomatonLearner : public Learner {
   /// What the backward keeps, and the sizes that it depends on.
   const Memory& memory() const { return memory_; }
   RolloutSize size() const;
+  const Hardening& hardening() const { return hardening_; }
 
   std::vector<Tensor> parameters() const override { return rule_.parameters(); }
   Tensor loss(std::int64_t step) override;

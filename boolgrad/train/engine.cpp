@@ -1,6 +1,7 @@
 #include "boolgrad/train/engine.h"
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/train/cuda_automaton_engine.h"
 #include "boolgrad/train/cuda_circuit_engine.h"
 #include "boolgrad/train/host_engine.h"
 
@@ -16,10 +17,11 @@ AdamWOptions adamw_options(const TrainingOptions& training) {
 std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment& experiment,
                                     Learner& learner) {
   if (device == "cpu") return std::make_unique<HostEngine>(experiment, learner);
+  if (device == "cuda" && experiment.is_automaton()) {
+    return std::make_unique<CudaAutomatonEngine>(experiment,
+                                                 dynamic_cast<AutomatonLearner&>(learner));
+  }
   if (device == "cuda") {
-    if (experiment.is_automaton()) {
-      fail("device", "expected cpu for automata, received {}", device);
-    }
     return std::make_unique<CudaCircuitEngine>(experiment, dynamic_cast<CircuitLearner&>(learner));
   }
   fail("device", "expected cpu or cuda, received {}", device);

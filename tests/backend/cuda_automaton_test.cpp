@@ -3,14 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <vector>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/on_cuda.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/cuda/device.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
+#include "tests/support/cuda.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -21,87 +23,113 @@ struct Scene {
   RolloutSize size;
   Border border = Border::zero;
   double fire_rate = 1;
+  Parametrisation parametrisation = Parametrisation::softmax16;
 };
 
-class CudaAutomaton : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string why_not = cuda::unavailable();
-    if (!why_not.empty()) GTEST_SKIP() << why_not;
-  }
+using CudaAutomaton = CudaTest;
+
+struct Given {
+  Tensor initial;
+  Tensor target;
+  Tensor fire;
 };
 
-double relative(const Tensor& value, const Tensor& reference) {
-  double most = 0;
-  double largest = 0;
-  for (std::int64_t i = 0; i < reference.size(); ++i) {
-    const double off = std::abs(value.at(i) - reference.at(i));
-    if (!(off <= most)) most = off;
-    largest = std::max(largest, std::abs(reference.at(i)));
-  }
-  return largest > 0 ? most / largest : most;
-}
-
-/// Loss, states and gradients of both, and the device twice.
-void expect_agreement(const Scene& scene) {
-  const Rule rule = Rule::make(scene.shape, scene.border, Parametrisation::softmax16,
-                               DType::float32, {Initialisation::gaussian, 1}, 7);
+Given given_for(const Scene& scene, std::int64_t channels) {
   const RolloutSize& size = scene.size;
-  const Shape shape{rule.channels(), size.batch, size.height, size.width};
-  const Tensor initial = cast(random_starts(shape, 1, 1), DType::float32);
-  const Tensor target = cast(random_starts(shape, 2, 1), DType::float32);
-  const Tensor fire = scene.fire_rate < 1 ? fire_masks(size, scene.fire_rate, 3, 3) : Tensor();
+  const Shape shape{channels, size.batch, size.height, size.width};
+  return {cast(random_starts(shape, 1, 1), DType::float32),
+          cast(random_starts(shape, 2, 1), DType::float32),
+          scene.fire_rate < 1 ? fire_masks(size, scene.fire_rate, 3, 3) : Tensor()};
+}
 
-  std::vector<LutWires> perceive;
-  std::vector<LutWires> update;
-  const auto perceive_owned = rule.perceive().wirings();
-  const auto update_owned = rule.update().wirings();
-  for (const WiringPtr& wiring : perceive_owned) perceive.push_back(wiring->view());
-  for (const WiringPtr& wiring : update_owned) update.push_back(wiring->view());
-  std::vector<Tensor> logits;
-  for (const Tensor& parameter : rule.parameters()) logits.push_back(parameter.detach());
-  cuda::Automaton device({rule.channels(), size.batch, size.height, size.width, size.steps,
-                          rule.channels(), scene.border == Border::periodic, perceive, update},
-                         logits);
-  const double loss = device.gradients(initial, target, fire);
-  const std::vector<Tensor> gradients = device.logit_gradients();
-  const Tensor states = device.states();
-
+/// Loss, states and gradients of both, and the device twice, for every policy.
+void expect_agreement(const Scene& scene) {
+  const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
+                               {Initialisation::gaussian, 1}, 7);
+  const RolloutSize& size = scene.size;
+  const Given given = given_for(scene, rule.channels());
   const Tensor expected =
-      rollout(rule, initial, fire, {.steps = size.steps, .returned = size.steps});
+      rollout(rule, given.initial, given.fire, {.steps = size.steps, .returned = size.steps});
   const Tensor last = slice(expected, 0, size.steps - 1, size.steps);
-  const Tensor expected_loss = sum_of_squares(last, target.viewed_as(last.shape()));
+  const Tensor expected_loss = sum_of_squares(last, given.target.viewed_as(last.shape()));
   const std::vector<Tensor> expected_gradients = grad(expected_loss, rule.parameters());
-  EXPECT_NEAR(loss, expected_loss.item(), 1e-5 * expected_loss.item() + 1e-6);
-  EXPECT_LT(relative(states.viewed_from(initial.size(), expected.shape()), expected.detach()),
-            1e-5);
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    EXPECT_LT(relative(gradients[i], expected_gradients[i]), 1e-5) << "layer " << i;
+
+  std::vector<Tensor> first;
+  for (const Memory& memory : memory_choices(rule, size)) {
+    const auto device =
+        on_cuda(rule, size, {.loss_channels = rule.channels(), .memory = memory});
+    device->set_inputs({given.initial, given.fire, given.target});
+    const double loss = device->gradients({});
+    const std::vector<Tensor> gradients = device->logit_gradients();
+    EXPECT_NEAR(loss, expected_loss.item(), 1e-5 * expected_loss.item() + 1e-6);
+    if (memory.policy != MemoryPolicy::some_states) {
+      const Tensor states = device->states();
+      EXPECT_LT(largest_error(states.viewed_from(given.initial.size(), expected.shape()),
+                              expected.detach()),
+                1e-5);
+    }
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      EXPECT_LT(largest_error(gradients[i], expected_gradients[i]), 1e-5)
+          << "layer " << i << ", " << describe(memory);
+      if (!first.empty()) {
+        EXPECT_TRUE(same_bits(gradients[i], first[i])) << describe(memory);
+      }
+    }
+    EXPECT_EQ(device->gradients({}), loss);
+    const std::vector<Tensor> again = device->logit_gradients();
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      EXPECT_TRUE(same_bits(gradients[i], again[i])) << "layer " << i;
+    }
+    first = gradients;
   }
-  EXPECT_EQ(device.gradients(initial, target, fire), loss);
-  const std::vector<Tensor> again = device.logit_gradients();
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    EXPECT_TRUE(same_bits(gradients[i], again[i])) << "layer " << i;
-  }
 }
 
-TEST_F(CudaAutomaton, AgreesForOneCell) {
-  expect_agreement({{1, 1, {8}, {}}, {1, 1, 1, 1}});
-  expect_agreement({{1, 1, {8, 4, 2, 1}, {2}}, {1, 1, 1, 2}, Border::zero, 0.6});
+/// The states that the hardened rule leads to on either.
+void expect_same_bits_when_hard(const Scene& scene) {
+  const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
+                               {Initialisation::gaussian, 1}, 7);
+  const RolloutSize& size = scene.size;
+  const Given given = given_for(scene, rule.channels());
+  const auto device = on_cuda(rule, size, {.loss_channels = rule.channels()});
+  const cuda::HardOutcome outcome =
+      device->hard_rollout(size.batch, {given.initial, given.fire, given.target}, {});
+  BitGrid state = BitGrid::from(given.initial);
+  BitAutomaton automaton(rule);
+  for (std::int64_t step = 0; step < size.steps; ++step) automaton.step(state, given.fire, step);
+  EXPECT_TRUE(same_bits(device->hard_state(), state.to_tensor(DType::uint8)));
+  std::int64_t wrong = 0;
+  const Tensor values = state.to_tensor(DType::uint8);
+  for (std::int64_t i = 0; i < values.size(); ++i) wrong += values.at(i) != given.target.at(i);
+  EXPECT_EQ(outcome.wrong_bits, wrong);
 }
 
-TEST_F(CudaAutomaton, AgreesForOddShapes) {
-  expect_agreement({{3, 2, {8, 4, 2}, {11, 7}}, {2, 5, 7, 4}, Border::zero, 0.6});
-  expect_agreement({{2, 3, {8, 5}, {11, 7}}, {3, 9, 3, 5}, Border::periodic});
-  expect_agreement({{5, 1, {8, 4, 2}, {33}}, {1, 33, 17, 3}, Border::periodic, 0.5});
+const std::vector<Scene>& scenes() {
+  static const std::vector<Scene> all = {
+      // One cell, one gate; then kernels that are trees, and some that are not.
+      {{1, 1, {8}, {}}, {1, 1, 1, 1}},
+      {{1, 1, {8, 4, 2, 1}, {2}}, {1, 1, 1, 2}, Border::zero, 0.6},
+      {{3, 2, {8, 4, 2}, {11, 7}}, {2, 5, 7, 4}, Border::zero, 0.6},
+      {{2, 3, {8, 5}, {11, 7}}, {3, 9, 3, 5}, Border::periodic},
+      {{5, 1, {8, 4, 2}, {33}}, {1, 33, 17, 3}, Border::periodic, 0.5},
+      {{2, 16, {8, 4, 2, 1}, {24}}, {33, 3, 3, 2}, Border::periodic},
+      {{3, 5, {8, 4, 2}, {64, 64}}, {2, 6, 6, 7}, Border::zero, 0.5, Parametrisation::sigmoid},
+      {{1, 17, {8, 4, 2}, {20}}, {1, 4, 4, 3}},
+      // More tiles than processors.
+      {{2, 2, {8, 4}, {24, 12}}, {9, 40, 41, 2}},
+      {{1, 4, {8, 4, 2}, {16, 8}}, {9, 40, 41, 3}, Border::zero, 0.7},
+      // More than shared memory holds.
+      {{64, 4, {8, 4, 2, 1}, {512, 512, 256}}, {1, 9, 9, 3}, Border::periodic},
+      {{128, 2, {8, 4, 2}, {4000, 4000, 2000}}, {1, 5, 5, 2}},
+  };
+  return all;
 }
 
-TEST_F(CudaAutomaton, AgreesWhereTilesOutnumberTheProcessors) {
-  expect_agreement({{2, 2, {8, 4}, {24, 12}}, {9, 40, 41, 2}});
+TEST_F(CudaAutomaton, AgreesWithTheCpu) {
+  for (const Scene& scene : scenes()) expect_agreement(scene);
 }
 
-TEST_F(CudaAutomaton, AgreesWhereSharedMemoryDoesNotHoldIt) {
-  expect_agreement({{64, 4, {8, 4, 2, 1}, {512, 512, 256}}, {1, 9, 9, 3}, Border::periodic});
+TEST_F(CudaAutomaton, HardStatesAreTheCpus) {
+  for (const Scene& scene : scenes()) expect_same_bits_when_hard(scene);
 }
 
 TEST(CudaBackend, SaysWhyItIsNotThere) {

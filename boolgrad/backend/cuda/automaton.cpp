@@ -3,304 +3,777 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "boolgrad/backend/cuda/automaton_code.h"
+#include "boolgrad/backend/cuda/automaton_plan.h"
 #include "boolgrad/backend/cuda/check.h"
+#include "boolgrad/core/text.h"
 
 namespace boolgrad::cuda {
 namespace {
 
-int rounded_up(int value, int step) { return (value + step - 1) / step * step; }
+enum class Use : std::uint8_t { training, soft, hard };
+
+constexpr int samples_a_word = 32;
+constexpr double two_to_32 = 0x1.0p32;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Limits of the device that decide how work is cut.
+struct Limits {
+  int processors = 1;
+  std::size_t shared_words = 0;
+};
+
+Limits limits_of_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "find the device");
+  Limits limits;
+  check(cudaDeviceGetAttribute(&limits.processors, cudaDevAttrMultiProcessorCount, device),
+        "count multiprocessors");
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "find the size of shared memory");
+  // The kernels have some of their own: the layers, and what losses are added up in.
+  constexpr std::size_t own = most_layers * sizeof(Layer) + block_warps * sizeof(double) + 64;
+  limits.shared_words = (static_cast<std::size_t>(bytes) - own) / 4;
+  return limits;
+}
+
+/// Hands out places in words, each on a boundary of 16 bytes.
+class Places {
+ public:
+  int take(std::int64_t words) {
+    const auto place = static_cast<int>(at_);
+    at_ += (words + 3) / 4 * 4;
+    return place;
+  }
+  int words() const { return static_cast<int>(at_); }
+
+ private:
+  std::int64_t at_ = 0;
+};
+
+// ------------------------------------------------------------------ how work is cut
+
+/// A layout of a rule for tiles of some cells: fills the plan's layers and the code's places.
+struct Layout {
+  RulePlan plan;
+  Code code{};
+  int width = 0;  ///< of the widest layer of the update
+};
+
+void place_work(Layout& layout, Use use) {
+  Code& code = layout.code;
+  RulePlan& plan = layout.plan;
+  const int columns = code.channels << code.tile_bits;
+  Places acts;
+  code.work.patch = acts.take(neighbourhood * columns);
+  int inputs_at = code.work.patch;
+  for (int l = 0; l < plan.perceive_layers; ++l) {
+    Layer& layer = plan.layers[index(l)];
+    layer.inputs_at = inputs_at;
+    if (l + 1 == plan.perceive_layers || plan.tree_outputs > 0) continue;
+    layer.outputs_at = acts.take(std::int64_t{layer.gates} * columns);
+    inputs_at = layer.outputs_at;
+  }
+  code.work.update_inputs = acts.take(std::int64_t{1 + plan.kernel_outputs} * columns);
+  plan.layers[index(plan.perceive_layers - 1)].outputs_at = code.work.update_inputs + columns;
+  inputs_at = code.work.update_inputs;
+  for (std::size_t l = index(plan.perceive_layers); l < plan.layers.size(); ++l) {
+    plan.layers[l].inputs_at = inputs_at;
+    plan.layers[l].outputs_at = acts.take(std::int64_t{plan.layers[l].gates} << code.tile_bits);
+    inputs_at = plan.layers[l].outputs_at;
+  }
+  code.work.acts_words = acts.words();
+
+  Places work;
+  code.work.around = work.take(neighbourhood * code.tile);
+  code.work.fires = work.take(code.tile);
+  code.work.acts = work.take(code.work.acts_words);
+  if (use == Use::training) {
+    // The edges of a layer's inputs while those of its outputs are read; the last layer's outputs
+    // have a row each.
+    std::array<std::int64_t, 2> rows{1, 1};  // row 0 is always there
+    std::array<std::int64_t, 2> perceive_rows{1, 1};
+    for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+      auto& most = l < index(plan.perceive_layers) ? perceive_rows : rows;
+      most[l & 1] = std::max<std::int64_t>(most[l & 1], plan.edge_rows[l]);
+    }
+    auto& above = rows[plan.layers.size() & 1];
+    above = std::max<std::int64_t>(above, 1 + code.channels);
+    for (std::size_t i = 0; i < 2; ++i) code.work.edges[i] = work.take(rows[i] << code.tile_bits);
+    code.work.leftover = work.take(columns);
+    // Fetched gradients are added up before anything else is written to these edges.
+    const std::size_t free_edges = (plan.layers.size() + 1) & 1;
+    const bool edges_hold_them = (rows[free_edges] << code.tile_bits) >= (neighbourhood + 1) * columns;
+    code.work.fetched = edges_hold_them ? code.work.edges[free_edges] + code.tile
+                                        : work.take(neighbourhood * columns);
+    code.work.perceive_edges[0] = -1;
+    if (plan.tree_outputs > 0) {
+      // What kernels give back to patches takes the place of activations that are done with.
+      constexpr std::int64_t sums = block_threads * 2;
+      const std::int64_t needed =
+          std::max(sums, std::int64_t{code.kernels} * neighbourhood * columns);
+      const bool fits = needed <= code.work.acts_words - code.work.update_inputs;
+      code.work.staging = fits ? code.work.acts + code.work.update_inputs : work.take(needed);
+    } else {
+      for (std::size_t i = 0; i < 2; ++i) {
+        code.work.perceive_edges[i] = work.take(perceive_rows[i] * columns);
+      }
+    }
+  }
+  code.work.words = work.words();
+}
+
+Layout layout_for(const AutomatonShape& shape, Use use, int tile, int cells) {
+  Layout layout;
+  constexpr int words_on_all_banks = 32;
+  layout.plan = plan_rule(shape, std::max(1, words_on_all_banks / tile));
+  layout.width = layout.plan.update_width();
+  Code& code = layout.code;
+  code.channels = static_cast<int>(shape.channels);
+  code.kernels = static_cast<int>(shape.kernels);
+  code.cells = cells;
+  code.tile = tile;
+  code.tile_bits = std::countr_zero(static_cast<unsigned>(tile));
+  code.tiles = (cells + tile - 1) / tile;
+  code.columns = code.channels * tile;
+  code.column_bits = std::has_single_bit(static_cast<unsigned>(code.columns))
+                         ? std::countr_zero(static_cast<unsigned>(code.columns))
+                         : -1;
+  // Four cells a thread, whole warps.
+  code.workers = std::min(block_threads, (layout.width * tile / 4 + 31) / 32 * 32);
+  place_work(layout, use);
+  return layout;
+}
+
+/// The tile with the least work for the busiest block, of those that shared memory holds, if there
+/// are any.
+Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits& limits) {
+  std::optional<Layout> best;
+  double least = 0;
+  bool best_is_shared = false;
+  for (int tile = 4; tile <= 64; tile *= 2) {
+    Layout layout = layout_for(shape, use, tile, cells);
+    const double rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
+    const double items =
+        (static_cast<double>(layout.width) * tile / 4 + block_threads - 1) / block_threads;
+    const bool is_shared = index(layout.code.work.words) <= limits.shared_words;
+    // Tables that lie further away cost more than a few more rounds.
+    const std::size_t tables = index(layout.plan.gates()) * 5;
+    const bool tables_fit = index(layout.code.work.words) + tables <= limits.shared_words;
+    const double cost = rounds * (1 + items) * (tables_fit ? 1 : 3);
+    if (!best || (is_shared && !best_is_shared) || (is_shared == best_is_shared && cost < least)) {
+      best = std::move(layout);
+      least = cost;
+      best_is_shared = is_shared;
+    }
+  }
+  return std::move(*best);
+}
 
 }  // namespace
 
-struct Automaton::State {
-  Code code{};
-  int blocks = 1;
-  int threads = block_threads;
-  std::size_t shared_bytes = 0;
-  bool work_is_shared = false;
-  bool tables_are_shared = false;
-  std::vector<Shape> logit_shapes;
-  DeviceArray<ushort2> sources;
-  DeviceArray<std::uint16_t> first_reader;
-  DeviceArray<Reader> readers;
-  DeviceArray<float> logits, states, read, target, block_losses, loss, logit_gradients, scratch;
-  DeviceArray<float4> coefficients, block_sums;
-  DeviceArray<std::uint8_t> fire;
-  DeviceArray<unsigned> barrier;
+// ------------------------------------------------------------------ one kernel's memory
 
-  void add_layers(const AutomatonShape& shape);
-  void place_rows(const AutomatonShape& shape);
-  void choose_tile();
-  void place_memory();
-  void launch();
+namespace {
+
+/// What all kernels of an automaton share.
+struct Shared {
+  DeviceArray<float> logits, masks, logit_gradients;
+  std::vector<Shape> logit_shapes;
 };
 
-void Automaton::State::add_layers(const AutomatonShape& shape) {
-  std::vector<ushort2> all_sources;
-  std::vector<std::uint16_t> first;
-  std::vector<Reader> all_readers;
-  code.perceive_layers = static_cast<int>(shape.perceive.size());
-  for (const auto part : {shape.perceive, shape.update}) {
-    for (const LutWires& wires : part) {
-      if (code.layers == most_layers || wires.arity != 2 || wires.gates >= second_input ||
-          wires.consumers.size() > 65535 || wires.inputs > 65535) {
-        fail("cuda",
-             "expected at most {} layers of two-input gates, each below {} gates, received "
-             "others",
-             most_layers, second_input);
-      }
-      Layer& layer = code.layer[code.layers++];
-      layer = {static_cast<int>(wires.inputs),
-               static_cast<int>(wires.gates),
-               code.gates,
-               static_cast<int>(first.size()),
-               static_cast<int>(all_readers.size()),
-               1,
-               -1,
-               0};
-      if (std::has_single_bit(static_cast<unsigned>(layer.gates))) {
-        layer.gate_bits = std::countr_zero(static_cast<unsigned>(layer.gates));
-      }
-      code.gates += layer.gates;
-      for (int gate = 0; gate < layer.gates; ++gate) {
-        all_sources.push_back(
-            {static_cast<unsigned short>(wires.sources[static_cast<std::size_t>(gate) * 2]),
-             static_cast<unsigned short>(wires.sources[static_cast<std::size_t>(gate) * 2 + 1])});
-      }
-      std::size_t longest = 0;
-      for (std::size_t input = 0; input <= static_cast<std::size_t>(layer.inputs); ++input) {
-        first.push_back(static_cast<std::uint16_t>(wires.first_consumer[input]));
-        if (input > 0) {
-          longest =
-              std::max(longest, wires.first_consumer[input] - wires.first_consumer[input - 1]);
-        }
-      }
-      for (std::size_t k = 0; k < wires.consumers.size(); ++k) {
-        const Consumer& consumer = wires.consumers[k];
-        all_readers.push_back(
-            {static_cast<std::uint16_t>(consumer.gate | (consumer.slot == 1 ? second_input : 0)),
-             static_cast<std::uint16_t>(wires.partners[k])});
-      }
-      while (layer.lanes < 8 && static_cast<std::size_t>(layer.lanes) * 8 < longest)
-        layer.lanes *= 2;
+std::vector<float> flat(std::span<const Tensor> parts) {
+  std::vector<float> all;
+  for (const Tensor& part : parts) {
+    const auto values = part.values<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+/// [channels, cells] to [cells][channels].
+template <class T, class F>
+std::vector<T> cell_major(std::int64_t channels, std::int64_t cells, F value) {
+  std::vector<T> result(index(channels * cells));
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    for (std::int64_t c = 0; c < channels; ++c) result[index(cell * channels + c)] = value(c, cell);
+  }
+  return result;
+}
+
+/// Element (channel, cell) of a tensor, one grid of which may stand for all.
+class Cells {
+ public:
+  Cells(const Tensor& tensor, std::int64_t grid_cells)
+      : tensor_(tensor), grid_(grid_cells), stored_(tensor.shape()[1] * grid_cells) {}
+
+  float operator()(std::int64_t c, std::int64_t cell) const {
+    return static_cast<float>(
+        tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
+  }
+
+ private:
+  const Tensor& tensor_;
+  std::int64_t grid_;
+  std::int64_t stored_;
+};
+
+class Program {
+ public:
+  /// On `processors` of the device's, or on all where that is 0.
+  Program(const AutomatonShape& shape, Use use, std::int64_t samples, const Shared& shared,
+          int processors = 0)
+      : shape_(shape), use_(use), samples_(samples) {
+    const std::int64_t grids =
+        use == Use::hard ? (samples + samples_a_word - 1) / samples_a_word : samples;
+    const std::int64_t cells = grids * shape.height * shape.width;
+    limits_ = limits_of_device();
+    if (processors > 0) limits_.processors = processors;
+    Layout layout = best_layout(shape, use, static_cast<int>(cells), limits_);
+    code_ = layout.code;
+    describe(layout.plan);
+    place_tables(layout.width);
+    allocate_all(layout.plan, shared);
+  }
+
+  const Code& code() const { return code_; }
+  Launch& launch_options() { return launch_; }
+  int blocks() const { return launch_.blocks; }
+
+  void set_starts(const Tensor& starts) {
+    if (use_ == Use::hard) return upload(states_, packed(starts, code_.channels));
+    upload(states_, cell_major<float>(code_.channels, code_.cells, Cells(starts, code_.grid_cells)));
+  }
+
+  void set_target(const Tensor& target) {
+    if (use_ == Use::hard) return upload(target_, packed(target, code_.loss_channels));
+    upload(target_, cell_major<float>(code_.loss_channels, code_.cells, Cells(target, code_.grid_cells)));
+  }
+
+  void set_fire(const Tensor& fire) {
+    const auto values = fire.values<std::uint8_t>();
+    if (fire_.size() < values.size()) fire_ = DeviceArray<std::uint8_t>(values.size());
+    fire_.upload(values.data(), values.size());
+    code_.fire = fire_.data();
+  }
+
+  void set_inputs(const AutomatonInputs& inputs) {
+    if (inputs.starts.defined()) set_starts(inputs.starts);
+    if (inputs.target.defined()) set_target(inputs.target);
+    if (inputs.fire.defined()) set_fire(inputs.fire);
+  }
+
+  void run(const AutomatonDraws& draws) {
+    code_.draws = {.seed = draws.seed,
+                   .start_stream = draws.start_stream,
+                   .fire_stream = draws.fire_stream,
+                   .hard_stream = draws.hard_stream,
+                   .draw = draws.draw,
+                   .cells = static_cast<std::uint64_t>(draws.samples > 0 ? draws.samples : samples_) *
+                            static_cast<std::uint64_t>(code_.grid_cells),
+                   .starts_are_random = draws.random_starts,
+                   .fires_by_chance = draws.fire_rate < 1,
+                   .fire_scaled = draws.fire_rate * two_to_32,
+                   .hard = use_ == Use::training && draws.share > 0 ? draws.hard : HardForm::none,
+                   .share = draws.share,
+                   .share_scaled = draws.share * two_to_32};
+    check(cudaMemsetAsync(sync_.data(), 0, sync_.size() * sizeof(unsigned), launch_.stream),
+          "clear the barrier");
+    const auto launch = use_ == Use::training ? launch_training
+                        : use_ == Use::soft   ? launch_soft_rollout
+                                              : launch_hard_rollout;
+    check(launch(code_, launch_), "launch an automaton");
+  }
+
+  const float* loss() const { return loss_.data(); }
+
+  HardOutcome outcome() const {
+    std::vector<uint2> wrong(index(code_.cells));
+    wrong_.download(wrong.data(), wrong.size());
+    HardOutcome outcome;
+    std::vector<std::uint32_t> samples(wrong.size() / index(code_.grid_cells));
+    for (std::size_t cell = 0; cell < wrong.size(); ++cell) {
+      outcome.wrong_bits += wrong[cell].x;
+      samples[cell / index(code_.grid_cells)] |= wrong[cell].y;
     }
+    for (const std::uint32_t word : samples) outcome.wrong_samples += std::popcount(word);
+    return outcome;
   }
-  code.reader_count = static_cast<int>(all_readers.size());
-  code.first_reader_count = static_cast<int>(first.size());
-  sources = DeviceArray<ushort2>(all_sources);
-  first_reader = DeviceArray<std::uint16_t>(first);
-  readers = DeviceArray<Reader>(all_readers);
-}
 
-void Automaton::State::place_rows(const AutomatonShape& shape) {
-  int row = code.channels * neighbourhood;
-  for (int l = 0; l + 1 < code.perceive_layers; ++l) {
-    code.layer[l].act_row = row;
-    row += code.channels * code.layer[l].gates;
-    code.perceive_width = std::max(code.perceive_width, code.channels * code.layer[l].gates);
+  /// The state after so many steps, [channels, samples, height, width]: of floats, or of bits.
+  Tensor state(std::int64_t step) const {
+    const std::size_t words = index(code_.channels) * index(code_.cells);
+    const bool is_last = step == code_.steps;
+    std::vector<std::uint32_t> values(words);
+    copy_to_host(values.data(),
+                 is_last ? last_.data() : states_.data() + words * index(step),
+                 words * sizeof(std::uint32_t));
+    const Shape shape{code_.channels, samples_, shape_.height, shape_.width};
+    Tensor result(shape, use_ == Use::hard ? DType::uint8 : DType::float32);
+    const auto grid = index(code_.grid_cells);
+    const auto channels = index(code_.channels);
+    for (std::size_t i = 0; i < index(result.size()); ++i) {
+      const std::size_t pixel = i % grid;
+      const std::size_t sample = i / grid % index(samples_);
+      const std::size_t c = i / grid / index(samples_);
+      if (use_ == Use::hard) {
+        const std::uint32_t word =
+            values[(sample / samples_a_word * grid + pixel) * channels + c];
+        result.mutable_values<std::uint8_t>()[i] = word >> (sample % samples_a_word) & 1;
+      } else {
+        result.mutable_values<float>()[i] =
+            std::bit_cast<float>(values[(sample * grid + pixel) * channels + c]);
+      }
+    }
+    return result;
   }
-  code.perceive_width = std::max(code.perceive_width, code.channels * neighbourhood);
-  code.input_rows = row;
-  code.layer[code.perceive_layers - 1].act_row = row + code.channels;
-  row += static_cast<int>(shape.update.front().inputs);
-  for (int l = code.perceive_layers; l < code.layers; ++l) {
-    code.layer[l].act_row = row;
-    row += code.layer[l].gates;
-    code.update_width = std::max({code.update_width, code.layer[l].inputs, code.layer[l].gates});
-  }
-  code.act_rows = row;
-}
 
-/// As few cells a tile as keep every multiprocessor busy.
-void Automaton::State::choose_tile() {
-  int device = 0;
-  check(cudaGetDevice(&device), "find the device");
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "count multiprocessors");
-  int most_shared = 0;
-  check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "find the size of shared memory");
-  code.tile = 4;
-  code.tile_bits = 2;
-  while (code.tile < 64 && (code.cells + code.tile - 1) / code.tile > processors) {
-    code.tile *= 2;
-    ++code.tile_bits;
+ private:
+  void describe(const RulePlan& plan) {
+    code_.samples = static_cast<int>(samples_);
+    code_.height = static_cast<int>(shape_.height);
+    code_.width = static_cast<int>(shape_.width);
+    code_.grid_cells = code_.height * code_.width;
+    code_.steps = static_cast<int>(shape_.steps);
+    code_.loss_channels = static_cast<int>(shape_.loss_channels);
+    code_.periodic = shape_.periodic;
+    code_.softmax = shape_.softmax;
+    code_.perceive_layers = plan.perceive_layers;
+    code_.layers = static_cast<int>(plan.layers.size());
+    code_.gates = plan.gates();
+    code_.loss_form = shape_.loss;
+    code_.loss_gamma = static_cast<float>(shape_.focal_gamma);
+    code_.keep_every = use_ == Use::training ? static_cast<int>(shape_.keep_every) : 0;
+    code_.own_row = plan.own_row;
+    code_.input_rows = static_cast<int>(plan.input_reads.size());
+    std::ranges::copy(plan.layers, code_.layer);
+    std::ranges::copy(plan.places, code_.places);
+    std::ranges::copy(plan.patch_reads, code_.patch_reads);
+    for (int row = 0; row < neighbourhood; ++row) {
+      const auto* found =
+          std::ranges::find(code_.places, neighbourhood - 1 - code_.places[row]);
+      code_.opposite[row] = static_cast<int>(found - code_.places);
+    }
+    launch_.blocks = std::min(code_.tiles, limits_.processors);
+    launch_.tree_outputs = plan.tree_outputs;
+    code_.one_tile = code_.tiles <= launch_.blocks;
   }
-  code.vector_bits = code.tile_bits - 2;
-  code.tiles = (code.cells + code.tile - 1) / code.tile;
-  blocks = std::min(code.tiles, processors);
-  place_memory();
-  const auto most = static_cast<std::size_t>(most_shared) / 4;
-  const auto work = static_cast<std::size_t>(code.work.floats);
-  const auto tables = static_cast<std::size_t>(code.tables.floats);
-  work_is_shared = work <= most;
-  tables_are_shared = tables + (work_is_shared ? work : 0) <= most;
-  if (!tables_are_shared && tables <= most && work > tables) {
-    // Only one part fits: what every tile reads serves more.
-    work_is_shared = false;
-    tables_are_shared = true;
-  }
-  std::size_t used = (work_is_shared ? work : 0) + (tables_are_shared ? tables : 0);
-  const auto sums = static_cast<std::size_t>(code.gates) * 4;
-  code.sums_are_shared = used + sums <= most;
-  if (code.sums_are_shared) used += sums;
-  shared_bytes = used * 4;
-  code.scratch_floats = code.work.floats + code.tables.floats + code.gates * 4;
-  // Waiting for one another costs more the more threads there are; far memory needs them all.
-  threads = work_is_shared ? block_threads / 2 : block_threads;
-}
 
-/// Where the parts of a block's memory lie, in floats, each on a boundary of 16 bytes.
-void Automaton::State::place_memory() {
-  int at = 0;
-  const auto take = [&](int floats) {
-    const int place = at;
-    at += rounded_up(floats, 4);
-    return place;
+  /// Tables lie in what shared memory activations and edges leave.
+  void place_tables(int width) {
+    Places shared;
+    shared.take(code_.work.words);
+    launch_.work_is_shared = index(shared.words()) <= limits_.shared_words;
+    int used = launch_.work_is_shared ? shared.words() : 0;
+    code_.tables.coefficients = shared.take(std::int64_t{code_.gates} * 4);
+    code_.tables.short_wires = shared.take(code_.gates);
+    launch_.tables_are_shared = index(shared.words()) <= limits_.shared_words;
+    if (launch_.tables_are_shared) used = shared.words();
+    code_.tables.sums = use_ == Use::training ? shared.take(std::int64_t{code_.gates} * 4) : -1;
+    if (index(shared.words()) > limits_.shared_words) code_.tables.sums = -1;
+    if (code_.tables.sums >= 0) used = shared.words();
+    launch_.shared_bytes = 4 * index(used);
+    const bool one_gate = width * code_.tile / 4 <= block_threads;
+    launch_.row_bits = one_gate ? code_.tile_bits - 2 : -1;
+  }
+
+  void allocate_all(const RulePlan& plan, const Shared& shared) {
+    wires_ = DeviceArray<Wires>(plan.wires);
+    short_wires_ = DeviceArray<std::uint32_t>(plan.short_wires);
+    rest_ = DeviceArray<Rest>(plan.rest);
+    origin_ = DeviceArray<std::uint32_t>(plan.origin);
+    layer_of_ = DeviceArray<std::uint32_t>(plan.layer_of);
+    input_reads_ = DeviceArray<Reads>(plan.input_reads);
+    const std::size_t words = index(code_.channels) * index(code_.cells);
+    const auto blocks = index(launch_.blocks);
+    const bool keeps = use_ == Use::training;
+    states_ = DeviceArray<float>(
+        words * (keeps ? index((shape_.steps - 1) / shape_.keep_every + 1) : 1));
+    stretch_ = DeviceArray<float>(words * (keeps ? index(shape_.keep_every - 1) : 2));
+    last_ = DeviceArray<float>(words);
+    target_ = DeviceArray<float>(index(code_.loss_channels) * index(code_.cells));
+    coefficients_ = DeviceArray<float4>(index(code_.gates));
+    loss_ = DeviceArray<float>(1);
+    block_losses_ = DeviceArray<double>(blocks);
+    sync_ = DeviceArray<unsigned>(blocks + 1);
+    if (use_ == Use::hard) wrong_ = DeviceArray<uint2>(index(code_.cells));
+    if (!launch_.work_is_shared) {
+      scratch_ = DeviceArray<float>(blocks * index(code_.work.words));
+    }
+    if (use_ == Use::training) {
+      read_ = DeviceArray<float>(2 * neighbourhood * words);
+      block_sums_ = DeviceArray<float4>(index(code_.gates) * blocks);
+      if (shape_.keep_activations) {
+        kept_acts_ = DeviceArray<float>(index(code_.steps) * index(code_.tiles) *
+                                        index(code_.work.acts_words));
+      }
+    }
+    point_at_all(shared);
+  }
+
+  void point_at_all(const Shared& shared) {
+    code_.wires = wires_.data();
+    code_.short_wires = short_wires_.data();
+    code_.rest = rest_.data();
+    code_.origin = origin_.data();
+    code_.layer_of = layer_of_.data();
+    code_.input_reads = input_reads_.data();
+    code_.logits = shared.logits.data();
+    code_.masks = shared.masks.data();
+    code_.logit_gradients = shared.logit_gradients.data();
+    code_.coefficients = coefficients_.data();
+    code_.states = states_.data();
+    code_.stretch = stretch_.data();
+    code_.last = last_.data();
+    code_.kept_acts = shape_.keep_activations && use_ == Use::training ? kept_acts_.data() : nullptr;
+    code_.read = read_.data();
+    code_.target = target_.data();
+    code_.block_sums = block_sums_.data();
+    code_.block_losses = block_losses_.data();
+    code_.loss = loss_.data();
+    code_.wrong = wrong_.data();
+    code_.barrier = sync_.data();
+    code_.flags = sync_.data() + 1;
+    code_.scratch = scratch_.data();
+  }
+
+  template <class T>
+  void upload(DeviceArray<float>& to, const std::vector<T>& values) {
+    static_assert(sizeof(T) == sizeof(float));
+    copy_to_device(to.data(), values.data(), values.size() * sizeof(T));
+  }
+
+  std::vector<std::uint32_t> packed(const Tensor& tensor, std::int64_t channels) const {
+    const Cells value(tensor, code_.grid_cells);
+    const std::int64_t grid = code_.grid_cells;
+    return cell_major<std::uint32_t>(channels, code_.cells, [&](std::int64_t c, std::int64_t cell) {
+      std::uint32_t word = 0;
+      for (int s = 0; s < samples_a_word; ++s) {
+        const std::int64_t sample = cell / grid * samples_a_word + s;
+        if (sample < samples_ && value(c, sample * grid + cell % grid) > 0.5F) word |= 1U << s;
+      }
+      return word;
+    });
+  }
+
+  const AutomatonShape& shape_;
+  Use use_;
+  std::int64_t samples_;
+  Limits limits_;
+  Code code_{};
+  Launch launch_{};
+  DeviceArray<Wires> wires_;
+  DeviceArray<Rest> rest_;
+  DeviceArray<std::uint32_t> short_wires_, origin_, layer_of_;
+  DeviceArray<Reads> input_reads_;
+  DeviceArray<float> states_, stretch_, last_, target_, loss_, read_, kept_acts_, scratch_;
+  DeviceArray<double> block_losses_;
+  DeviceArray<float4> coefficients_, block_sums_;
+  DeviceArray<unsigned> sync_;
+  DeviceArray<uint2> wrong_;
+  DeviceArray<std::uint8_t> fire_;
+};
+
+// ------------------------------------------------------------------ memory
+
+/// Every way to remember, the quickest first.
+std::string fitting_policy(AutomatonShape shape, std::size_t free) {
+  const auto fits = [&](std::int64_t every, bool activations) {
+    shape.keep_every = every;
+    shape.keep_activations = activations;
+    return training_bytes(shape) <= free;
   };
-  code.work.around = take(neighbourhood * code.tile);
-  // The loss is added up in the place of the activations, an element a thread.
-  code.work.acts = take(std::max(code.act_rows * code.tile, block_threads));
-  code.work.g_state = take(code.channels * code.tile);
-  for (int& rows : code.work.g_update) rows = take(code.update_width * code.tile);
-  // Perception goes back when the activations of the update are no longer needed.
-  const int update_first = code.input_rows + code.layer[code.perceive_layers].inputs;
-  const int update_acts = (code.act_rows - update_first) * code.tile;
-  const int perceive = rounded_up(code.perceive_width * code.tile, 4);
-  const bool fits = 2 * perceive <= update_acts;
-  for (int i = 0; i < 2; ++i) {
-    code.work.g_perceive[i] =
-        fits ? code.work.acts + rounded_up(update_first * code.tile, 4) + i * perceive
-             : take(perceive);
+  if (fits(1, false)) {
+    return fmt::format("keeping the state of every step would take {}",
+                       bytes_text(training_bytes(shape)));
   }
-  code.work.floats = at;
-  at = 0;
-  code.tables.coefficients = take(code.gates * 4);
-  code.tables.sources = take(code.gates);
-  code.tables.readers = take(code.reader_count);
-  code.tables.first_reader = take((code.first_reader_count + 1) / 2);
-  code.tables.layers = take(code.layers * static_cast<int>(sizeof(Layer) / sizeof(float)));
-  code.tables.floats = at;
+  for (std::int64_t every = 2; every <= shape.steps; ++every) {
+    if (!fits(every, false)) continue;
+    return fmt::format("keeping a state in {} would take {}", every,
+                       bytes_text(training_bytes(shape)));
+  }
+  return "no memory policy would fit; a smaller grid or batch may";
 }
 
-void Automaton::State::launch() {
-  barrier.clear();
-  check(launch_automaton(code, blocks, shared_bytes, threads, work_is_shared, tables_are_shared),
-        "launch a training step");
+void check_memory(const AutomatonShape& shape) {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "ask for free memory");
+  const std::size_t needed = training_bytes(shape);
+  if (needed <= free) return;
+  fail("cuda", "expected {} of device memory for training, received {} that are free: {}",
+       bytes_text(needed), bytes_text(free), fitting_policy(shape, free));
 }
 
-Automaton::Automaton(const AutomatonShape& shape, std::span<const Tensor> logits)
+}  // namespace
+
+std::size_t training_bytes(const AutomatonShape& shape) {
+  const Limits limits = limits_of_device();
+  const Layout layout =
+      best_layout(shape, Use::training, static_cast<int>(shape.cells()), limits);
+  const std::size_t words = index(shape.channels) * index(shape.cells());
+  const auto gates = index(layout.plan.gates());
+  const std::size_t blocks = index(std::min(layout.code.tiles, limits.processors));
+  std::size_t floats = words * index((shape.steps - 1) / shape.keep_every + 1);
+  floats += words * index(shape.keep_every);          // the stretch and the last state
+  floats += 2 * neighbourhood * words;                // gradients of patches
+  floats += gates * (4 * blocks + 16 * 4 + 4);        // sums, parameters and moments
+  if (shape.keep_activations) {
+    floats += index(shape.steps) * index(layout.code.tiles) * index(layout.code.work.acts_words);
+  }
+  if (index(layout.code.work.words) > limits.shared_words) {
+    floats += blocks * index(layout.code.work.words);
+  }
+  return floats * sizeof(float);
+}
+
+// ------------------------------------------------------------------ the automaton
+
+struct Automaton::State {
+  AutomatonShape shape;
+  std::vector<std::vector<std::int32_t>> owned;  ///< wires, which outlive what they came from
+  std::vector<LutWires> perceive, update;
+  Shared shared;
+  std::optional<Optimiser> optimiser;
+  std::optional<Program> training;
+  std::map<std::pair<Use, std::int64_t>, Program> rollouts;
+  Program* last_hard = nullptr;
+  AutomatonInputs inputs;         ///< of training
+  std::optional<Program> beside_training;  ///< a hard rollout from the same starts
+  cudaStream_t main = nullptr;
+  cudaStream_t beside = nullptr;
+  cudaEvent_t begun = nullptr;
+  cudaEvent_t done = nullptr;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    cudaStreamDestroy(main);
+    cudaStreamDestroy(beside);
+    cudaEventDestroy(begun);
+    cudaEventDestroy(done);
+  }
+
+  std::vector<LutWires> kept(std::span<const LutWires> wires) {
+    std::vector<LutWires> views;
+    for (const LutWires& one : wires) {
+      owned.emplace_back(one.sources.begin(), one.sources.end());
+      LutWires view;
+      view.inputs = one.inputs;
+      view.gates = one.gates;
+      view.arity = one.arity;
+      views.push_back(view);
+    }
+    return views;
+  }
+
+  void own_wires(const AutomatonShape& given) {
+    perceive = kept(given.perceive);
+    update = kept(given.update);
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+      (i < perceive.size() ? perceive[i] : update[i - perceive.size()]).sources = owned[i];
+    }
+    shape.perceive = perceive;
+    shape.update = update;
+  }
+
+  Program& rollout(Use use, std::int64_t samples) {
+    const auto [found, is_new] = rollouts.try_emplace(std::pair(use, samples), shape, use, samples, shared);
+    if (is_new) found->second.launch_options().stream = use == Use::hard ? beside : main;
+    return found->second;
+  }
+
+  /// Runs on the processors that training leaves where they are nearly enough; on all, after or
+  /// before it, where few are left.
+  Program& hard_beside_training() {
+    if (!beside_training) {
+      const int left = limits_of_device().processors - training->blocks();
+      const std::int64_t words = (shape.batch + samples_a_word - 1) / samples_a_word *
+                                 shape.height * shape.width;
+      constexpr std::int64_t smallest_tile = 4;
+      constexpr std::int64_t most_tiles_each = 4;
+      const bool enough = left * most_tiles_each * smallest_tile >= words;
+      beside_training.emplace(shape, Use::hard, shape.batch, shared, enough ? left : 0);
+      beside_training->launch_options().stream = beside;
+      beside_training->set_inputs(inputs);
+    }
+    return *beside_training;
+  }
+
+  std::size_t gates() const {
+    std::size_t count = 0;
+    for (const auto& part : {perceive, update}) {
+      for (const LutWires& wires : part) count += index(wires.gates);
+    }
+    return count;
+  }
+};
+
+Automaton::Automaton(const AutomatonShape& shape, const OptimiserOptions& options)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  Code& code = s.code;
-  code.channels = static_cast<int>(shape.channels);
-  code.height = static_cast<int>(shape.height);
-  code.width = static_cast<int>(shape.width);
-  code.cells = static_cast<int>(shape.batch) * code.height * code.width;
-  code.steps = static_cast<int>(shape.steps);
-  code.loss_channels = static_cast<int>(shape.loss_channels);
-  code.periodic = shape.periodic;
-  s.add_layers(shape);
-  s.place_rows(shape);
-  s.choose_tile();
-
-  std::vector<float> all;
-  for (const Tensor& layer : logits) {
-    const auto values = layer.values<float>();
-    all.insert(all.end(), values.begin(), values.end());
-    s.logit_shapes.push_back(layer.shape());
-  }
-  const auto gates = static_cast<std::size_t>(code.gates);
-  const std::size_t cells =
-      static_cast<std::size_t>(code.channels) * static_cast<std::size_t>(code.cells);
-  s.logits = DeviceArray<float>(all);
-  s.logit_gradients = DeviceArray<float>(gates * 16);
-  s.coefficients = DeviceArray<float4>(gates);
-  s.block_sums = DeviceArray<float4>(gates * static_cast<std::size_t>(s.blocks));
-  s.block_losses = DeviceArray<float>(static_cast<std::size_t>(s.blocks));
-  s.loss = DeviceArray<float>(1);
-  s.states = DeviceArray<float>((static_cast<std::size_t>(code.steps) + 1) * cells);
-  s.read = DeviceArray<float>(2 * neighbourhood * cells);
-  s.target = DeviceArray<float>(static_cast<std::size_t>(code.loss_channels) *
-                                static_cast<std::size_t>(code.cells));
-  s.scratch = DeviceArray<float>(static_cast<std::size_t>(s.blocks) *
-                                 static_cast<std::size_t>(code.scratch_floats));
-  s.fire = DeviceArray<std::uint8_t>(static_cast<std::size_t>(code.steps) *
-                                     static_cast<std::size_t>(code.cells));
-  s.barrier = DeviceArray<unsigned>(1);
-  code.sources = s.sources.data();
-  code.first_reader = s.first_reader.data();
-  code.readers = s.readers.data();
-  code.logits = s.logits.data();
-  code.coefficients = s.coefficients.data();
-  code.states = s.states.data();
-  code.read = s.read.data();
-  code.target = s.target.data();
-  code.block_sums = s.block_sums.data();
-  code.block_losses = s.block_losses.data();
-  code.loss = s.loss.data();
-  code.logit_gradients = s.logit_gradients.data();
-  code.barrier = s.barrier.data();
-  code.scratch = s.scratch.data();
+  s.shape = shape;
+  s.own_wires(shape);
+  check_memory(s.shape);
+  check(cudaStreamCreate(&s.main), "make a stream");
+  check(cudaStreamCreate(&s.beside), "make a stream");
+  check(cudaEventCreateWithFlags(&s.begun, cudaEventDisableTiming), "make an event");
+  check(cudaEventCreateWithFlags(&s.done, cudaEventDisableTiming), "make an event");
+  const std::size_t parameters = s.gates() * (shape.softmax ? 16 : 4);
+  s.shared.logits = DeviceArray<float>(parameters);
+  s.shared.logit_gradients = DeviceArray<float>(parameters);
+  s.shared.masks = DeviceArray<float>(std::vector<float>(s.gates(), 1.F));
+  s.optimiser.emplace(parameters, options);
+  s.training.emplace(s.shape, Use::training, shape.batch, s.shared);
+  s.training->launch_options().stream = s.main;
 }
 
 Automaton::~Automaton() = default;
 
-double Automaton::gradients(const Tensor& initial, const Tensor& target, const Tensor& fire) {
+void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) {
   State& s = *state_;
-  const auto upload = [](auto& to, auto values) { to.upload(values.data(), values.size()); };
-  upload(s.states, initial.values<float>());
-  upload(s.target, target.values<float>());
-  s.code.fire = nullptr;
-  if (fire.defined()) {
-    upload(s.fire, fire.values<std::uint8_t>());
-    s.code.fire = s.fire.data();
+  s.shared.logit_shapes.clear();
+  for (const Tensor& layer : logits) s.shared.logit_shapes.push_back(layer.shape());
+  const std::vector<float> all = flat(logits);
+  s.shared.logits.upload(all.data(), all.size());
+  if (masks.empty()) return;
+  const std::vector<float> all_masks = flat(masks);
+  s.shared.masks.upload(all_masks.data(), all_masks.size());
+}
+
+namespace {
+
+void write_into(std::span<Tensor> tensors, const DeviceArray<float>& from) {
+  const std::vector<float> all = from.values();
+  std::size_t at = 0;
+  for (Tensor& tensor : tensors) {
+    const auto to = tensor.mutable_values<float>();
+    std::memcpy(to.data(), all.data() + at, to.size_bytes());
+    at += to.size();
   }
-  s.launch();
+}
+
+}  // namespace
+
+void Automaton::get_parameters(std::span<Tensor> logits) const {
+  write_into(logits, state_->shared.logits);
+}
+
+void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
+  const std::vector<float> means = flat(first);
+  const std::vector<float> squares = flat(second);
+  state_->optimiser->first().upload(means.data(), means.size());
+  state_->optimiser->second().upload(squares.data(), squares.size());
+}
+
+void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) const {
+  write_into(first, state_->optimiser->first());
+  write_into(second, state_->optimiser->second());
+}
+
+void Automaton::set_inputs(const AutomatonInputs& inputs) {
+  State& s = *state_;
+  s.training->set_inputs(inputs);
+  const auto keep = [](Tensor& kept, const Tensor& given) {
+    if (given.defined()) kept = given;
+  };
+  keep(s.inputs.starts, inputs.starts);
+  keep(s.inputs.fire, inputs.fire);
+  keep(s.inputs.target, inputs.target);
+  s.beside_training.reset();
+}
+
+double Automaton::gradients(const AutomatonDraws& draws) {
+  State& s = *state_;
+  s.training->run(draws);
+  check(cudaStreamSynchronize(s.main), "wait for the gradients");
   float loss = 0;
-  s.loss.download(&loss, 1);
+  copy_to_host(&loss, s.training->loss(), sizeof loss);
   return loss;
 }
 
 std::vector<Tensor> Automaton::logit_gradients() const {
-  std::vector<float> all(state_->logit_gradients.size());
-  state_->logit_gradients.download(all.data(), all.size());
   std::vector<Tensor> gradients;
-  std::size_t at = 0;
-  for (const Shape& shape : state_->logit_shapes) {
-    Tensor gradient(shape, DType::float32);
-    const auto size = static_cast<std::size_t>(gradient.size());
-    std::memcpy(gradient.mutable_data(), all.data() + at, size * sizeof(float));
-    gradients.push_back(gradient);
-    at += size;
+  for (const Shape& shape : state_->shared.logit_shapes) {
+    gradients.emplace_back(shape, DType::float32);
   }
+  write_into(gradients, state_->shared.logit_gradients);
   return gradients;
 }
 
 Tensor Automaton::states() const {
-  const Code& code = state_->code;
-  Tensor states({code.steps + 1, code.channels, code.cells}, DType::float32);
-  state_->states.download(states.mutable_values<float>().data(), state_->states.size());
-  return states;
+  const AutomatonShape& shape = state_->shape;
+  Tensor all({shape.steps + 1, shape.channels, shape.batch, shape.height, shape.width},
+             DType::float32);
+  const auto to = all.mutable_values<float>();
+  for (std::int64_t step = 0; step <= shape.steps; ++step) {
+    const Tensor one = state_->training->state(step);
+    std::ranges::copy(one.values<float>(), to.begin() + step * one.size());
+  }
+  return all;
 }
 
-double Automaton::milliseconds(int count) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin), "make an event");
-  check(cudaEventCreate(&end), "make an event");
-  check(cudaEventRecord(begin), "record an event");
-  for (int i = 0; i < count; ++i) state_->launch();
-  check(cudaEventRecord(end), "record an event");
-  check(cudaEventSynchronize(end), "wait for the device");
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, begin, end), "read the time");
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return milliseconds;
+StepOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+                            bool with_hard) {
+  State& s = *state_;
+  Program* hard = with_hard ? &s.hard_beside_training() : nullptr;
+  if (hard != nullptr) {
+    // Beside the training: both read the parameters before they are updated.
+    check(cudaEventRecord(s.begun, s.main), "record an event");
+    check(cudaStreamWaitEvent(s.beside, s.begun), "wait for an event");
+    hard->run(draws);
+    check(cudaEventRecord(s.done, s.beside), "record an event");
+  }
+  s.training->run(draws);
+  if (hard != nullptr) check(cudaStreamWaitEvent(s.main, s.done), "wait for an event");
+  s.optimiser->step(s.shared.logits.data(), s.shared.logit_gradients.data(), s.training->loss(),
+                    step, learning_rate, s.main);
+  float loss = 0;
+  int finite = 0;
+  check(cudaMemcpyAsync(&loss, s.training->loss(), sizeof loss, cudaMemcpyDeviceToHost, s.main),
+        "fetch the loss");
+  check(cudaMemcpyAsync(&finite, s.optimiser->finite(), sizeof finite, cudaMemcpyDeviceToHost,
+                        s.main),
+        "fetch whether gradients are finite");
+  check(cudaStreamSynchronize(s.main), "wait for a training step");
+  StepOutcome outcome{.loss = loss, .finite = finite != 0, .hard = {}};
+  if (hard != nullptr) outcome.hard = hard->outcome();
+  return outcome;
+}
+
+double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                               const AutomatonDraws& draws, Tensor& last) {
+  State& s = *state_;
+  Program& program = s.rollout(Use::soft, samples);
+  program.set_inputs(inputs);
+  program.run(draws);
+  check(cudaStreamSynchronize(s.main), "wait for a rollout");
+  float loss = 0;
+  copy_to_host(&loss, program.loss(), sizeof loss);
+  last = program.state(s.shape.steps);
+  return loss;
+}
+
+HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                                    const AutomatonDraws& draws) {
+  State& s = *state_;
+  Program& program = s.rollout(Use::hard, samples);
+  program.set_inputs(inputs);
+  program.run(draws);
+  check(cudaStreamSynchronize(s.beside), "wait for a rollout");
+  s.last_hard = &program;
+  return program.outcome();
+}
+
+Tensor Automaton::hard_state() const {
+  if (state_->last_hard == nullptr) fail("cuda", "expected a hard rollout before, received none");
+  return state_->last_hard->state(state_->shape.steps);
 }
 
 }  // namespace boolgrad::cuda

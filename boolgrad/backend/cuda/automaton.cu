@@ -1,263 +1,366 @@
-// The kernel of an automaton's training step. Plain device code: the headers of the rooms above and
-// of formatting stay out, because this compiler does not take them.
+// The kernels of automata: a whole training step, or a rollout, in one launch. Plain device code:
+// the headers of the rooms above and of formatting stay out, because this compiler does not take
+// them.
+#include <type_traits>
+
 #include "boolgrad/backend/cuda/automaton_code.h"
+#include "boolgrad/backend/cuda/gates.cuh"
+#include "boolgrad/backend/cuda/loss.cuh"
+#include "boolgrad/backend/cuda/random.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
+// ------------------------------------------------------------------ words
+//
+// A cell's value is a float or, hardened, a word of 32 samples. A gate is a polynomial in both:
+// c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for + and AND for *.
+
+template <class T>
+struct alignas(16) Four {
+  T x, y, z, w;
+};
+
+__device__ __forceinline__ float gate(const Four<float>& c, float a, float b) {
+  return fmaf(fmaf(c.w, a, c.z), b, fmaf(c.y, a, c.x));
+}
+__device__ __forceinline__ unsigned gate(const Four<unsigned>& c, unsigned a, unsigned b) {
+  return (((c.w & a) ^ c.z) & b) ^ (c.y & a) ^ c.x;
+}
+template <class T>
+__device__ __forceinline__ Four<T> gate(const Four<T>& c, const Four<T>& a, const Four<T>& b) {
+  return {gate(c, a.x, b.x), gate(c, a.y, b.y), gate(c, a.z, b.z), gate(c, a.w, b.w)};
+}
+
+__device__ __forceinline__ Four<float> operator+(const Four<float>& a, const Four<float>& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
+__device__ __forceinline__ Four<float> operator*(const Four<float>& a, const Four<float>& b) {
+  return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
+}
+/// a x + b for all four.
+__device__ __forceinline__ Four<float> line(float a, const Four<float>& x, float b) {
+  return {fmaf(a, x.x, b), fmaf(a, x.y, b), fmaf(a, x.z, b), fmaf(a, x.w, b)};
+}
+__device__ __forceinline__ float total(const Four<float>& a) { return (a.x + a.y) + (a.z + a.w); }
+
 // ------------------------------------------------------------------ the whole grid
+
+__device__ __forceinline__ unsigned acquired(const unsigned* at) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
 
 /// Waits for all blocks, which the launch keeps on the device together.
 __device__ void wait_for_all(const Code& code, unsigned& waits) {
+  ++waits;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    ++waits;
     atomicAdd(code.barrier, 1U);
-    const unsigned wanted = waits * gridDim.x;
-    while (*reinterpret_cast<volatile unsigned*>(code.barrier) < wanted) {
+    while (acquired(code.barrier) < waits * gridDim.x) {
     }
-    __threadfence();
   }
   __syncthreads();
 }
 
-// ------------------------------------------------------------------ gates
-
-__device__ float entry(int gate, int e) {
-  // Entry e: bit 0 is the first input, bit 1 the second; the gate's number is 8 f(0,0) + 4 f(0,1) +
-  // 2 f(1,0) + f(1,1).
-  const int place = e == 0 ? 3 : e == 1 ? 1 : e == 2 ? 2 : 0;
-  return static_cast<float>((gate >> place) & 1);
-}
-
-struct Soft {
-  float share[16];
-  float table[4];
+/// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
+/// whether tables do, and whether a thread has one gate a layer, a row being 2^kBits times four
+/// cells. Of kernels that know less (kBits < 0), only the first is known.
+template <bool kWork, bool kTables, int kRowBits>
+struct Form {
+  static constexpr bool work_is_shared = kWork;
+  static constexpr bool tables_are_shared = kTables;
+  static constexpr bool one_gate = kRowBits >= 0;
+  static constexpr int row_bits = one_gate ? kRowBits : 0;
 };
 
-__device__ Soft softened(const float* logits) {
-  Soft soft;
-  float most = logits[0];
-  for (int i = 1; i < 16; ++i) most = fmaxf(most, logits[i]);
-  float total = 0;
-  for (int i = 0; i < 16; ++i) {
-    soft.share[i] = expf(logits[i] - most);
-    total += soft.share[i];
-  }
-  for (float& entry_of : soft.table) entry_of = 0;
-  for (int i = 0; i < 16; ++i) {
-    soft.share[i] /= total;
-    for (int e = 0; e < 4; ++e) soft.table[e] += soft.share[i] * entry(i, e);
-  }
-  return soft;
-}
-
-__device__ void make_coefficients(const Code& code) {
-  for (int gate = blockIdx.x * blockDim.x + threadIdx.x; gate < code.gates;
-       gate += gridDim.x * blockDim.x) {
-    const Soft soft = softened(code.logits + gate * 16);
-    const float* f = soft.table;
-    code.coefficients[gate] =
-        make_float4(f[0], f[1] - f[0], f[2] - f[0], f[3] - f[1] - f[2] + f[0]);
-  }
-}
-
-/// Sums of all blocks, in order, to gradients of the logits.
-__device__ void make_logit_gradients(const Code& code) {
-  for (int gate = blockIdx.x * blockDim.x + threadIdx.x; gate < code.gates;
-       gate += gridDim.x * blockDim.x) {
-    float4 g = make_float4(0, 0, 0, 0);
-    for (int block = 0; block < gridDim.x; ++block) {
-      const float4 part = code.block_sums[block * code.gates + gate];
-      g.x += part.x;
-      g.y += part.y;
-      g.z += part.z;
-      g.w += part.w;
-    }
-    const float table[4] = {g.x - g.y - g.z + g.w, g.y - g.w, g.z - g.w, g.w};
-    const Soft soft = softened(code.logits + gate * 16);
-    for (int i = 0; i < 16; ++i) {
-      float slope = 0;
-      for (int e = 0; e < 4; ++e) slope += table[e] * (entry(i, e) - soft.table[e]);
-      code.logit_gradients[gate * 16 + i] = soft.share[i] * slope;
-    }
-  }
-}
-
-// ------------------------------------------------------------------ layers on a tile
-
-/// Where a block finds everything.
+/// Where a block finds everything, and how far it is.
+template <class T>
 struct Block {
-  float4* coefficients;
-  float4* sums;
-  const ushort2* sources;
-  const Reader* readers;
-  const std::uint16_t* first_reader;
-  const Layer* layers;  ///< near, because the arguments of a launch are slow to index
-  int* around;          ///< [9][tile]: the cells around those of the tile, -1 where there is none
-  float* acts;
-  float* g_state;
-  // Two places that layers take in turn. No array: one would go to slow memory.
-  float* g_update_even;
-  float* g_update_odd;
-  float* g_perceive_even;
-  float* g_perceive_odd;
+  const Four<T>* coefficients;
+  const std::uint32_t* short_wires;
+  Four<float>* sums;
+  const Layer* layers;
+  int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
+  unsigned* fires;
+  T* acts;
+  T* patch;
+  T* update_inputs;
+  float* edges_even;
+  float* edges_odd;
+  float* leftover;  ///< gradients of cells that did not fire
+  float* staging;
+  float* fetched;
+  float* perceive_edges_even;
+  float* perceive_edges_odd;
+  unsigned waits;
+  unsigned published;
 
-  __device__ __forceinline__ float* g_update(int layer) const {
-    return (layer & 1) != 0 ? g_update_odd : g_update_even;
+  __device__ __forceinline__ float* edges(int layer) const {
+    return (layer & 1) != 0 ? edges_odd : edges_even;
   }
-  __device__ __forceinline__ float* g_perceive(int layer) const {
-    return (layer & 1) != 0 ? g_perceive_odd : g_perceive_even;
+  __device__ __forceinline__ float* perceive_edges(int layer) const {
+    return (layer & 1) != 0 ? perceive_edges_odd : perceive_edges_even;
   }
 };
 
-// Rows are read four cells at a time: a gate's wires, coefficients and the arithmetic of places
-// serve all four.
-
-__device__ __forceinline__ float4 operator+(float4 a, float4 b) {
-  return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
-__device__ __forceinline__ float4 operator*(float4 a, float4 b) {
-  return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
-}
-__device__ __forceinline__ float4 fused(float4 a, float4 b, float4 c) {
-  return make_float4(fmaf(a.x, b.x, c.x), fmaf(a.y, b.y, c.y), fmaf(a.z, b.z, c.z),
-                     fmaf(a.w, b.w, c.w));
-}
-__device__ __forceinline__ float4 fused(float a, float4 b, float c) {
-  return make_float4(fmaf(a, b.x, c), fmaf(a, b.y, c), fmaf(a, b.z, c), fmaf(a, b.w, c));
-}
-__device__ __forceinline__ float total(float4 a) { return (a.x + a.y) + (a.z + a.w); }
-
-__device__ __forceinline__ float4 shuffled(unsigned group, float4 a, int step) {
-  return make_float4(__shfl_xor_sync(group, a.x, step), __shfl_xor_sync(group, a.y, step),
-                     __shfl_xor_sync(group, a.z, step), __shfl_xor_sync(group, a.w, step));
+/// Says that what this block wrote may be read. Where a block has more than one tile, all wait for
+/// all instead.
+template <class T>
+__device__ __forceinline__ void publish(const Code& code, Block<T>& block) {
+  if (!code.one_tile) return wait_for_all(code, block.waits);
+  ++block.published;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(code.flags + blockIdx.x),
+                 "r"(block.published)
+                 : "memory");
+  }
 }
 
-/// The lanes that share one item with this one, `lanes` a power of two.
-__device__ __forceinline__ unsigned group_of(int lanes) {
-  return static_cast<unsigned>((1ULL << lanes) - 1) << (threadIdx.x & 31 & ~(lanes - 1));
-}
-
-/// The sum over the lanes of a group, in a fixed tree.
-__device__ __forceinline__ float4 sum_of_group(float4 a, int lanes) {
-  const unsigned group = group_of(lanes);
-  for (int step = lanes / 2; step > 0; step /= 2) a = a + shuffled(group, a, step);
-  return a;
-}
-
-/// `copies` times the same layer side by side: perception sees every channel.
-__device__ __forceinline__ void forward_layer(const Code& code, const Block& block,
-                                              const Layer& layer, int copies, const float4* x,
-                                              float4* out) {
-  const int bits = code.vector_bits;
-  const int count = copies * layer.gates << bits;
-  for (int i = threadIdx.x; i < count; i += blockDim.x) {
-    const int row = i >> bits;
-    const int vector = i & ((1 << bits) - 1);
-    const int copy = copies == 1            ? 0
-                     : layer.gate_bits >= 0 ? row >> layer.gate_bits
-                                            : row / layer.gates;
-    const int gate = layer.first_gate + row - copy * layer.gates;
-    const ushort2 from = block.sources[gate];
-    const float4 c = block.coefficients[gate];
-    const float4* inputs = x + (copy * layer.inputs << bits) + vector;
-    const float4 a = inputs[from.x << bits];
-    const float4 b = inputs[from.y << bits];
-    out[i] = fused(fused(c.w, a, c.z), b, fused(c.y, a, c.x));
+/// Waits for the blocks around this one to be as far.
+template <class T>
+__device__ __forceinline__ void wait_for_neighbours(const Code& code, const Block<T>& block) {
+  if (!code.one_tile) return;
+  for (int i = threadIdx.x; i < neighbourhood * code.tile; i += block_threads) {
+    const int from = block.around[i];
+    if (from < 0) continue;
+    while (acquired(code.flags + (from >> code.tile_bits)) < block.published) {
+    }
   }
   __syncthreads();
 }
 
-/// gx: every input gathers from the gates that read it.
-__device__ __forceinline__ void gather_inputs(const Code& code, const Block& block,
-                                              const Layer& layer, int copies, const float4* x,
-                                              const float4* g, float4* gx) {
-  const int bits = code.vector_bits;
-  const int count = (copies * layer.inputs << bits) * layer.lanes;
-  const std::uint16_t* first = block.first_reader + layer.first_input;
-  const Reader* readers = block.readers + layer.first_reader;
-  const float4* coefficients = block.coefficients + layer.first_gate;
-  for (int i = threadIdx.x; i < count; i += blockDim.x) {
-    const int lane = i & (layer.lanes - 1);
-    const int item = layer.lanes == 1 ? i : i / layer.lanes;
-    const int row = item >> bits;
-    const int vector = item & ((1 << bits) - 1);
-    const int copy = copies == 1 ? 0 : row / layer.inputs;
-    const int input = row - copy * layer.inputs;
-    const float4* inputs = x + (copy * layer.inputs << bits) + vector;
-    const float4* upstream = g + (copy * layer.gates << bits) + vector;
-    float4 gathered = make_float4(0, 0, 0, 0);
-    const int end = first[input + 1];
-    for (int k = first[input] + lane; k < end; k += layer.lanes) {
-      const Reader reader = readers[k];
-      const bool is_second = (reader.gate & second_input) != 0;
-      const int gate = reader.gate & ~second_input;
-      const float4 c = coefficients[gate];
-      const float4 slope = fused(c.w, inputs[reader.partner << bits], is_second ? c.z : c.y);
-      gathered = fused(upstream[gate << bits], slope, gathered);
+// ------------------------------------------------------------------ tables
+
+struct Drawn {
+  std::uint32_t origin;
+  float share;  ///< how hard the gate is
+};
+
+/// What belongs to the gate at a position.
+__device__ __forceinline__ Drawn drawn_gate(const Code& code, int position) {
+  Drawn drawn{code.origin[position], 0};
+  const Draws& draws = code.draws;
+  if (draws.hard == HardForm::blend) drawn.share = static_cast<float>(draws.share);
+  if (draws.hard == HardForm::gates) {
+    const std::uint32_t gate = drawn.origin & ~swapped_inputs;
+    const std::uint32_t layer = code.layer_of[gate];
+    const RandomBits bits =
+        random_bits(draws.seed, draws.hard_stream, draws.draw,
+                    (std::uint64_t{layer & 0xFF} << 32) + (gate - (layer >> 8)));
+    const double uniform = static_cast<double>(bits.uniform_53()) * 0x1.0p-53;
+    drawn.share = uniform < draws.share ? 1 : 0;
+  }
+  return drawn;
+}
+
+__device__ __forceinline__ Table table_of(const Code& code, std::uint32_t gate) {
+  return code.softmax ? softmax_table(code.logits + std::size_t{gate} * 16)
+                      : sigmoid_table(code.logits + std::size_t{gate} * 4);
+}
+
+__device__ __forceinline__ void make_coefficients(const Code& code, Four<float>* to) {
+  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.gates;
+       i += gridDim.x * block_threads) {
+    const Drawn drawn = drawn_gate(code, i);
+    const std::uint32_t gate = drawn.origin & ~swapped_inputs;
+    const Table table = table_of(code, gate);
+    const float mask = code.masks[gate];
+    float f[4];
+    for (int e = 0; e < 4; ++e) {
+      const float soft = table.soft[e] * mask;
+      const float hard = mask < 0.5F ? 0 : (table.hard >> e) & 1;
+      f[e] = soft + (hard - soft) * drawn.share;
     }
-    if (layer.lanes > 1) gathered = sum_of_group(gathered, layer.lanes);
-    if (lane == 0) gx[item] = gathered;
+    const bool swapped = (drawn.origin & swapped_inputs) != 0;
+    const float first = f[1] - f[0];
+    const float second = f[2] - f[0];
+    to[i] = {f[0], swapped ? second : first, swapped ? first : second, f[3] - f[1] - f[2] + f[0]};
   }
 }
 
-/// sums: of g, g a, g b and g a b over the cells of the tile and all copies. Copies are dealt out
-/// to lanes.
-__device__ __forceinline__ void add_sums(const Code& code, const Block& block, const Layer& layer,
-                                         int copies, const float4* x, const float4* g) {
-  const int bits = code.vector_bits;
-  const int lanes = copies == 1 ? 1 : copies <= 2 ? 2 : copies <= 4 ? 4 : 8;
-  for (int i = threadIdx.x; i < layer.gates * lanes; i += blockDim.x) {
-    const int gate = lanes == 1 ? i : i / lanes;
-    const ushort2 from = block.sources[layer.first_gate + gate];
-    float4 sum = make_float4(0, 0, 0, 0);
-    for (int copy = lanes == 1 ? 0 : i & (lanes - 1); copy < copies; copy += lanes) {
-      const float4* inputs = x + (copy * layer.inputs << bits);
-      const float4* upstream = g + ((copy * layer.gates + gate) << bits);
-      for (int vector = 0; vector < 1 << bits; ++vector) {
-        const float4 up = upstream[vector];
-        const float4 b = inputs[(from.y << bits) + vector];
-        const float4 ga = up * inputs[(from.x << bits) + vector];
-        sum.x += total(up);
-        sum.y += total(ga);
-        sum.z += total(up * b);
-        sum.w += total(ga * b);
-      }
+__device__ __forceinline__ void make_coefficients(const Code& code, Four<unsigned>* to) {
+  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.gates;
+       i += gridDim.x * block_threads) {
+    const std::uint32_t origin = code.origin[i];
+    const std::uint32_t gate = origin & ~swapped_inputs;
+    const unsigned table = code.masks[gate] < 0.5F ? 0 : table_of(code, gate).hard;
+    const auto all = [&](int e) { return (table >> e & 1) != 0 ? ~0U : 0U; };
+    const bool swapped = (origin & swapped_inputs) != 0;
+    const unsigned first = all(1) ^ all(0);
+    const unsigned second = all(2) ^ all(0);
+    to[i] = {all(0), swapped ? second : first, swapped ? first : second,
+             all(3) ^ all(2) ^ all(1) ^ all(0)};
+  }
+}
+
+/// Sums of all blocks, in a fixed tree, to gradients of the logits: a warp a gate.
+__device__ __forceinline__ void make_logit_gradients(const Code& code) {
+  const int lane = threadIdx.x & 31;
+  for (int i = blockIdx.x * block_warps + threadIdx.x / 32; i < code.gates;
+       i += gridDim.x * block_warps) {
+    float4 g = make_float4(0, 0, 0, 0);
+    for (int block = lane; block < gridDim.x; block += 32) {
+      const float4 part = __ldcg(code.block_sums + std::size_t(block) * code.gates + i);
+      g = make_float4(g.x + part.x, g.y + part.y, g.z + part.z, g.w + part.w);
     }
-    if (lanes > 1) sum = sum_of_group(sum, lanes);
-    if (lanes == 1 || (i & (lanes - 1)) == 0) {
-      float4& total_of_gate = block.sums[layer.first_gate + gate];
-      total_of_gate = total_of_gate + sum;
+    for (int step = 16; step > 0; step /= 2) {
+      g.x += __shfl_xor_sync(~0U, g.x, step);
+      g.y += __shfl_xor_sync(~0U, g.y, step);
+      g.z += __shfl_xor_sync(~0U, g.z, step);
+      g.w += __shfl_xor_sync(~0U, g.w, step);
+    }
+    const std::uint32_t origin = code.origin[i];
+    const std::uint32_t gate = origin & ~swapped_inputs;
+    if ((origin & swapped_inputs) != 0) {
+      const float first = g.y;
+      g.y = g.z;
+      g.z = first;
+    }
+    const float mask = code.masks[gate];
+    const float slopes[4] = {mask * (g.x - g.y - g.z + g.w), mask * (g.y - g.w),
+                             mask * (g.z - g.w), mask * g.w};
+    const Table table = table_of(code, gate);
+    const int logits = code.softmax ? 16 : 4;
+    if (lane < logits) {
+      code.logit_gradients[std::size_t{gate} * logits + lane] =
+          code.softmax ? softmax_gradient(code.logits + std::size_t{gate} * 16, table, slopes, lane)
+                       : sigmoid_gradient(table, slopes, lane);
     }
   }
 }
 
-__device__ __forceinline__ void backward_layer(const Code& code, const Block& block,
-                                               const Layer& layer, int copies, const float* x,
-                                               const float* g, float* gx) {
-  const auto* inputs = reinterpret_cast<const float4*>(x);
-  const auto* upstream = reinterpret_cast<const float4*>(g);
-  add_sums(code, block, layer, copies, inputs, upstream);
-  if (gx != nullptr) {
-    gather_inputs(code, block, layer, copies, inputs, upstream, reinterpret_cast<float4*>(gx));
-  }
-  __syncthreads();
+// ------------------------------------------------------------------ what is drawn
+
+template <class T>
+__device__ __forceinline__ T start_value(const Code& code, int c, int cell);
+
+template <>
+__device__ __forceinline__ float start_value<float>(const Code& code, int c, int cell) {
+  const std::uint64_t i = std::uint64_t(c) * code.draws.cells + cell;
+  const RandomBits bits =
+      random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
+  return static_cast<float>(bits.at(i % 128 / 32) >> (i % 32) & 1);
 }
 
-// ------------------------------------------------------------------ steps
+/// Sample s of a word lies in grid 32 g + s.
+__device__ __forceinline__ std::uint64_t sample_cell(const Code& code, int cell, int sample) {
+  const int group = cell / code.grid_cells;
+  return std::uint64_t(group * 32 + sample) * code.grid_cells + cell % code.grid_cells;
+}
+__device__ __forceinline__ bool has_sample(const Code& code, int cell, int sample) {
+  return cell / code.grid_cells * 32 + sample < code.samples;
+}
 
-/// The cells around those of a tile.
+template <>
+__device__ __forceinline__ unsigned start_value<unsigned>(const Code& code, int c, int cell) {
+  unsigned word = 0;
+  for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
+    const std::uint64_t i =
+        std::uint64_t(c) * code.draws.cells + sample_cell(code, cell, sample);
+    const RandomBits bits =
+        random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
+    word |= (bits.at(i % 128 / 32) >> (i % 32) & 1) << sample;
+  }
+  return word;
+}
+
+template <class T>
+__device__ __forceinline__ void draw_starts(const Code& code) {
+  if (!code.draws.starts_are_random) return;
+  T* to = static_cast<T*>(code.states);
+  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.cells * code.channels;
+       i += gridDim.x * block_threads) {
+    __stcg(to + i, start_value<T>(code, i % code.channels, i / code.channels));
+  }
+}
+
+/// Whether a cell is drawn at a rate, given times 2^32.
+__device__ __forceinline__ bool is_drawn(const Draws& draws, std::uint32_t stream, double scaled,
+                                         std::uint64_t i) {
+  const RandomBits bits = random_bits(draws.seed, stream, draws.draw, i / 4);
+  return static_cast<double>(bits.at(i % 4)) < scaled;
+}
+
+/// Who fires in a step: all bits of whom.
+__device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cell, float) {
+  const std::uint64_t i = std::uint64_t(step) * code.draws.cells + cell;
+  if (code.fire != nullptr) return code.fire[i] != 0 ? ~0U : 0;
+  if (!code.draws.fires_by_chance) return ~0U;
+  return is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i) ? ~0U : 0;
+}
+
+__device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cell, unsigned) {
+  if (code.fire == nullptr && !code.draws.fires_by_chance) return ~0U;
+  unsigned word = 0;
+  for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
+    const std::uint64_t i =
+        std::uint64_t(step) * code.draws.cells + sample_cell(code, cell, sample);
+    const bool fires = code.fire != nullptr
+                           ? code.fire[i] != 0
+                           : is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i);
+    if (fires) word |= 1U << sample;
+  }
+  return word;
+}
+
+/// Bit 0 of a float's word says whether it fires; for the bits after it see `rounds`.
+template <class T>
+__device__ __forceinline__ void draw_fires(const Code& code, const Block<T>& block, int tile,
+                                           int step) {
+  for (int i = threadIdx.x; i < code.tile; i += block_threads) {
+    const int cell = tile * code.tile + i;
+    block.fires[i] = cell < code.cells ? fires_of(code, step, cell, T{}) : 0;
+  }
+}
+
+/// Whether a cell's state is rounded after a step.
+__device__ __forceinline__ bool rounds(const Code& code, int step, int cell) {
+  return code.draws.hard == HardForm::states && step + 1 < code.steps &&
+         is_drawn(code.draws, code.draws.hard_stream, code.draws.share_scaled,
+                  std::uint64_t(step) * code.draws.cells + cell);
+}
+
+__device__ __forceinline__ float next_value(const Code& code, int step, int cell, unsigned fires,
+                                            float updated, float own) {
+  const float value = fires != 0 ? updated : own;
+  if (!rounds(code, step, cell)) return value;
+  return value > 0.5F ? 1.F : 0.F;
+}
+__device__ __forceinline__ unsigned next_value(const Code&, int, int, unsigned fires,
+                                               unsigned updated, unsigned own) {
+  return (updated & fires) | (own & ~fires);
+}
+
+// ------------------------------------------------------------------ states
+
+/// The state before a step. Those that are not kept lie in the stretch that is worked on.
+template <class T>
+__device__ __forceinline__ T* state_at(const Code& code, int step) {
+  const std::size_t words = std::size_t(code.cells) * code.channels;
+  if (step == code.steps) return static_cast<T*>(code.last);
+  if (code.keep_every == 0 && step > 0) {
+    return static_cast<T*>(code.stretch) + (step & 1) * words;
+  }
+  if (step == 0) return static_cast<T*>(code.states);
+  const int within = step % code.keep_every;
+  if (within == 0) return static_cast<T*>(code.states) + step / code.keep_every * words;
+  return static_cast<T*>(code.stretch) + (within - 1) * words;
+}
+
+/// The cells of the patches of a tile.
 __device__ __forceinline__ void look_around(const Code& code, int tile, int* around) {
-  for (int i = threadIdx.x; i < neighbourhood * code.tile; i += blockDim.x) {
-    const int cell = tile * code.tile + i % code.tile;
-    const int n = i / code.tile;
+  for (int i = threadIdx.x; i < neighbourhood * code.tile; i += block_threads) {
+    const int cell = tile * code.tile + (i & (code.tile - 1));
+    const int place = code.places[i >> code.tile_bits];
     int found = -1;
     if (cell < code.cells) {
-      int x = cell % code.width + n % 3 - 1;
-      int y = cell / code.width % code.height + n / 3 - 1;
-      const int first = cell / (code.width * code.height) * code.width * code.height;
+      int x = cell % code.width + place % 3 - 1;
+      int y = cell / code.width % code.height + place / 3 - 1;
+      const int first = cell / code.grid_cells * code.grid_cells;
       if (code.periodic) {
         x = (x + code.width) % code.width;
         y = (y + code.height) % code.height;
@@ -269,252 +372,1031 @@ __device__ __forceinline__ void look_around(const Code& code, int tile, int* aro
   __syncthreads();
 }
 
-__device__ __forceinline__ const float* input_of(const Code& code, const Block& block, int layer) {
-  const int row = layer == 0                      ? 0
-                  : layer == code.perceive_layers ? code.input_rows
-                                                  : block.layers[layer - 1].act_row;
-  return block.acts + (row << code.tile_bits);
+__device__ __forceinline__ int row_of(const Code& code, int i) {
+  return code.column_bits >= 0 ? i >> code.column_bits : i / code.columns;
 }
 
-__device__ __forceinline__ void forward_tile(const Code& code, const Block& block,
-                                             const float* state) {
-  const int patch_values = code.channels * neighbourhood << code.tile_bits;
-  for (int i = threadIdx.x; i < patch_values; i += blockDim.x) {
-    const int cell = i & (code.tile - 1);
-    const int row = i >> code.tile_bits;
-    const int c = row / neighbourhood;
-    const int n = row - c * neighbourhood;
-    const int from = block.around[n * code.tile + cell];
-    const float value = from < 0 ? 0 : __ldcg(state + c * code.cells + from);
-    block.acts[i] = value;
-    if (n == own_place) {
-      block.acts[((code.input_rows + c) << code.tile_bits) + cell] = value;
+/// Word j = c * tile + cell of each row of the patch, and the cell's own channels for the update.
+template <class T>
+__device__ __forceinline__ void fill_patch(const Code& code, const Block<T>& block,
+                                           const T* state) {
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    const int from = block.around[(row << code.tile_bits) + (j & (code.tile - 1))];
+    const T value =
+        from < 0 ? T{0} : __ldcg(state + from * code.channels + (j >> code.tile_bits));
+    block.patch[i] = value;
+    if (row == code.own_row) block.update_inputs[j] = value;
+  }
+  __syncthreads();
+}
+
+// ------------------------------------------------------------------ perception, as a tree
+//
+// A kernel of 8, 4, 2 (and 1) gates, each output read once, is a tree: node i < 8 reads row i of
+// the patch and the cell itself, node i >= 8 the nodes 2 (i - 8) and the next. A warp has a kernel,
+// a thread a column of the patch, and all stays in registers.
+
+template <int kOutputs>
+constexpr int tree_nodes = kOutputs == 1 ? 15 : 14;
+
+template <class T, int kNodes>
+__device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kernels, const T* patch,
+                                          int columns, T (&x)[9], T (&y)[kNodes]) {
+#pragma unroll
+  for (int row = 0; row < 9; ++row) x[row] = patch[row * columns];
+#pragma unroll
+  for (int i = 0; i < kNodes; ++i) {
+    const Four<T> c = coefficients[i * kernels];
+    y[i] = i < 8 ? gate(c, x[i], x[8]) : gate(c, y[i < 8 ? 0 : 2 * i - 16], y[i < 8 ? 0 : 2 * i - 15]);
+  }
+}
+
+/// Calls `f(kernel, column)` for the kernel of this warp and the columns of this thread. Whole
+/// warps are called; columns may be beyond the last.
+template <class F>
+__device__ __forceinline__ void for_columns(const Code& code, F f) {
+  const int warp = threadIdx.x / 32;
+  const int kernel = warp % code.kernels;
+  const int part = warp / code.kernels;
+  const int parts = block_warps / code.kernels;
+  if (part >= parts) return;
+  const int columns = code.columns;
+  for (int j = part * 32; j < columns; j += parts * 32) f(kernel, j + (threadIdx.x & 31));
+}
+
+template <class T, int kOutputs>
+__device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>& block) {
+  constexpr int nodes = tree_nodes<kOutputs>;
+  const int columns = code.columns;
+  for_columns(code, [&](int kernel, int j) {
+    if (j >= columns) return;
+    T x[9];
+    T y[nodes];
+    grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x, y);
+#pragma unroll
+    for (int s = 0; s < kOutputs; ++s) {
+      block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] =
+          y[nodes - kOutputs + s];
     }
-  }
-  __syncthreads();
-  for (int l = 0; l < code.layers; ++l) {
-    const int copies = l < code.perceive_layers ? code.channels : 1;
-    forward_layer(
-        code, block, block.layers[l], copies,
-        reinterpret_cast<const float4*>(input_of(code, block, l)),
-        reinterpret_cast<float4*>(block.acts + (block.layers[l].act_row << code.tile_bits)));
-  }
-}
-
-__device__ bool fires(const Code& code, int step, int cell) {
-  return code.fire == nullptr || code.fire[step * code.cells + cell] != 0;
-}
-
-__device__ __forceinline__ void store_state(const Code& code, const Block& block, int tile,
-                                            int step) {
-  const float* out = block.acts + (block.layers[code.layers - 1].act_row << code.tile_bits);
-  const float* own = block.acts + (code.input_rows << code.tile_bits);
-  float* next = code.states + (step + 1) * code.channels * code.cells;
-  for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += blockDim.x) {
-    const int cell = tile * code.tile + (i & (code.tile - 1));
-    if (cell >= code.cells) continue;
-    __stcg(next + (i >> code.tile_bits) * code.cells + cell,
-           fires(code, step, cell) ? out[i] : own[i]);
-  }
+  });
   __syncthreads();
 }
 
-/// The gradient of the state that a step leads to, for the cells of a tile.
-__device__ __forceinline__ float state_gradient(const Code& code, const Block& block, int step,
-                                                int c, int at, int cell) {
-  if (step + 1 == code.steps) {
-    if (c >= code.loss_channels) return 0;
-    const float y = __ldcg(code.states + (code.steps * code.channels + c) * code.cells + cell);
-    return 2 * (y - code.target[c * code.cells + cell]);
+/// What was written for a value: its edges, added up in a fixed order.
+template <class V>
+__device__ __forceinline__ V gathered(const Code& code, const Reads& reads, const V* edges,
+                                      int vectors) {
+  V g = edges[(reads.rows & 0xFFFF) * vectors] + edges[(reads.rows >> 16) * vectors];
+  if (reads.rest >= 0) {
+    const Rest rest = code.rest[reads.rest];
+#pragma unroll 1
+    for (int i = 0; i < rest.count; ++i) g = g + edges[(rest.first + i) * vectors];
   }
-  const float* read = code.read + ((step + 1) & 1) * code.channels * neighbourhood * code.cells;
-  float total = 0;
-  for (int n = 0; n < neighbourhood; ++n) {
-    // Who reads this cell as its neighbour n is the neighbour on the other side.
-    const int from = block.around[(neighbourhood - 1 - n) * code.tile + at];
-    if (from >= 0) total += __ldcg(read + (c * neighbourhood + n) * code.cells + from);
-  }
-  return total;
+  return g;
 }
 
-__device__ __forceinline__ void backward_tile(const Code& code, const Block& block, int tile,
-                                              int step) {
-  for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += blockDim.x) {
-    const int at = i & (code.tile - 1);
-    const int cell = tile * code.tile + at;
-    const int c = i >> code.tile_bits;
-    block.g_state[i] = cell < code.cells ? state_gradient(code, block, step, c, at, cell) : 0;
+/// The gradient of a word that the update reads: of the channels where `row` is 0, else of an
+/// output of perception.
+__device__ __forceinline__ float update_input_gradient(const Code& code, const Block<float>& block,
+                                                       int row, int j) {
+  const Reads reads = code.input_reads[row * code.channels + (j >> code.tile_bits)];
+  return gathered(code, reads, block.edges(code.perceive_layers) + (j & (code.tile - 1)),
+                  code.tile);
+}
+
+/// Lanes that are kHalf / 2 apart exchange halves of 2 kHalf values and add up what they keep; and
+/// so on down to two values each. A recursion, so that no array is indexed at run time.
+template <int kHalf>
+__device__ __forceinline__ void fold_over_lanes(float (&values)[64]) {
+  const bool upper = (threadIdx.x & (kHalf / 2)) != 0;
+#pragma unroll
+  for (int i = 0; i < kHalf; ++i) {
+    const float given = upper ? values[i] : values[i + kHalf];
+    const float kept = upper ? values[i + kHalf] : values[i];
+    values[i] = kept + __shfl_xor_sync(~0U, given, kHalf / 2);
   }
-  __syncthreads();
-  float* upstream = block.g_update(code.layers);
-  for (int i = threadIdx.x; i < code.channels << code.tile_bits; i += blockDim.x) {
-    const int cell = tile * code.tile + (i & (code.tile - 1));
-    const bool updates = cell < code.cells && fires(code, step, cell);
-    upstream[i] = updates ? block.g_state[i] : 0;
-    if (updates) block.g_state[i] = 0;  // what stays is what did not fire
-  }
-  __syncthreads();
-  for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
-    float* gx = block.g_update(l);
-    backward_layer(code, block, block.layers[l], 1, input_of(code, block, l), upstream, gx);
-    upstream = gx;
-  }
-  const float* direct = upstream;
-  upstream += code.channels << code.tile_bits;
-  for (int l = code.perceive_layers - 1; l >= 0; --l) {
-    float* gx = l > 0 || step > 0 ? block.g_perceive(l) : nullptr;
-    backward_layer(code, block, block.layers[l], code.channels, input_of(code, block, l), upstream,
-                   gx);
-    upstream = gx;
-  }
-  if (step == 0) return;
-  float* read = code.read + (step & 1) * code.channels * neighbourhood * code.cells;
-  for (int i = threadIdx.x; i < code.channels * neighbourhood << code.tile_bits; i += blockDim.x) {
-    const int at = i & (code.tile - 1);
-    const int cell = tile * code.tile + at;
-    const int row = i >> code.tile_bits;
-    const int c = row / neighbourhood;
-    if (cell >= code.cells) continue;
-    float value = upstream[i];
-    if (row - c * neighbourhood == own_place) {
-      const int own = (c << code.tile_bits) + at;
-      value += direct[own] + block.g_state[own];
+  if constexpr (kHalf > 2) fold_over_lanes<kHalf / 2>(values);
+}
+
+/// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
+template <int kOutputs>
+__device__ __forceinline__ void perceive_trees_backward(const Code& code,
+                                                        const Block<float>& block, float2& sums,
+                                                        bool wants_patch) {
+  constexpr int nodes = tree_nodes<kOutputs>;
+  const int columns = code.columns;
+  for_columns(code, [&](int kernel, int j) {
+    float x[9];
+    float y[nodes];
+    float g[nodes];
+    float parts[64] = {};
+    const bool is_live = j < columns;
+    const int column = is_live ? j : 0;
+    const Four<float>* coefficients = block.coefficients + kernel;
+    grow_tree<float, nodes>(coefficients, code.kernels, block.patch + column, columns, x, y);
+#pragma unroll
+    for (int s = 0; s < kOutputs; ++s) {
+      g[nodes - kOutputs + s] =
+          is_live ? update_input_gradient(code, block, 1 + s * code.kernels + kernel, column) : 0;
     }
-    __stcg(read + row * code.cells + cell, value);
-  }
+    float g_own = 0;
+    float* staged = block.staging + kernel * neighbourhood * columns + column;
+#pragma unroll
+    for (int i = nodes - 1; i >= 0; --i) {
+      const Four<float> c = coefficients[i * code.kernels];
+      const float a = i < 8 ? x[i] : y[i < 8 ? 0 : 2 * i - 16];
+      const float b = i < 8 ? x[8] : y[i < 8 ? 0 : 2 * i - 15];
+      parts[4 * i] = g[i];
+      parts[4 * i + 1] = g[i] * a;
+      parts[4 * i + 2] = g[i] * b;
+      parts[4 * i + 3] = g[i] * a * b;
+      const float to_a = g[i] * fmaf(c.w, b, c.y);
+      const float to_b = g[i] * fmaf(c.w, a, c.z);
+      if (i >= 8) {
+        g[i < 8 ? 0 : 2 * i - 16] = to_a;
+        g[i < 8 ? 0 : 2 * i - 15] = to_b;
+      } else {
+        if (wants_patch && is_live) staged[i * columns] = to_a;
+        g_own += to_b;
+      }
+    }
+    if (wants_patch && is_live) staged[8 * columns] = g_own;
+    // Lane i ends with the sums 2 i and 2 i + 1.
+    fold_over_lanes<32>(parts);
+    sums.x += parts[0];
+    sums.y += parts[1];
+  });
   __syncthreads();
 }
 
-/// The loss of the block's tiles, in a fixed order.
-__device__ __forceinline__ void add_losses(const Code& code, float* parts) {
-  float total = 0;
-  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += blockDim.x) {
-      const int cell = tile * code.tile + (i & (code.tile - 1));
-      const int c = i >> code.tile_bits;
-      if (cell >= code.cells) continue;
-      const float y = __ldcg(code.states + (code.steps * code.channels + c) * code.cells + cell);
-      const float off = y - code.target[c * code.cells + cell];
-      total = fmaf(off, off, total);
-    }
-  }
-  parts[threadIdx.x] = total;
+/// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
+template <int kNodes>
+__device__ __forceinline__ void store_tree_sums(const Code& code, float* staged,
+                                                const float2& sums) {
+  const int lane = threadIdx.x & 31;
+  float* of_warp = staged + threadIdx.x / 32 * 64;
+  of_warp[2 * lane] = sums.x;
+  of_warp[2 * lane + 1] = sums.y;
   __syncthreads();
-  for (int step = blockDim.x / 2; step > 0; step /= 2) {
-    if (threadIdx.x < step) parts[threadIdx.x] += parts[threadIdx.x + step];
+  const int parts = block_warps / code.kernels;
+  auto* to = reinterpret_cast<float*>(code.block_sums + std::size_t(blockIdx.x) * code.gates);
+  for (int i = threadIdx.x; i < 4 * kNodes * code.kernels; i += block_threads) {
+    const int kernel = i / 4 % code.kernels;
+    const int node = i / 4 / code.kernels;
+    float sum = 0;
+    for (int part = 0; part < parts; ++part) {
+      sum += staged[(part * code.kernels + kernel) * 64 + 4 * node + i % 4];
+    }
+    to[i] = sum;
+  }
+}
+
+// ------------------------------------------------------------------ perception, of any wires
+
+template <class T>
+__device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>& block) {
+  const int columns = code.columns;
+  for (int l = 0; l < code.perceive_layers; ++l) {
+    const Layer& layer = block.layers[l];
+    const T* x = block.acts + layer.inputs_at;
+    T* y = block.acts + layer.outputs_at;
+    for (int i = threadIdx.x; i < layer.gates * columns; i += block_threads) {
+      const int at = layer.first_gate + i / columns;
+      const std::uint32_t sources = code.wires[at].sources;
+      const int j = i % columns;
+      y[i] = gate(block.coefficients[at], x[(sources & 0xFFFF) * columns + j],
+                  x[(sources >> 16) * columns + j]);
+    }
     __syncthreads();
   }
-  if (threadIdx.x == 0) code.block_losses[blockIdx.x] = parts[0];
-  __syncthreads();
+}
+
+/// The gradient of a gate's output.
+__device__ __forceinline__ float perceived_gradient(const Code& code, const Block<float>& block,
+                                                    int l, int of, int j) {
+  if (l + 1 == code.perceive_layers) return update_input_gradient(code, block, 1 + of, j);
+  return gathered(code, code.wires[block.layers[l].first_gate + of].reads,
+                  block.perceive_edges(l + 1) + j, code.columns);
+}
+
+/// A warp a gate: its sums over all columns, and its edges.
+__device__ __forceinline__ void perceive_layers_backward(const Code& code,
+                                                         const Block<float>& block) {
+  const int columns = code.columns;
+  const int lane = threadIdx.x & 31;
+  for (int l = code.perceive_layers - 1; l >= 0; --l) {
+    const Layer& layer = block.layers[l];
+    const float* x = block.acts + layer.inputs_at;
+    float* edges = block.perceive_edges(l);
+    for (int of = threadIdx.x / 32; of < layer.gates; of += block_warps) {
+      const Wires wires = code.wires[layer.first_gate + of];
+      const Four<float> c = block.coefficients[layer.first_gate + of];
+      const int a_row = static_cast<int>(wires.sources & 0xFFFF);
+      const int b_row = static_cast<int>(wires.sources >> 16);
+      const int a_edge = static_cast<int>(wires.edges & 0xFFFF);
+      const int b_edge = static_cast<int>(wires.edges >> 16);
+      float4 sum = make_float4(0, 0, 0, 0);
+      for (int j = lane; j < columns; j += 32) {
+        const float g = perceived_gradient(code, block, l, of, j);
+        const float a = x[a_row * columns + j];
+        const float b = x[b_row * columns + j];
+        sum = make_float4(sum.x + g, sum.y + g * a, sum.z + g * b, sum.w + g * a * b);
+        edges[a_edge * columns + j] = g * fmaf(c.w, b, c.y);
+        edges[b_edge * columns + j] = g * fmaf(c.w, a, c.z);
+      }
+      for (int step = 16; step > 0; step /= 2) {
+        sum.x += __shfl_xor_sync(~0U, sum.x, step);
+        sum.y += __shfl_xor_sync(~0U, sum.y, step);
+        sum.z += __shfl_xor_sync(~0U, sum.z, step);
+        sum.w += __shfl_xor_sync(~0U, sum.w, step);
+      }
+      if (lane == 0) {
+        Four<float>& all = block.sums[layer.first_gate + of];
+        all = all + Four<float>{sum.x, sum.y, sum.z, sum.w};
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// ------------------------------------------------------------------ the update
+
+// A thread has the same four cells of the same gates of every layer; the wires and tables of the
+// next layer are on their way while this one is computed. Threads beyond the widest layer wait for
+// the end.
+
+__device__ __forceinline__ void wait_for_workers(const Code& code) {
+  asm volatile("bar.sync 1, %0;" ::"r"(code.workers) : "memory");
 }
 
 template <class T>
-__device__ __forceinline__ void copy_all(const T* from, T* to, int count) {
-  for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
+__device__ __forceinline__ const Four<T>& row(const T* from, int at) {
+  return reinterpret_cast<const Four<T>*>(from)[at];
 }
 
-template <bool kWorkIsShared, bool kTablesAreShared>
-__global__ void __launch_bounds__(block_threads, 1) train_step(const __grid_constant__ Code code) {
-  extern __shared__ float4 shared[];
-  unsigned waits = 0;
-  float* in_shared = reinterpret_cast<float*>(shared);
-  float* in_scratch = code.scratch + static_cast<std::size_t>(blockIdx.x) * code.scratch_floats;
-  float* work = kWorkIsShared ? in_shared : in_scratch;
-  float* tables = kTablesAreShared ? in_shared + (kWorkIsShared ? code.work.floats : 0)
-                                   : in_scratch + code.work.floats;
-  Block block;
-  block.around = reinterpret_cast<int*>(work + code.work.around);
-  block.acts = work + code.work.acts;
-  block.g_state = work + code.work.g_state;
-  block.g_update_even = work + code.work.g_update[0];
-  block.g_update_odd = work + code.work.g_update[1];
-  block.g_perceive_even = work + code.work.g_perceive[0];
-  block.g_perceive_odd = work + code.work.g_perceive[1];
-  block.coefficients = reinterpret_cast<float4*>(tables + code.tables.coefficients);
-  // Read and written once a step: not worth a kernel of its own where it does not fit.
-  float* shared_rest = in_shared + (kWorkIsShared ? code.work.floats : 0) +
-                       (kTablesAreShared ? code.tables.floats : 0);
-  block.sums = reinterpret_cast<float4*>(
-      code.sums_are_shared ? shared_rest : in_scratch + code.work.floats + code.tables.floats);
-  ushort2* sources = reinterpret_cast<ushort2*>(tables + code.tables.sources);
-  Reader* readers = reinterpret_cast<Reader*>(tables + code.tables.readers);
-  auto* first_reader = reinterpret_cast<std::uint16_t*>(tables + code.tables.first_reader);
-  copy_all(code.sources, sources, code.gates);
-  copy_all(code.readers, readers, code.reader_count);
-  copy_all(code.first_reader, first_reader, code.first_reader_count);
-  block.sources = sources;
-  block.readers = readers;
-  block.first_reader = first_reader;
-  auto* layers = reinterpret_cast<Layer*>(tables + code.tables.layers);
-  copy_all(code.layer, layers, code.layers);
-  block.layers = layers;
+/// The same from shared memory, at once: written so that the compiler neither puts it off nor lets
+/// it wait for other loads.
+__device__ __forceinline__ void fetch(const void* from, int at, unsigned (&words)[4]) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(from)) + 16 * at;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address));
+}
+__device__ __forceinline__ Four<float> fetched_row(const float* from, int at) {
+  unsigned words[4];
+  fetch(from, at, words);
+  return {__uint_as_float(words[0]), __uint_as_float(words[1]), __uint_as_float(words[2]),
+          __uint_as_float(words[3])};
+}
+__device__ __forceinline__ Four<unsigned> fetched_row(const unsigned* from, int at) {
+  unsigned words[4];
+  fetch(from, at, words);
+  return {words[0], words[1], words[2], words[3]};
+}
 
-  make_coefficients(code);
-  wait_for_all(code, waits);
-  for (int i = threadIdx.x; i < code.gates; i += blockDim.x) {
-    block.coefficients[i] = code.coefficients[i];
-    block.sums[i] = make_float4(0, 0, 0, 0);
+__device__ __forceinline__ Layer fetched_layer(const Layer* layers, int l) {
+  unsigned words[4];
+  fetch(layers, l, words);
+  return {static_cast<int>(words[0]), static_cast<int>(words[1]), static_cast<int>(words[2]),
+          static_cast<int>(words[3])};
+}
+template <class F, class T>
+__device__ __forceinline__ Four<T> fetched_coefficients(const Block<T>& block, int at) {
+  if constexpr (F::tables_are_shared) {
+    return fetched_row(reinterpret_cast<const T*>(block.coefficients), at);
+  } else {
+    return block.coefficients[at];
+  }
+}
+template <class F, class T>
+__device__ __forceinline__ std::uint32_t fetched_wires(const Block<T>& block, int at) {
+  if constexpr (F::tables_are_shared) {
+    std::uint32_t wires;
+    const unsigned address =
+        static_cast<unsigned>(__cvta_generic_to_shared(block.short_wires)) + 4 * at;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(wires) : "r"(address));
+    return wires;
+  } else {
+    return block.short_wires[at];
+  }
+}
+
+struct Rows {
+  int a, b;
+};
+
+/// The rows of a gate's inputs.
+__device__ __forceinline__ Rows sources_of(const Code& code, std::uint32_t wires, int position) {
+  if ((wires & long_sources) != 0) {
+    const std::uint32_t sources = code.wires[position].sources;
+    return {static_cast<int>(sources & 0xFFFF), static_cast<int>(sources >> 16)};
+  }
+  return {static_cast<int>(wires & short_row_mask),
+          static_cast<int>(wires >> short_row_bits & short_row_mask)};
+}
+
+/// The position of a thread's gate; threads without one look at the last.
+__device__ __forceinline__ int position_in(const Layer& layer, int of) {
+  return layer.first_gate + min(of, layer.gates - 1);
+}
+
+/// Where every thread has one gate at most. While inputs are on their way, the addresses of the
+/// next layer's are worked out and the wires of the one after are fetched, so that only the inputs
+/// themselves are waited for.
+template <class T, class F>
+__device__ __forceinline__ void update_layers_at_once(const Code& code, const Block<T>& block) {
+  constexpr int bits = F::row_bits;
+  const int v = threadIdx.x & ((1 << bits) - 1);
+  const int of = threadIdx.x >> bits;
+  const int last = code.layers - 1;
+  const int begin = code.perceive_layers;
+  Layer layer = block.layers[begin];
+  Layer next = block.layers[min(begin + 1, last)];
+  Layer after = block.layers[min(begin + 2, last)];
+  const int first_at = position_in(layer, of);
+  int next_at = position_in(next, of);
+  Four<T> c = block.coefficients[first_at];
+  std::uint32_t next_wires = block.short_wires[next_at];
+  const auto offsets = [&](std::uint32_t wires, int at, int inputs_at) {
+    const Rows rows = sources_of(code, wires, at);
+    const int from = (inputs_at >> 2) + v;
+    return Rows{from + (rows.a << bits), from + (rows.b << bits)};
+  };
+  Rows inputs = offsets(block.short_wires[first_at], first_at, layer.inputs_at);
+  for (int l = begin; l <= last; ++l) {
+    const Four<T> a = fetched_row(block.acts, inputs.a);
+    const Four<T> b = fetched_row(block.acts, inputs.b);
+    const Four<T> next_c = fetched_coefficients<F>(block, next_at);
+    const int after_at = position_in(after, of);
+    const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
+    const Layer third = fetched_layer(block.layers, min(l + 3, last));
+    inputs = offsets(next_wires, next_at, next.inputs_at);
+    const Four<T> y = gate(c, a, b);
+    if (of < layer.gates) {
+      reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at)[threadIdx.x] = y;
+    }
+    c = next_c;
+    next_wires = after_wires;
+    next_at = after_at;
+    layer = next;
+    next = after;
+    after = third;
+    wait_for_workers(code);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void update_layers_in_turn(const Code& code, const Block<T>& block) {
+  const int bits = code.tile_bits - 2;
+  const int v = threadIdx.x & ((1 << bits) - 1);
+  const int step = code.workers >> bits;
+  for (int l = code.perceive_layers; l < code.layers; ++l) {
+    const Layer layer = block.layers[l];
+    const T* x = block.acts + layer.inputs_at + 4 * v;
+    auto* y = reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at) + v;
+    for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
+      const int at = layer.first_gate + of;
+      const Rows rows = sources_of(code, block.short_wires[at], at);
+      y[of << bits] =
+          gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
+    }
+    wait_for_workers(code);
+  }
+}
+
+template <class T, class F>
+__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block) {
+  if (threadIdx.x < code.workers) {
+    if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
+    else update_layers_in_turn(code, block);
   }
   __syncthreads();
+}
 
-  const bool one_tile = code.tiles <= gridDim.x;
-  if (one_tile) look_around(code, blockIdx.x, block.around);
-  for (int step = 0; step < code.steps; ++step) {
-    for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-      if (!one_tile) look_around(code, tile, block.around);
-      forward_tile(code, block, code.states + step * code.channels * code.cells);
-      store_state(code, block, tile, step);
-    }
-    wait_for_all(code, waits);
-  }
-  add_losses(code, block.acts);
+/// The sums of a gate's lanes. Lanes exchange halves, so that each ends with a part of the four:
+/// two neighbours with two each, four with one each.
+struct SumPart {
+  float2 two;
+  float one;
+};
 
-  for (int step = code.steps - 1; step >= 0; --step) {
-    for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-      if (!one_tile) look_around(code, tile, block.around);
-      forward_tile(code, block, code.states + step * code.channels * code.cells);
-      backward_tile(code, block, tile, step);
-    }
-    if (step > 0) wait_for_all(code, waits);
+__device__ __forceinline__ SumPart exchanged(int v, int vectors, const Four<float>& mine) {
+  const bool upper = (v & 1) != 0;
+  SumPart part;
+  part.two = upper ? make_float2(mine.z, mine.w) : make_float2(mine.x, mine.y);
+  const float2 other = upper ? make_float2(mine.x, mine.y) : make_float2(mine.z, mine.w);
+  part.two.x += __shfl_xor_sync(~0U, other.x, 1);
+  part.two.y += __shfl_xor_sync(~0U, other.y, 1);
+  part.one = 0;
+  if (vectors == 2) return part;
+  const bool second = (v & 2) != 0;
+  part.one = second ? part.two.y : part.two.x;
+  part.one += __shfl_xor_sync(~0U, second ? part.two.x : part.two.y, 2);
+  for (int step = 4; step < vectors; step *= 2) {
+    part.one += __shfl_xor_sync(~0U, part.one, step);
   }
-  for (int i = threadIdx.x; i < code.gates; i += blockDim.x) {
-    code.block_sums[blockIdx.x * code.gates + i] = block.sums[i];
+  return part;
+}
+
+/// Which of the four sums a lane ends with, where it ends with one.
+__device__ __forceinline__ int sum_place(int v) { return (v & 1) * 2 + (v >> 1 & 1); }
+
+__device__ __forceinline__ void add_to_sums(Four<float>* sums, bool is_live, int v, int vectors,
+                                            const Four<float>& mine) {
+  if (vectors == 1) {
+    if (is_live) *sums = *sums + mine;
+    return;
   }
-  wait_for_all(code, waits);
-  make_logit_gradients(code);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    float total = 0;
-    for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
-    *code.loss = total;
+  const SumPart part = exchanged(v, vectors, mine);
+  if (!is_live) return;
+  if (vectors == 2) {
+    float2& all = reinterpret_cast<float2*>(sums)[v & 1];
+    all = make_float2(all.x + part.two.x, all.y + part.two.y);
+  } else if (v < 4) {
+    reinterpret_cast<float*>(sums)[sum_place(v)] += part.one;
   }
 }
 
-}  // namespace
+/// Where a gate of the update finds what comes to it and puts what it passes on.
+struct Paths {
+  Rows sources;
+  Rows edges;
+  Reads reads;
+};
 
-namespace {
+/// `stride` is that of the layer's inputs; its outputs have one of `gates`.
+__device__ __forceinline__ Paths paths_of(const Code& code, std::uint32_t wires, int position,
+                                          int of, int gates, int stride) {
+  Paths paths;
+  paths.sources = {static_cast<int>(wires & short_row_mask),
+                   static_cast<int>(wires >> short_row_bits & short_row_mask)};
+  paths.edges.a = 1 + paths.sources.a + static_cast<int>(wires >> second_edges_bit & 1) * stride;
+  paths.edges.b =
+      1 + paths.sources.b + static_cast<int>(wires >> (second_edges_bit + 1) & 1) * stride;
+  const unsigned first = (wires & read_once) != 0 ? 1 + of : 0;
+  const unsigned second = (wires & read_again) != 0 ? 1 + of + gates : 0;
+  paths.reads = {first | second << 16, -1};
+  if ((wires & long_edges) != 0) {
+    const Wires all = code.wires[position];
+    paths.sources = {static_cast<int>(all.sources & 0xFFFF), static_cast<int>(all.sources >> 16)};
+    paths.edges = {static_cast<int>(all.edges & 0xFFFF), static_cast<int>(all.edges >> 16)};
+    paths.reads = all.reads;
+  }
+  return paths;
+}
 
-template <bool kWorkIsShared, bool kTablesAreShared>
-cudaError_t launch(const Code& code, int blocks, int threads, std::size_t shared_bytes) {
-  const auto kernel = train_step<kWorkIsShared, kTablesAreShared>;
-  const cudaError_t error = cudaFuncSetAttribute(
-      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+/// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
+__device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<float>& c,
+                                               const Four<float>& a, const Four<float>& b,
+                                               const Four<float>& g, bool is_live, float* below,
+                                               int bits) {
+  auto* to = reinterpret_cast<Four<float>*>(below);
+  const Four<float> to_a = g * line(c.w, b, c.y);
+  const Four<float> to_b = g * line(c.w, a, c.z);
+  if (is_live) {
+    to[edges.a << bits] = to_a;
+    to[edges.b << bits] = to_b;
+  }
+  const Four<float> ga = g * a;
+  return {total(g), total(ga), total(g * b), total(ga * b)};
+}
+
+/// As `update_layers_at_once`, from the last layer to the first.
+template <class F>
+__device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
+                                                               const Block<float>& block) {
+  constexpr int bits = F::row_bits;
+  constexpr int vectors = 1 << bits;
+  const int v = threadIdx.x & (vectors - 1);
+  const int of = threadIdx.x >> bits;
+  const int first = code.perceive_layers;
+  Layer layer = block.layers[code.layers - 1];
+  Layer next = block.layers[max(code.layers - 2, first)];
+  Layer after = block.layers[max(code.layers - 3, first)];
+  int at = position_in(layer, of);
+  int next_at = position_in(next, of);
+  std::uint32_t next_wires = block.short_wires[next_at];
+  Four<float> c = block.coefficients[at];
+  const auto paths_in = [&](std::uint32_t wires, int position, int l, const Layer& layer_of,
+                            const Layer& before) {
+    return paths_of(code, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
+                    l == first ? code.input_rows : before.gates);
+  };
+  Paths paths = paths_in(block.short_wires[at], at, code.layers - 1, layer, next);
+  for (int l = code.layers - 1; l >= first; --l) {
+    const float* above = block.edges(l + 1) + 4 * v;
+    const float* x = block.acts + layer.inputs_at + 4 * v;
+    const Four<float> once =
+        fetched_row(above, static_cast<int>(paths.reads.rows & 0xFFFF) << bits);
+    const Four<float> again = fetched_row(above, static_cast<int>(paths.reads.rows >> 16) << bits);
+    const Four<float> a = fetched_row(x, paths.sources.a << bits);
+    const Four<float> b = fetched_row(x, paths.sources.b << bits);
+    Four<float> sum{};
+    if constexpr (bits == 0) sum = block.sums[at];
+    float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_place(v);
+    if constexpr (bits == 2) sum.x = *one_sum;
+    const Four<float> next_c = fetched_coefficients<F>(block, next_at);
+    const int after_at = position_in(after, of);
+    const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
+    const Layer last = fetched_layer(block.layers, max(l - 3, first));
+    const Paths next_paths = paths_in(next_wires, next_at, l - 1, next, after);
+    next_wires = after_wires;
+    Four<float> g = once + again;
+    if (paths.reads.rest >= 0) {
+      const Rest rest = code.rest[paths.reads.rest];
+#pragma unroll 1
+      for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
+    }
+    const bool is_live = of < layer.gates;
+    const Four<float> mine =
+        pass_on(paths.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
+    if constexpr (bits == 0) {
+      if (is_live) block.sums[at] = sum + mine;
+    } else if constexpr (bits == 2) {
+      const SumPart part = exchanged(v, vectors, mine);
+      if (is_live) *one_sum = sum.x + part.one;
+    }
+    paths = next_paths;
+    c = next_c;
+    at = next_at;
+    next_at = after_at;
+    layer = next;
+    next = after;
+    after = last;
+    wait_for_workers(code);
+  }
+}
+
+__device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
+                                                               const Block<float>& block) {
+  const int bits = code.tile_bits - 2;
+  const int vectors = 1 << bits;
+  const int v = threadIdx.x & (vectors - 1);
+  const int first = threadIdx.x >> bits;
+  const int warp_first = (threadIdx.x & ~31) >> bits;
+  const int step = code.workers >> bits;
+  for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
+    const Layer layer = block.layers[l];
+    const float* x = block.acts + layer.inputs_at + 4 * v;
+    const auto* above = reinterpret_cast<const Four<float>*>(block.edges(l + 1)) + v;
+    for (int from = 0; warp_first + from < layer.gates; from += step) {
+      const bool is_live = first + from < layer.gates;
+      const int of = min(first + from, layer.gates - 1);
+      const int at = layer.first_gate + of;
+      const Paths paths =
+          paths_of(code, block.short_wires[at], at, of, layer.gates,
+                   l == code.perceive_layers ? code.input_rows : block.layers[l - 1].gates);
+      const Four<float> a = row(x, paths.sources.a << bits);
+      const Four<float> b = row(x, paths.sources.b << bits);
+      const Four<float> g = gathered(code, paths.reads, above, vectors);
+      const Four<float> mine = pass_on(paths.edges, block.coefficients[at], a, b, g, is_live,
+                                       block.edges(l) + 4 * v, bits);
+      add_to_sums(block.sums + at, is_live, v, vectors, mine);
+    }
+    wait_for_workers(code);
+  }
+}
+
+/// From the edges of the outputs to those of the inputs of the update.
+template <class F>
+__device__ __forceinline__ void update_layers_backward(const Code& code,
+                                                       const Block<float>& block) {
+  if (threadIdx.x < code.workers) {
+    if constexpr (F::one_gate) update_layers_backward_at_once<F>(code, block);
+    else update_layers_backward_in_turn(code, block);
+  }
+  __syncthreads();
+}
+
+// ------------------------------------------------------------------ steps
+
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block, int step) {
+  fill_patch(code, block, state_at<T>(code, step));
+  if constexpr (kOutputs > 0) {
+    perceive_trees<T, kOutputs>(code, block);
+  } else {
+    perceive_layers(code, block);
+  }
+  update_layers<T, F>(code, block);
+}
+
+template <class T>
+__device__ __forceinline__ void store_state(const Code& code, const Block<T>& block, int tile,
+                                            int step) {
+  const T* out = block.acts + block.layers[code.layers - 1].outputs_at;
+  T* next = state_at<T>(code, step + 1);
+  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+    const int at = j & (code.tile - 1);
+    const int cell = tile * code.tile + at;
+    if (cell >= code.cells) continue;
+    __stcg(next + cell * code.channels + (j >> code.tile_bits),
+           next_value(code, step, cell, block.fires[at], out[j], block.update_inputs[j]));
+  }
+}
+
+/// Activations of a step, where all are kept.
+__device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& block, int tile,
+                                          int step, bool is_saved) {
+  auto* kept = reinterpret_cast<float4*>(
+      code.kept_acts + (std::size_t(step) * code.tiles + tile) * code.work.acts_words);
+  auto* acts = reinterpret_cast<float4*>(block.acts);
+  for (int i = threadIdx.x; i < code.work.acts_words / 4; i += block_threads) {
+    if (is_saved) kept[i] = acts[i];
+    else acts[i] = kept[i];
+  }
+  __syncthreads();
+}
+
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void advance(const Code& code, Block<T>& block, int step,
+                                        bool keeps_acts) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    if (!code.one_tile) look_around(code, tile, block.around);
+    draw_fires(code, block, tile, step);
+    forward_tile<T, F, kOutputs>(code, block, step);
+    if constexpr (std::is_same<T, float>::value) {
+      if (keeps_acts) copy_acts(code, block, tile, step, true);
+    }
+    store_state(code, block, tile, step);
+    if (!code.one_tile) __syncthreads();
+  }
+  publish(code, block);
+}
+
+/// What the neighbours give back to the cells of a tile, [9][columns] in the place of the edges.
+__device__ __forceinline__ void fetch_gradients(const Code& code, const Block<float>& block,
+                                                float* to, int step) {
+  const float* read =
+      code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    // Who reads a cell at a place is the neighbour on the other side.
+    const int from =
+        block.around[(code.opposite[row] << code.tile_bits) + (j & (code.tile - 1))];
+    to[i] = from < 0 ? 0
+                     : __ldcg(read + (from * neighbourhood + row) * code.channels +
+                              (j >> code.tile_bits));
+  }
+  __syncthreads();
+}
+
+/// The gradient of the loss at a channel of a cell.
+__device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell) {
+  if (c >= code.loss_channels || cell >= code.cells) return 0;
+  const float y = __ldcg(static_cast<const float*>(code.last) + cell * code.channels + c);
+  const float wanted = static_cast<const float*>(code.target)[cell * code.loss_channels + c];
+  return loss_slope(code.loss_form, code.loss_gamma, y, wanted);
+}
+
+/// What comes back to the outputs of the update, as edges; what did not fire is left over.
+__device__ __forceinline__ void begin_backward(const Code& code, const Block<float>& block,
+                                               int tile, int step) {
+  float* upstream = block.edges(code.layers) + code.tile;
+  // The patch is still needed; nothing else is in this place yet.
+  float* fetched = block.fetched;
+  const bool is_last = step + 1 == code.steps;
+  if (!is_last) fetch_gradients(code, block, fetched, step);
+  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+    const int at = j & (code.tile - 1);
+    float g = 0;
+    if (is_last) {
+      g = loss_gradient(code, j >> code.tile_bits, tile * code.tile + at);
+    } else {
+#pragma unroll
+      for (int row = 0; row < neighbourhood; ++row) g += fetched[row * code.columns + j];
+    }
+    const bool fires = block.fires[at] != 0;
+    upstream[j] = fires ? g : 0;
+    block.leftover[j] = fires ? 0 : g;
+  }
+  __syncthreads();
+}
+
+/// The gradient of a word of the patch, added up over kernels.
+template <int kOutputs>
+__device__ __forceinline__ float patch_gradient(const Code& code, const Block<float>& block,
+                                                int row, int j) {
+  const int columns = code.columns;
+  if constexpr (kOutputs > 0) {
+    float total = 0;
+    for (int kernel = 0; kernel < code.kernels; ++kernel) {
+      total += block.staging[(kernel * neighbourhood + row) * columns + j];
+    }
+    return total;
+  } else {
+    return gathered(code, code.patch_reads[row], block.perceive_edges(0) + j, columns);
+  }
+}
+
+template <int kOutputs>
+__device__ __forceinline__ void store_patch_gradients(const Code& code, const Block<float>& block,
+                                                      int tile, int step) {
+  float* read =
+      code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    const int cell = tile * code.tile + (j & (code.tile - 1));
+    if (cell >= code.cells) continue;
+    float g = patch_gradient<kOutputs>(code, block, row, j);
+    if (row == code.own_row) g += update_input_gradient(code, block, 0, j) + block.leftover[j];
+    __stcg(read + (cell * neighbourhood + row) * code.channels + (j >> code.tile_bits), g);
+  }
+  __syncthreads();
+}
+
+/// One step back. The activations of the step come first: they need nobody's gradients.
+template <class F, int kOutputs>
+__device__ __forceinline__ void retreat(const Code& code, Block<float>& block, int step,
+                                        bool acts_are_there, float2& sums) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    if (!code.one_tile) look_around(code, tile, block.around);
+    if (!acts_are_there) {
+      draw_fires(code, block, tile, step);
+      if (code.kept_acts != nullptr) copy_acts(code, block, tile, step, false);
+      else forward_tile<float, F, kOutputs>(code, block, step);
+    }
+    wait_for_neighbours(code, block);
+    begin_backward(code, block, tile, step);
+    update_layers_backward<F>(code, block);
+    if constexpr (kOutputs > 0) {
+      perceive_trees_backward<kOutputs>(code, block, sums, step > 0);
+    } else {
+      perceive_layers_backward(code, block);
+    }
+    if (step > 0) store_patch_gradients<kOutputs>(code, block, tile, step);
+  }
+  if (step > 0) publish(code, block);
+}
+
+/// The loss of the block's tiles, in a fixed order.
+__device__ __forceinline__ void add_losses(const Code& code, double* parts) {
+  double total = 0;
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += block_threads) {
+      const int cell = tile * code.tile + (i & (code.tile - 1));
+      const int c = i >> code.tile_bits;
+      if (cell >= code.cells) continue;
+      const float y =
+          __ldcg(static_cast<const float*>(code.last) + std::size_t(cell) * code.channels + c);
+      const float wanted =
+          static_cast<const float*>(code.target)[std::size_t(cell) * code.loss_channels + c];
+      total += loss_value(code.loss_form, code.loss_gamma, y, wanted);
+    }
+  }
+  for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < block_warps; ++i) total += parts[i];
+    code.block_losses[blockIdx.x] = total;
+  }
+  __syncthreads();
+}
+
+/// Bits of the block's tiles that are not what they should be, and the samples that have some: 32
+/// to a word, of the group of each cell.
+__device__ __forceinline__ void count_wrong(const Code& code) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < code.tile; i += block_threads) {
+      const int cell = tile * code.tile + i;
+      if (cell >= code.cells) continue;
+      unsigned bits = 0;
+      unsigned samples = 0;
+      for (int c = 0; c < code.loss_channels; ++c) {
+        const unsigned y = __ldcg(static_cast<const unsigned*>(code.last) +
+                                  std::size_t(cell) * code.channels + c);
+        const unsigned wanted =
+            static_cast<const unsigned*>(code.target)[std::size_t(cell) * code.loss_channels + c];
+        const int there = code.samples - cell / code.grid_cells * 32;
+        const unsigned wrong = (y ^ wanted) & (there >= 32 ? ~0U : (1U << there) - 1);
+        bits += __popc(wrong);
+        samples |= wrong;
+      }
+      code.wrong[cell] = make_uint2(bits, samples);
+    }
+  }
+}
+
+// ------------------------------------------------------------------ launches
+
+template <class T>
+__device__ __forceinline__ void copy_all(const T* from, T* to, int count) {
+  for (int i = threadIdx.x; i < count; i += block_threads) to[i] = from[i];
+}
+
+template <class T, class F>
+__device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Layer* layers) {
+  float* work = F::work_is_shared
+                    ? shared
+                    : code.scratch + std::size_t(blockIdx.x) * code.work.words;
+  Block<T> block{};
+  block.layers = layers;
+  block.around = reinterpret_cast<int*>(work + code.work.around);
+  block.fires = reinterpret_cast<unsigned*>(work + code.work.fires);
+  block.acts = reinterpret_cast<T*>(work + code.work.acts);
+  block.patch = block.acts + code.work.patch;
+  block.update_inputs = block.acts + code.work.update_inputs;
+  block.edges_even = work + code.work.edges[0];
+  block.edges_odd = work + code.work.edges[1];
+  block.leftover = work + code.work.leftover;
+  block.staging = work + code.work.staging;
+  block.fetched = work + code.work.fetched;
+  if (code.work.perceive_edges[0] >= 0) {
+    block.perceive_edges_even = work + code.work.perceive_edges[0];
+    block.perceive_edges_odd = work + code.work.perceive_edges[1];
+  }
+  if constexpr (F::tables_are_shared) {
+    block.short_wires = reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires);
+    block.coefficients = reinterpret_cast<Four<T>*>(shared + code.tables.coefficients);
+  } else {
+    block.short_wires = code.short_wires;
+    block.coefficients = static_cast<const Four<T>*>(code.coefficients);
+  }
+  block.sums = code.tables.sums >= 0 ? reinterpret_cast<Four<float>*>(shared + code.tables.sums)
+                                     : reinterpret_cast<Four<float>*>(code.block_sums) +
+                                           std::size_t(blockIdx.x) * code.gates;
+  return block;
+}
+
+/// Tables, starts and the block's own copies.
+template <class T, class F>
+__device__ __forceinline__ void prepare(const Code& code, Block<T>& block, float* shared,
+                                        Layer* layers) {
+  make_coefficients(code, static_cast<Four<T>*>(code.coefficients));
+  draw_starts<T>(code);
+  copy_all(code.layer, layers, code.layers);
+  if constexpr (F::tables_are_shared) {
+    copy_all(code.short_wires, reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires),
+             code.gates);
+  }
+  look_around(code, blockIdx.x, block.around);
+  wait_for_all(code, block.waits);
+  if constexpr (F::tables_are_shared) {
+    auto* to = reinterpret_cast<float4*>(shared + code.tables.coefficients);
+    const auto* from = static_cast<const float4*>(code.coefficients);
+    for (int i = threadIdx.x; i < code.gates; i += block_threads) to[i] = __ldcg(from + i);
+  }
+  __syncthreads();
+}
+
+/// The rows of edges that nobody writes.
+__device__ __forceinline__ void clear_zero_rows(const Code& code, const Block<float>& block) {
+  for (int i = threadIdx.x; i < code.tile; i += block_threads) {
+    block.edges_even[i] = 0;
+    block.edges_odd[i] = 0;
+  }
+  if (block.perceive_edges_even != nullptr) {
+    for (int i = threadIdx.x; i < code.columns; i += block_threads) {
+      block.perceive_edges_even[i] = 0;
+      block.perceive_edges_odd[i] = 0;
+    }
+  }
+  __syncthreads();
+}
+
+template <class F, int kOutputs>
+__global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant__ Code code) {
+  extern __shared__ float4 shared_words[];
+  __shared__ Layer layers[most_layers];
+  __shared__ double parts[block_warps];
+  float* shared = reinterpret_cast<float*>(shared_words);
+  Block<float> block = placed<float, F>(code, shared, layers);
+  prepare<float, F>(code, block, shared, layers);
+  const int perceive_gates = kOutputs > 0 ? block.layers[code.perceive_layers].first_gate : 0;
+  for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
+    block.sums[i] = {};
+  }
+  clear_zero_rows(code, block);
+  float2 sums = make_float2(0, 0);  // of trees
+
+  for (int step = 0; step < code.steps; ++step) {
+    if (step > 0) wait_for_neighbours(code, block);
+    advance<float, F, kOutputs>(code, block, step, code.kept_acts != nullptr);
+  }
+  add_losses(code, parts);
+  const int stretch = code.keep_every;
+  for (int first = (code.steps - 1) / stretch * stretch; first >= 0; first -= stretch) {
+    const int end = min(first + stretch, code.steps);
+    if (end < code.steps) {
+      // The states of this stretch were written over.
+      for (int step = first; step + 1 < end; ++step) {
+        wait_for_neighbours(code, block);
+        advance<float, F, kOutputs>(code, block, step, false);
+      }
+    }
+    for (int step = end - 1; step >= first; --step) {
+      const bool acts_are_there = step + 1 == code.steps && code.one_tile;
+      retreat<F, kOutputs>(code, block, step, acts_are_there, sums);
+    }
+  }
+  if (code.tables.sums >= 0) {
+    for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
+      reinterpret_cast<Four<float>*>(code.block_sums)[std::size_t(blockIdx.x) * code.gates + i] =
+          block.sums[i];
+    }
+  }
+  if constexpr (kOutputs > 0) {
+    store_tree_sums<tree_nodes<kOutputs>>(code, block.staging, sums);
+  }
+  wait_for_all(code, block.waits);
+  make_logit_gradients(code);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    double total = 0;
+    for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
+    *code.loss = static_cast<float>(total);
+  }
+}
+
+template <class T, class F, int kOutputs>
+__global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_constant__ Code code) {
+  extern __shared__ float4 shared_words[];
+  __shared__ Layer layers[most_layers];
+  __shared__ double parts[block_warps];
+  float* shared = reinterpret_cast<float*>(shared_words);
+  Block<T> block = placed<T, F>(code, shared, layers);
+  prepare<T, F>(code, block, shared, layers);
+  for (int step = 0; step < code.steps; ++step) {
+    if (step > 0) wait_for_neighbours(code, block);
+    advance<T, F, kOutputs>(code, block, step, false);
+  }
+  if constexpr (std::is_same<T, float>::value) {
+    add_losses(code, parts);
+    wait_for_all(code, block.waits);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      double total = 0;
+      for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
+      *code.loss = static_cast<float>(total);
+    }
+  } else {
+    __syncthreads();
+    count_wrong(code);
+  }
+}
+
+using Kernel = void (*)(const Code);
+
+cudaError_t start(Kernel kernel, const Code& code, const Launch& launch) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(launch.shared_bytes));
   if (error != cudaSuccess) return error;
   Code copy = code;
   void* arguments[] = {&copy};
-  return cudaLaunchCooperativeKernel(
-      reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-      dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, nullptr);
+  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                     dim3(static_cast<unsigned>(launch.blocks)),
+                                     dim3(block_threads), arguments, launch.shared_bytes,
+                                     launch.stream);
+}
+
+template <class F>
+Kernel training_kernel(int tree_outputs) {
+  return tree_outputs == 1 ? train<F, 1> : tree_outputs == 2 ? train<F, 2> : train<F, 0>;
+}
+
+template <class T, class F>
+Kernel rollout_kernel(int tree_outputs) {
+  return tree_outputs == 1   ? roll_out<T, F, 1>
+         : tree_outputs == 2 ? roll_out<T, F, 2>
+                             : roll_out<T, F, 0>;
+}
+
+/// Calls `f` with the form of a launch that knows most.
+template <class Function>
+Kernel with_form(const Launch& launch, Function f) {
+  if (!launch.work_is_shared) return f(Form<false, false, -1>());
+  if (launch.row_bits == 0 && launch.tables_are_shared) return f(Form<true, true, 0>());
+  if (launch.row_bits == 0) return f(Form<true, false, 0>());
+  if (launch.row_bits == 2 && launch.tables_are_shared) return f(Form<true, true, 2>());
+  return launch.tables_are_shared ? f(Form<true, true, -1>()) : f(Form<true, false, -1>());
+}
+
+template <class T>
+cudaError_t launch_rollout(const Code& code, const Launch& launch) {
+  const Kernel kernel = with_form(launch, [&](auto form) {
+    return rollout_kernel<T, decltype(form)>(launch.tree_outputs);
+  });
+  return start(kernel, code, launch);
 }
 
 }  // namespace
 
-cudaError_t launch_automaton(const Code& code, int blocks, std::size_t shared_bytes, int threads,
-                             bool work_is_shared, bool tables_are_shared) {
-  if (work_is_shared && tables_are_shared)
-    return launch<true, true>(code, blocks, threads, shared_bytes);
-  if (work_is_shared) return launch<true, false>(code, blocks, threads, shared_bytes);
-  if (tables_are_shared) return launch<false, true>(code, blocks, threads, shared_bytes);
-  return launch<false, false>(code, blocks, threads, shared_bytes);
+cudaError_t launch_training(const Code& code, const Launch& launch) {
+  const Kernel kernel = with_form(
+      launch, [&](auto form) { return training_kernel<decltype(form)>(launch.tree_outputs); });
+  return start(kernel, code, launch);
+}
+
+cudaError_t launch_soft_rollout(const Code& code, const Launch& launch) {
+  return launch_rollout<float>(code, launch);
+}
+
+cudaError_t launch_hard_rollout(const Code& code, const Launch& launch) {
+  return launch_rollout<unsigned>(code, launch);
 }
 
 }  // namespace boolgrad::cuda

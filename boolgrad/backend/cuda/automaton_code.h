@@ -1,4 +1,4 @@
-// What a launch of the automaton's kernel reads. Inside of `cuda/`.
+// What a launch of the automaton's kernels reads. Inside of `cuda/`.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,72 +6,155 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boolgrad/backend/cuda/forms.h"
+
 namespace boolgrad::cuda {
 
-constexpr int block_threads = 1024;
+constexpr int block_threads = 512;
+constexpr int block_warps = block_threads / 32;
 constexpr int most_layers = 64;
 constexpr int neighbourhood = 9;
-constexpr int own_place = 4;
+
+// Gates have positions: perception first, layer by layer, and within a layer in the order that
+// keeps a warp's reads on different banks. A layer's output lies at the row of its gate's position.
+//
+// Gradients travel on edges: a gate writes what goes back to each of its two inputs, and whoever
+// owns that input adds up what was written for it. The edges of the input at row r lie in row 1 + r
+// and, for a second reader, a stride of rows below; those of further readers come after. Row 0 is
+// always 0: it is what owners read where nobody else does.
 
 struct Layer {
-  int inputs;
   int gates;
-  int first_gate;    ///< of all layers' gates
-  int first_input;   ///< of all layers' lists of first readers
-  int first_reader;  ///< of all layers' readers
-  int lanes;         ///< that share the gathering of one input
-  int gate_bits;     ///< where the number of gates is a power of two; else -1
-  int act_row;       ///< of its outputs
+  int first_gate;
+  int inputs_at;   ///< in words from the start of the activations
+  int outputs_at;
 };
 
-/// A place where an input is read, and what the gate reads beside it.
-struct Reader {
-  std::uint16_t gate;  ///< of the layer; the highest bit says that it is the second input
-  std::uint16_t partner;
+/// Where the edges of a value are: two rows, and the number of a `Rest`, or -1.
+struct Reads {
+  std::uint32_t rows;  ///< the second from bit 16 on
+  int rest;
 };
-constexpr std::uint16_t second_input = 0x8000;
+
+/// The wires of a gate. Of pairs the second is in the upper 16 bits.
+struct alignas(16) Wires {
+  std::uint32_t sources;  ///< rows of the two inputs
+  std::uint32_t edges;    ///< rows of the edges to them
+  Reads reads;            ///< of the gate's output
+};
+
+// The same in a word, for gates of the update: rows of both inputs, 12 bits each; whether their
+// edges lie a stride below; whether the output's edges lie in its row, and a stride below; and
+// whether that does not say all and the `Wires` do: of the sources, or of the edges.
+constexpr int short_row_bits = 12;
+constexpr std::uint32_t short_row_mask = (1U << short_row_bits) - 1;
+constexpr int second_edges_bit = 24;
+constexpr std::uint32_t read_once = 1U << 26;
+constexpr std::uint32_t read_again = 1U << 27;
+constexpr std::uint32_t long_sources = 1U << 30;
+constexpr std::uint32_t long_edges = 1U << 31;
+
+/// Rows of the third and all further readers.
+struct Rest {
+  std::uint16_t first;
+  std::uint16_t count;
+};
+
+// A gate's place among all parameters; this bit says that its inputs were swapped.
+constexpr std::uint32_t swapped_inputs = 0x80000000;
+
+/// What is drawn for a launch. Streams are those of whoever draws the same on the host.
+struct Draws {
+  std::uint64_t seed;
+  std::uint32_t start_stream, fire_stream, hard_stream;
+  std::uint32_t draw;
+  std::uint64_t cells;     ///< of all samples that are drawn at once
+  bool starts_are_random;  ///< else they are in place
+  bool fires_by_chance;    ///< else all cells do, or `fire` says who
+  double fire_scaled;      ///< the rate times 2^32
+  HardForm hard;
+  double share;
+  double share_scaled;  ///< times 2^32
+};
 
 struct Code {
-  int channels, cells, height, width, steps, loss_channels;
+  int channels, kernels, samples, height, width, steps, loss_channels;
+  int cells;       ///< words of them: one a cell, or one for a cell of 32 samples
+  int grid_cells;  ///< of one grid
   bool periodic;
+  bool softmax;  ///< 16 logits a gate, else 4
   int perceive_layers, layers, gates;
   int tile, tile_bits, tiles;
-  int vector_bits;  ///< a row of a tile has 2^vector_bits vectors of four cells
-  int input_rows, act_rows, update_width, perceive_width;
+  int columns;       ///< words of a row of the patch: channels times tile
+  int column_bits;   ///< where that is a power of two; else -1
+  int workers;       ///< threads that walk through the layers of the update
+  bool one_tile;  ///< a block at most
   Layer layer[most_layers];
+  int places[neighbourhood];  ///< of the rows of a patch: 4 is the cell itself
+  int opposite[neighbourhood];  ///< the row of the place on the other side
+  int own_row;                  ///< of a patch
+  Reads patch_reads[neighbourhood];  ///< of the rows of a patch
 
-  const ushort2* sources;
-  const std::uint16_t* first_reader;  ///< of a layer's readers, for every input and one more
-  const Reader* readers;
+  const Wires* wires;
+  const std::uint32_t* short_wires;
+  const Reads* input_reads;  ///< of the rows that the update reads
+  int input_rows;
+  const Rest* rest;
+  const std::uint32_t* origin;  ///< of positions
+  const std::uint32_t* layer_of;  ///< number of a parameter's layer and, from bit 8 on, its first gate
+
   const float* logits;
-  float4* coefficients;
-  float* states;
-  float* read;
+  const float* masks;      ///< of gates
+  void* coefficients;      ///< four words a gate
+  // States are [cells][channels]. All are kept; or every n-th, with those between for a stretch; or,
+  // where n is 0, the start and the last two.
+  void* states;
+  void* stretch;
+  void* last;
+  int keep_every;
+  float* kept_acts;  ///< [steps][tiles][acts], where everything is kept
+  float* read;       ///< [2][cells][9][channels]: gradients of patches
   const std::uint8_t* fire;
-  const float* target;
+  const void* target;  ///< [cells][loss channels]
+  LossForm loss_form;
+  float loss_gamma;
   float4* block_sums;
-  float* block_losses;
+  double* block_losses;
   float* loss;
   float* logit_gradients;
-  unsigned* barrier;
+  uint2* wrong;  ///< of a word of cells: wrong bits, and the samples that have some
 
-  // Memory of a block, in floats from the start of a part. Activations and gradients are one part,
-  // what is the same for all tiles the other; each lies in shared memory or, where it does not fit,
-  // in this much global memory a block.
+  unsigned* barrier;  ///< 0 before a launch, as are the flags
+  unsigned* flags;    ///< of blocks: what they have published
+  Draws draws;
+
+  // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
+  // fit, in this much global memory a block; so do the tables, all or none.
   struct {
-    int around, acts, g_state, g_update[2], g_perceive[2], floats;
+    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging,
+        fetched, perceive_edges[2], words;  ///< -1: there are none of those edges
   } work;
   struct {
-    int coefficients, sources, readers, first_reader, layers, floats;
-  } tables;
-  int reader_count, first_reader_count;
-  bool sums_are_shared;  ///< behind both
+    int coefficients, short_wires, sums;
+  } tables;  ///< in shared memory, where they are there; sums may be -1
   float* scratch;
-  int scratch_floats;
 };
 
-/// Runs the kernel; every block must fit on the device at once.
-cudaError_t launch_automaton(const Code& code, int blocks, std::size_t shared_bytes, int threads,
-                             bool work_is_shared, bool tables_are_shared);
+/// How a launch is made.
+struct Launch {
+  int blocks;
+  std::size_t shared_bytes;
+  bool work_is_shared, tables_are_shared;
+  int row_bits;      ///< a row is 2^row_bits times four cells, a thread has one gate; -1 for others
+  int tree_outputs;  ///< of kernels that are trees of 8, 4, 2 (and 1) gates; 0 for others
+  cudaStream_t stream;
+};
+
+/// Loss, gradients and states of a training step. Every block must fit on the device at once.
+cudaError_t launch_training(const Code& code, const Launch& launch);
+
+/// States and loss of soft gates, or states and wrong bits of hard ones on words of 32 samples.
+cudaError_t launch_soft_rollout(const Code& code, const Launch& launch);
+cudaError_t launch_hard_rollout(const Code& code, const Launch& launch);
 
 }  // namespace boolgrad::cuda

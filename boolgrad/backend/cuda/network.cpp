@@ -247,6 +247,16 @@ DeviceWires placed(const RowWires& layer, std::int32_t zero_row) {
   return result;
 }
 
+/// Of classes the form does not matter.
+LossForm loss_form(NetworkLoss loss) {
+  switch (loss) {
+    case NetworkLoss::l4: return LossForm::l4;
+    case NetworkLoss::bce: return LossForm::bce;
+    case NetworkLoss::focal: return LossForm::focal;
+    default: return LossForm::squares;
+  }
+}
+
 void check_float32(const Tensor& tensor, const char* what) {
   if (tensor.dtype() != DType::float32) {
     fail("cuda", "expected {} of float32, received {}", what, to_string(tensor.dtype()));
@@ -429,12 +439,13 @@ void Network::State::allocate_rows() {
     parts = (per_class + gates_per_part - 1) / gates_per_part;
     scores = DeviceArray<float>(row_floats(plan.classes * parts, rows));
   }
-  loss_count = loss_parts(static_cast<DeviceLoss>(plan.loss), static_cast<int>(outputs()), rows);
+  loss_count = loss_parts(has_classes(), static_cast<int>(outputs()), rows);
   losses = DeviceArray<double>(index(loss_count));
 }
 
 LossCode Network::State::loss_code() const {
-  return {.kind = static_cast<DeviceLoss>(plan.loss),
+  return {.has_classes = has_classes(),
+          .form = loss_form(plan.loss),
           .gamma = static_cast<float>(plan.gamma),
           .classes = static_cast<int>(plan.classes),
           .scale = static_cast<float>(1 / plan.temperature),
@@ -606,7 +617,7 @@ void Network::State::evaluate_soft(NetworkScore& score) {
     code.mean_over = static_cast<int>(cases);
     code.scores = part_scores.data();
     code.not_finite = nullptr;
-    const int count = loss_parts(code.kind, code.outputs, now);
+    const int count = loss_parts(code.has_classes, code.outputs, now);
     DeviceArray<double> part_losses(index(count));
     check(loss_and_gradient(code, last, now, nullptr, part_losses.data(), count, stream.get()),
           "compute the loss");

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser_code.h"
 
 namespace boolgrad::cuda {
@@ -68,8 +69,6 @@ struct NetworkLayer {
   const int* output_rows;     ///< [gates]
 };
 
-enum class DeviceLoss : int { squares, l4, bce, focal, classes };
-
 /// The rows of one step or of one part of an evaluation. All of a layer's are fewer than 2^32
 /// vectors.
 struct Rows {
@@ -89,7 +88,8 @@ struct StepOutcome {
 };
 
 struct LossCode {
-  DeviceLoss kind;
+  bool has_classes;  ///< else outputs have targets of their own, and the form counts
+  LossForm form;
   float gamma;
   int classes;
   float scale;           ///< of the sums that are class scores: 1 / temperature
@@ -144,7 +144,7 @@ cudaError_t layer_scores(const NetworkLayer& layer, const float* coefficients, c
 /// Parts of the loss and, where `g` is not null, its gradient.
 cudaError_t loss_and_gradient(const LossCode& code, const float* y, Rows rows, float* g,
                               double* losses, int loss_count, cudaStream_t stream);
-int loss_parts(DeviceLoss kind, int outputs, Rows rows);
+int loss_parts(bool has_classes, int outputs, Rows rows);
 
 struct LayerBackward {
   NetworkLayer layer;

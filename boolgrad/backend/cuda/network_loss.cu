@@ -1,5 +1,6 @@
 // Losses of gate networks and their gradients, with the conventions of ops/loss.h.
 #include "boolgrad/backend/cuda/launch.cuh"
+#include "boolgrad/backend/cuda/loss.cuh"
 #include "boolgrad/backend/cuda/network_code.h"
 
 namespace boolgrad::cuda {
@@ -9,48 +10,12 @@ constexpr int threads = 256;
 constexpr int most_blocks = 528;
 constexpr int class_warps = 16;
 
-// Probabilities are clipped to [1e-7, 1 - 1e-7], 1 - p on its own, as on the CPU.
-__device__ __forceinline__ float clipped_probability(float y) {
-  constexpr float low = 1e-7F;
-  constexpr float high = static_cast<float>(1 - 1e-7);
-  return y == y ? fminf(fmaxf(y, low), high) : y;
-}
-__device__ __forceinline__ bool inside_clip(float y) {
-  return y >= 1e-7F && y <= static_cast<float>(1 - 1e-7);
-}
-
 struct LossValue {
   float loss, slope;
 };
 
-__device__ __forceinline__ LossValue cross_entropy(float y, float t) {
-  const float p = clipped_probability(y);
-  const float q = clipped_probability(1 - y);
-  const float loss = -fmaf(t, logf(p), (1 - t) * logf(q));
-  return {loss, inside_clip(y) ? (p - t) / (p * q) : 0.0F};
-}
-
-__device__ __forceinline__ LossValue focal(float y, float t, float gamma) {
-  const float p = clipped_probability(y);
-  const float q = clipped_probability(1 - y);
-  const float log_p = logf(p);
-  const float log_q = logf(q);
-  const float power_p = expf(gamma * log_p);
-  const float power_q = expf(gamma * log_q);
-  const float loss = fmaf(t, -(power_q * log_p), (1 - t) * -(power_p * log_q));
-  const float for_one = power_q * (gamma * log_p / q - 1 / p);
-  const float for_zero = power_p * (1 / q - gamma * log_q / p);
-  return {loss, inside_clip(y) ? fmaf(t, for_one, (1 - t) * for_zero) : 0.0F};
-}
-
 __device__ __forceinline__ LossValue loss_at(const LossCode& code, float y, float t) {
-  const float off = y - t;
-  switch (code.kind) {
-    case DeviceLoss::squares: return {off * off, off + off};
-    case DeviceLoss::l4: return {(off * off) * (off * off), 4 * (off * off) * off};
-    case DeviceLoss::bce: return cross_entropy(y, t);
-    default: return focal(y, t, code.gamma);
-  }
+  return {loss_value(code.form, code.gamma, y, t), loss_slope(code.form, code.gamma, y, t)};
 }
 
 /// The case that a sample is.
@@ -165,8 +130,8 @@ __global__ void __launch_bounds__(class_warps * 32)
 
 }  // namespace
 
-int loss_parts(DeviceLoss kind, int outputs, Rows rows) {
-  if (kind == DeviceLoss::classes) return rows.vectors;
+int loss_parts(bool has_classes, int outputs, Rows rows) {
+  if (has_classes) return rows.vectors;
   const std::size_t count = static_cast<std::size_t>(outputs) * rows.stride;
   const std::size_t blocks = (count + threads - 1) / threads;
   return static_cast<int>(blocks < most_blocks ? blocks : most_blocks);
@@ -175,7 +140,7 @@ int loss_parts(DeviceLoss kind, int outputs, Rows rows) {
 cudaError_t loss_and_gradient(const LossCode& code, const float* y, Rows rows, float* g,
                               double* losses, int loss_count, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(loss_count));
-  if (code.kind == DeviceLoss::classes) {
+  if (code.has_classes) {
     return launch(loss_of_classes, blocks, class_warps * 32,
                   static_cast<std::size_t>(code.classes) * sizeof(float4), stream, code, rows, g,
                   losses);

@@ -8,6 +8,11 @@ namespace boolgrad::cuda {
 struct RandomBits {
   std::uint32_t word[4];
 
+  /// A word that is chosen as the program runs: an index would move all four to slow memory.
+  __device__ __forceinline__ std::uint32_t at(std::uint64_t place) const {
+    return place == 0 ? word[0] : place == 1 ? word[1] : place == 2 ? word[2] : word[3];
+  }
+
   /// The upper 53 bits of the first two words: 2^53 times the uniform number at the address.
   __device__ std::uint64_t uniform_53() const {
     return ((static_cast<std::uint64_t>(word[0]) << 32) | word[1]) >> 11;

@@ -1,0 +1,59 @@
+#include "boolgrad/automata/on_cuda.h"
+
+#include <vector>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+
+std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& size,
+                                         const OnCudaOptions& options) {
+  if (rule.dtype() != DType::float32) {
+    fail("cuda", "expected a rule in float32, received {}", to_string(rule.dtype()));
+  }
+  if (rule.perceive().parametrisation() != rule.update().parametrisation()) {
+    fail("cuda", "expected one parametrisation, received two");
+  }
+  check_grid(rule.border(), size.height, size.width);
+  const std::vector<WiringPtr> perceive_wirings = rule.perceive().wirings();
+  const std::vector<WiringPtr> update_wirings = rule.update().wirings();
+  std::vector<LutWires> perceive;
+  std::vector<LutWires> update;
+  for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
+  for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
+  auto device = std::make_unique<cuda::Automaton>(
+      cuda::AutomatonShape{
+          .channels = rule.channels(),
+          .kernels = rule.kernels(),
+          .batch = size.batch,
+          .height = size.height,
+          .width = size.width,
+          .steps = size.steps,
+          .loss_channels = options.loss_channels,
+          .periodic = rule.border() == Border::periodic,
+          .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
+          .loss = options.loss,
+          .focal_gamma = options.focal_gamma,
+          .keep_every =
+              options.memory.policy == MemoryPolicy::some_states ? options.memory.every : 1,
+          .keep_activations = options.memory.policy == MemoryPolicy::everything,
+          .perceive = perceive,
+          .update = update},
+      options.optimiser);
+  send(rule, *device);
+  return device;
+}
+
+void send(const Rule& rule, cuda::Automaton& device) {
+  std::vector<Tensor> logits;
+  std::vector<Tensor> masks;
+  for (const LogicNetwork* network : {&rule.perceive(), &rule.update()}) {
+    for (const LogicLayer& layer : network->layers()) {
+      logits.push_back(layer.logits.detach());
+      masks.push_back(layer.mask);
+    }
+  }
+  device.set_parameters(logits, masks);
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,151 @@
+#include "boolgrad/train/cuda_automaton_engine.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "boolgrad/ops/shaping.h"
+#include "boolgrad/train/automaton_evaluation.h"
+#include "boolgrad/train/problem.h"
+#include "boolgrad/train/streams.h"
+
+namespace boolgrad {
+namespace {
+
+cuda::LossForm loss_form(LossKind kind) {
+  switch (kind) {
+    case LossKind::squares: return cuda::LossForm::squares;
+    case LossKind::l4: return cuda::LossForm::l4;
+    case LossKind::bce: return cuda::LossForm::bce;
+    case LossKind::focal: return cuda::LossForm::focal;
+  }
+  return cuda::LossForm::squares;
+}
+
+cuda::HardForm hard_form(HardeningKind kind) {
+  switch (kind) {
+    case HardeningKind::none: return cuda::HardForm::none;
+    case HardeningKind::blend: return cuda::HardForm::blend;
+    case HardeningKind::gates: return cuda::HardForm::gates;
+    case HardeningKind::states: return cuda::HardForm::states;
+  }
+  return cuda::HardForm::none;
+}
+
+cuda::OptimiserOptions optimiser_options(const Experiment& experiment) {
+  const TrainingOptions& training = experiment.training;
+  return {.beta1 = training.beta1,
+          .beta2 = training.beta2,
+          .epsilon = training.epsilon,
+          .weight_decay = training.weight_decay,
+          .clip_value = training.clip_value,
+          .clip_norm = training.clip_norm,
+          .noise = training.gradient_noise,
+          .seed = static_cast<std::uint64_t>(experiment.seed)};
+}
+
+/// Starts that do not change from step to step.
+bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
+  return task.starts.defined() || experiment.automaton.start == StartKind::seed;
+}
+
+}  // namespace
+
+CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, AutomatonLearner& learner)
+    : experiment_(experiment),
+      learner_(learner),
+      device_(on_cuda(learner.rule(), learner.size(),
+                      {.loss_channels = learner.task().channels(),
+                       .loss = loss_form(experiment.training.loss),
+                       .focal_gamma = experiment.training.focal_gamma,
+                       .memory = learner.memory(),
+                       .optimiser = optimiser_options(experiment)})) {
+  const AutomatonTask& task = learner.task();
+  cuda::AutomatonInputs inputs{{}, {}, task.target};
+  if (starts_are_fixed(experiment, task)) {
+    inputs.starts = make_starts(task, experiment.automaton, learner.size(), 0, start_stream, 0);
+  }
+  device_->set_inputs(inputs);
+}
+
+cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
+  return {.seed = static_cast<std::uint64_t>(experiment_.seed),
+          .draw = static_cast<std::uint32_t>(step),
+          .random_starts = !starts_are_fixed(experiment_, learner_.task()),
+          .start_stream = start_stream,
+          .fire_rate = experiment_.automaton.fire_rate,
+          .fire_stream = fire_stream,
+          .hard = hard_form(experiment_.hardening.kind),
+          .share = learner_.hardening().share(),
+          .hard_stream = hardening_stream};
+}
+
+StepResult CudaAutomatonEngine::step(std::int64_t step, double learning_rate) {
+  const cuda::StepOutcome outcome = device_->step(draws(step), step, learning_rate);
+  settled_ = settled_ && !outcome.finite;
+  steps_ = outcome.finite ? step + 1 : step;
+  return {.loss = outcome.loss, .finite = outcome.finite};
+}
+
+cuda::StepOutcome CudaAutomatonEngine::step_with_hard(std::int64_t step, double learning_rate) {
+  settled_ = false;
+  steps_ = step + 1;
+  return device_->step(draws(step), step, learning_rate, true);
+}
+
+void CudaAutomatonEngine::settle() {
+  if (settled_) return;
+  std::vector<Tensor> parameters = learner_.parameters();
+  device_->get_parameters(parameters);
+  settled_ = true;
+}
+
+AdamWState CudaAutomatonEngine::moments() const {
+  AdamWState state{.step = steps_, .first = {}, .second = {}};
+  for (const Tensor& parameter : learner_.parameters()) {
+    state.first.emplace_back(parameter.shape(), parameter.dtype());
+    state.second.emplace_back(parameter.shape(), parameter.dtype());
+  }
+  device_->get_moments(state.first, state.second);
+  return state;
+}
+
+void CudaAutomatonEngine::restore(const AdamWState& moments) {
+  send(learner_.rule(), *device_);
+  device_->set_moments(moments.first, moments.second);
+  steps_ = moments.step;
+  settled_ = true;
+}
+
+Evaluation CudaAutomatonEngine::evaluate() const {
+  const AutomatonOptions& options = experiment_.automaton;
+  const AutomatonTask& task = learner_.task();
+  const std::int64_t batch = learner_.size().batch;
+  RolloutSize probe = learner_.size();
+  if (!task.starts.defined()) probe.batch = probe_count(options);
+  cuda::AutomatonDraws drawn = draws(0);
+  drawn.start_stream = probe_stream;
+  drawn.fire_stream = probe_fire_stream;
+  cuda::AutomatonInputs inputs{{}, {}, task.target};
+  if (!drawn.random_starts) {
+    inputs.starts = make_starts(task, options, probe, 0, probe_stream, 0);
+  }
+  Evaluation result;
+  const cuda::HardOutcome hard = device_->hard_rollout(probe.batch, inputs, drawn);
+  const std::int64_t bits = probe.batch * task.channels() * task.height() * task.width();
+  result.hard_loss = static_cast<double>(hard.wrong_bits);
+  result.hard_accuracy =
+      1 - static_cast<double>(hard.wrong_samples) / static_cast<double>(probe.batch);
+  result.bit_accuracy = 1 - result.hard_loss / static_cast<double>(bits);
+
+  // Soft rollouts are dear: as many grids as a training step has, the first of those above.
+  const std::int64_t few = std::min(batch, probe.batch);
+  drawn.samples = probe.batch;
+  Tensor last;
+  if (inputs.starts.defined()) inputs.starts = slice(inputs.starts, 1, 0, few);
+  result.soft_loss = device_->soft_rollout(few, inputs, drawn, last);
+  result.soft_accuracy = compare(BitGrid::from(last), task.target).accuracy();
+  result.picture = slice(slice(last, 1, 0, 1), 0, 0, task.channels());
+  return result;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,185 @@
+// Training on a CUDA device against training on the CPU. Skipped where there is no device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "boolgrad/train/automaton_learner.h"
+#include "boolgrad/train/trainer.h"
+#include "tests/support/cuda.h"
+#include "tests/support/trainer_checks.h"
+
+namespace boolgrad {
+namespace {
+
+using CudaEngine = CudaTest;
+
+/// An automaton that uses everything at once: fires by chance, hardens, is clipped and noisy.
+Experiment busy(const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(R"(
+    seed = 5
+    [task]
+    kind = "checkerboard"
+    [automaton]
+    channels = 3
+    kernels = 4
+    perceive = [8, 4, 2]
+    update = [40, 20]
+    height = 8
+    width = 7
+    steps = 6
+    batch = 3
+    fire_rate = 0.7
+    [network]
+    parametrisation = "softmax16"
+    init = "residual"
+    init_strength = 2
+    [training]
+    steps = 100
+    learning_rate = 0.03
+    weight_decay = 0.01
+    clip_value = 1
+    clip_norm = 20
+    gradient_noise = 0.001
+    [hardening]
+    kind = "blend"
+    threshold = 1
+    steps = 40
+  )",
+                          "test", "busy", ".", overrides);
+}
+
+std::vector<double> losses(const Experiment& experiment, const std::string& device, int steps) {
+  Trainer trainer(experiment, device);
+  std::vector<double> all;
+  for (int i = 0; i < steps; ++i) {
+    const StepResult result = trainer.step();
+    EXPECT_TRUE(result.finite);
+    all.push_back(result.loss);
+  }
+  return all;
+}
+
+void expect_same_curve(const Experiment& experiment) {
+  const std::vector<double> cpu = losses(experiment, "cpu", 50);
+  const std::vector<double> cuda = losses(experiment, "cuda", 50);
+  for (std::size_t i = 0; i < cpu.size(); ++i) {
+    EXPECT_NEAR(cuda[i], cpu[i], 2e-4 * cpu[i]) << experiment.name << ", step " << i;
+  }
+}
+
+TEST_F(CudaEngine, HasTheLossesOfTheCpu) {
+  expect_same_curve(busy());
+  // Rounding and hard gates turn the smallest difference into a large one, so they start late.
+  for (const std::string kind : {"none", "gates", "states"}) {
+    expect_same_curve(busy({"hardening.kind=" + kind, "hardening.threshold=0.0001"}));
+  }
+  for (const std::string loss : {"l4", "bce", "focal"}) {
+    expect_same_curve(busy({"training.loss=" + loss, "hardening.kind=none"}));
+  }
+  expect_same_curve(busy({"network.parametrisation=sigmoid", "network.init=gaussian",
+                          "automaton.start=seed", "automaton.border=periodic"}));
+}
+
+TEST_F(CudaEngine, DrawsTheSharesOfTheCpu) {
+  // Hard gates and rounded states from the second step on. A state near one half may round to
+  // either side, which changes the loss of that step; other draws would change all of them.
+  for (const std::string kind : {"gates", "states"}) {
+    const Experiment experiment =
+        busy({"hardening.kind=" + kind, "hardening.steps=4", "training.learning_rate=0.0001",
+              "training.gradient_noise=0"});
+    const std::vector<double> cpu = losses(experiment, "cpu", 6);
+    const std::vector<double> cuda = losses(experiment, "cuda", 6);
+    int same = 0;
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+      same += std::abs(cuda[i] - cpu[i]) <= 1e-4 * cpu[i] ? 1 : 0;
+    }
+    EXPECT_GE(same, 4) << kind;
+  }
+}
+
+void expect_close(const Evaluation& a, const Evaluation& b) {
+  EXPECT_NEAR(a.soft_loss, b.soft_loss, 1e-4 * b.soft_loss);
+  EXPECT_EQ(a.hard_loss, b.hard_loss);
+  EXPECT_DOUBLE_EQ(a.hard_accuracy, b.hard_accuracy);
+  EXPECT_NEAR(a.bit_accuracy, b.bit_accuracy, 1e-12);
+  EXPECT_EQ(a.soft_accuracy, b.soft_accuracy);
+  EXPECT_LT(largest_error(a.picture, b.picture), 1e-4);
+}
+
+TEST_F(CudaEngine, EvaluatesAsTheCpuDoes) {
+  for (const auto& overrides : std::vector<std::vector<std::string>>{
+           {}, {"automaton.start=seed", "automaton.fire_rate=1"}, {"automaton.probes=40"}}) {
+    Trainer trainer(busy(overrides), "cuda");
+    take(trainer, 5);
+    expect_close(trainer.evaluate(), trainer.learner().evaluate());
+  }
+}
+
+TEST_F(CudaEngine, GivesTheSameBitsTwiceAndAfterAStop) {
+  Trainer straight(busy(), "cuda");
+  take(straight, 20);
+  Trainer stopped(busy(), "cuda");
+  take(stopped, 11);
+  Trainer resumed(busy(), "cuda");
+  resumed.restore(stopped.state(), "memory");
+  take(resumed, 9);
+  const TensorFile expected = straight.state();
+  const TensorFile state = resumed.state();
+  EXPECT_EQ(state.metadata, expected.metadata);
+  for (const auto& [name, tensor] : expected.tensors) {
+    EXPECT_TRUE(same_bits(state.tensors.at(name), tensor)) << name;
+  }
+}
+
+TEST_F(CudaEngine, GoesOnWithWhatTheOtherDeviceBegan) {
+  for (const std::string first : {"cpu", "cuda"}) {
+    const std::string second = first == "cpu" ? "cuda" : "cpu";
+    Trainer begun(busy(), first);
+    take(begun, 10);
+    Trainer continued(busy(), second);
+    continued.restore(begun.state(), "memory");
+    EXPECT_EQ(continued.steps(), 10);
+    const double there = continued.step().loss;
+    const double here = begun.step().loss;
+    EXPECT_NEAR(there, here, 1e-4 * here);
+  }
+}
+
+TEST_F(CudaEngine, LearnsLife) {
+  Trainer trainer(parse_experiment(R"(
+    [task]
+    kind = "life"
+    [automaton]
+    channels = 1
+    kernels = 16
+    perceive = [8, 4, 2, 1]
+    update = [128, 128, 64, 32, 16, 8, 4, 2]
+    steps = 1
+    [network]
+    parametrisation = "softmax16"
+    init = "pass_through"
+    init_strength = 5
+    [training]
+    learning_rate = 0.05
+  )",
+                                   "test", "life", "."),
+                  "cuda");
+  const Evaluation before = trainer.evaluate();
+  take(trainer, 120);
+  const Evaluation after = trainer.evaluate();
+  EXPECT_LT(after.soft_loss, 0.6 * before.soft_loss);
+}
+
+TEST_F(CudaEngine, RefusesADoubleRule) {
+  try {
+    const Trainer trainer(busy({"network.dtype=float64"}), "cuda");
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[cuda] expected a rule in float32, received float64");
+  }
+}
+
+}  // namespace
+}  // namespace boolgrad
