@@ -95,6 +95,10 @@ bench: build build/bench/.ready ## Compares the ops with PyTorch; arguments in A
 bench-lut: build build/bench/.ready ## Compares a training step of 48,000 gates with PyTorch
 	@build/bench/bin/python bench/lut_layer.py $(ARGS)
 
+.PHONY: bench-lut-gpu
+bench-lut-gpu: build build/bench/.ready ## Compares a training step of 384,000 gates with PyTorch on a GPU
+	@build/bench/bin/python bench/lut_gpu.py $(ARGS)
+
 .PHONY: bench-automata
 bench-automata: build build/bench/.ready ## Compares training steps of automata with JAX
 	@build/bench/bin/python bench/automata.py $(ARGS)

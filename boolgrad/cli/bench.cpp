@@ -55,10 +55,23 @@ void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
   }
 }
 
+/// The least time that the bytes a step has to move allow, where that was measured.
+void print_floor(const nlohmann::json& facts) {
+  if (!facts.contains("floor")) return;
+  const nlohmann::json& floor = facts["floor"];
+  const auto number = [&](const char* name) { return floor[name].get<double>(); };
+  fmt::print(
+      "\nBatch {}: {:.2f} GB through the second-level cache at {:.0f} GB/s, {:.2f} GB of them "
+      "through memory at {:.0f} GB/s:\nat least {:.3f} ms, of which {:.0f}% is reached\n",
+      facts["batch"].get<std::int64_t>(), number("cache_gigabyte"),
+      number("cache_gigabytes_per_second"), number("memory_gigabyte"),
+      number("memory_gigabytes_per_second"), number("ms"), 100 * number("share_reached"));
+}
+
 int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
-  check_device(options.device,
-               options.name == "automata" ? on_cuda : std::span<const std::string_view>());
+  const bool runs_on_cuda = options.name == "automata" || options.name == "lut";
+  check_device(options.device, runs_on_cuda ? on_cuda : std::span<const std::string_view>());
   if (!common.quiet) {
     fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
   }
@@ -74,6 +87,7 @@ int run(const BenchOptions& options, const CommonOptions& common) {
   nlohmann::json result = nlohmann::json::object();
   for (const Benchmark& benchmark : selected) benchmark.run(options, report, result);
   if (!common.quiet) print_shares(rows, result);
+  if (!common.quiet) print_floor(result);
   result["benchmarks"] = std::move(rows);
   if (common.json) print_json(result);
   return 0;
@@ -102,6 +116,12 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
                    "Timed runs of each; a third of a second's by default")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
+  command
+      ->add_option("--batch", options->batch,
+                   "Samples of a step of 'lut' on cuda, whose network is 784-64,000x6")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
   add_device(*command, options->device);
   command->callback(
       [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });

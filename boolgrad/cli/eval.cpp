@@ -11,6 +11,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/cuda_circuit_engine.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/problem.h"
 
@@ -32,8 +33,11 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   check_device(arguments.device);
   const BooleanTask task = make_task(*model.experiment);
   check_fits(model.network(), task, arguments.model);
-  const Evaluation evaluation =
-      evaluate(model.network(), Cases(task, model.network().dtype()), model.experiment->training);
+  const Cases cases(task, model.network().dtype());
+  const TrainingOptions& training = model.experiment->training;
+  const Evaluation evaluation = arguments.device == "cuda"
+                                    ? evaluate_on_cuda(model.network(), cases, training)
+                                    : evaluate(model.network(), cases, training);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
                printable(task.name));
@@ -68,8 +72,12 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   if (!model.experiment) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
-  if (model.is_automaton()) eval_automaton(arguments, model, common);
-  else eval_circuit(arguments, model, common);
+  if (model.is_automaton()) {
+    check_device(arguments.device);  // until automata are judged on other devices
+    eval_automaton(arguments, model, common);
+  } else {
+    eval_circuit(arguments, model, common);
+  }
   return 0;
 }
 

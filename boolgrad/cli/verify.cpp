@@ -91,7 +91,7 @@ std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file,
 
 constexpr std::array<ReferenceKind, 3> kinds = {
     {{"ops", holds_op_cases, verify_ops},
-     {"lut", holds_lut_cases, verify_lut},
+     {"lut", holds_lut_cases, verify_lut, true},
      {"ca", holds_automaton_cases, verify_automata, true}}};
 
 const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
@@ -109,7 +109,7 @@ std::vector<Check> verify_file(const fs::path& path, const std::string& device) 
   const TensorFile file = load_safetensors(path);
   const ReferenceKind& kind = kind_of(path, file);
   if (device == "cuda" && !kind.runs_on_cuda) {
-    fail("verify", "{}: expected values of automata, all that runs on cuda so far, received {}",
+    fail("verify", "{}: expected values of circuits or automata for cuda, received {}",
          path.string(), kind.name);
   }
   return kind.verify(path, file, device);

@@ -53,11 +53,17 @@ std::int64_t CircuitLearner::steps_per_epoch() const {
   return size == 0 ? 1 : (count + size - 1) / size;
 }
 
-// Position p of the run is place p mod cases in the order of epoch p / cases.
-CircuitLearner::Batch CircuitLearner::batch(std::int64_t step) {
+std::int64_t CircuitLearner::batch_size() const {
   const std::int64_t count = cases_.inputs.shape()[1];
   const std::int64_t size = experiment_.training.batch;
-  if (size == 0 || size >= count) return {cases_.inputs, cases_.targets};
+  return size == 0 || size >= count ? count : size;
+}
+
+// Position p of the run is place p mod cases in the order of epoch p / cases.
+std::vector<std::int64_t> CircuitLearner::picked(std::int64_t step) {
+  const std::int64_t count = cases_.inputs.shape()[1];
+  const std::int64_t size = batch_size();
+  if (size == count) return {};
   std::vector<std::int64_t> picked;
   for (std::int64_t p = step * size; p < (step + 1) * size; ++p) {
     if (p / count != epoch_) {
@@ -66,7 +72,13 @@ CircuitLearner::Batch CircuitLearner::batch(std::int64_t step) {
     }
     picked.push_back(order_[static_cast<std::size_t>(p % count)]);
   }
-  return {columns(cases_.inputs, picked), columns(cases_.targets, picked)};
+  return picked;
+}
+
+CircuitLearner::Batch CircuitLearner::batch(std::int64_t step) {
+  const std::vector<std::int64_t> now = picked(step);
+  if (now.empty()) return {cases_.inputs, cases_.targets};
+  return {columns(cases_.inputs, now), columns(cases_.targets, now)};
 }
 
 std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed) {

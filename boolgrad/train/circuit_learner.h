@@ -12,6 +12,11 @@ class CircuitLearner : public Learner {
   explicit CircuitLearner(const Experiment& experiment);
 
   const LogicNetwork& network() const { return network_; }
+  const Cases& cases() const { return cases_; }
+
+  /// Cases of a step, and which they are: none given stands for all of them in order.
+  std::int64_t batch_size() const;
+  std::vector<std::int64_t> picked(std::int64_t step);
 
   std::vector<Tensor> parameters() const override { return network_.parameters(); }
   Tensor loss(std::int64_t step) override;

@@ -145,10 +145,10 @@ TEST_F(CudaOptimiser, UpdatesNothingWhereSomethingIsNotFinite) {
 TEST_F(CudaOptimiser, MemoryIsUsedAgain) {
   float* first = nullptr;
   {
-    const cuda::DeviceArray<float> array(100'000);
+    const cuda::DeviceArray<float> array(12'345'678);
     first = array.data();
   }
-  const cuda::DeviceArray<float> array(90'000);
+  const cuda::DeviceArray<float> array(12'345'000);
   EXPECT_EQ(array.data(), first);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
@@ -19,17 +20,17 @@ inline void take(Trainer& trainer, int steps) {
 
 /// Expects a run of `steps` steps that is stopped, saved and restored to end with the same bits.
 inline void expect_resumable(const Experiment& experiment, int steps,
-                             std::initializer_list<int> stops) {
-  Trainer straight(experiment);
+                             std::initializer_list<int> stops, const std::string& device = "cpu") {
+  Trainer straight(experiment, device);
   take(straight, steps);
   for (const int stop : stops) {
     const testing_support::ScratchFolder folder;
     {
-      Trainer first(experiment);
+      Trainer first(experiment, device);
       take(first, stop);
       save_safetensors(folder / "state.safetensors", first.state());
     }
-    Trainer second(experiment);
+    Trainer second(experiment, device);
     second.restore(load_safetensors(folder / "state.safetensors"), "state");
     EXPECT_EQ(second.steps(), stop);
     take(second, steps - stop);

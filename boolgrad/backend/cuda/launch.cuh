@@ -1,0 +1,57 @@
+// Launches that begin while the one before ends. Inside of `cuda/`.
+//
+// A step of a network is a dozen short launches, each of which needs what the one before has
+// written. From compute capability 9.0 on the next one's blocks may start, and fetch what nobody
+// writes, while the last blocks of the one before still run.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace boolgrad::cuda {
+
+/// Lets the next launch start, as far as there is room.
+__device__ __forceinline__ void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/// Waits until all that was launched before has ended. Every kernel that is launched here does, so
+/// that the end of one means the end of all before it.
+__device__ __forceinline__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+inline bool device_overlaps_launches() {
+  static const bool overlaps = [] {
+    int device = 0;
+    int major = 0;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           major >= 9;
+  }();
+  return overlaps;
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, unsigned threads,
+                   std::size_t shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = device_overlaps_launches() ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+}  // namespace boolgrad::cuda

@@ -1,0 +1,95 @@
+// Networks of soft gates on an NVIDIA GPU: whole training steps, and the hardened circuit.
+//
+// No header of the vendor is included here, so that rooms above need not know whether the backend
+// was built.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "boolgrad/backend/cuda/optimiser.h"
+#include "boolgrad/backend/lut_wires.h"
+#include "boolgrad/tensor/tensor.h"
+
+namespace boolgrad::cuda {
+
+enum class NetworkLoss : std::uint8_t {
+  squares,  ///< the first four as in ops/loss.h, summed over all outputs and samples
+  l4,
+  bce,
+  focal,
+  classes,  ///< mean cross-entropy of class scores: sums of equal groups of outputs
+};
+
+/// What a network is trained to do and how.
+struct NetworkPlan {
+  std::int64_t batch = 1;  ///< cases of a step
+  bool softmax16 = true;   ///< tables from sixteen logits, or else a sigmoid of each entry's own
+  NetworkLoss loss = NetworkLoss::squares;
+  double gamma = 2;          ///< of the focal loss
+  std::int64_t classes = 0;  ///< groups that the outputs are divided into
+  double temperature = 1;    ///< that their sums are divided by
+  OptimiserOptions optimiser = {};
+};
+
+struct NetworkStep {
+  double loss = 0;
+  bool finite = true;  ///< else nothing was updated
+};
+
+/// Over all cases.
+struct NetworkScore {
+  double soft_loss = 0;
+  std::int64_t soft_wrong_cases = 0;  ///< some soft output on the wrong side of one half
+  std::int64_t hard_wrong_bits = 0;   ///< outputs of the hardened circuit
+  std::int64_t hard_wrong_cases = 0;
+};
+
+/// A network of float32 on the device, with its optimiser and the cases it learns from. Before its
+/// first use it is given cases and parameters.
+class Network {
+ public:
+  /// The wires are copied.
+  Network(std::span<const LutWires> layers, const NetworkPlan& plan);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// `inputs` [inputs, cases] and `targets` [outputs, cases], float32; or, of classes, int32 labels
+  /// [cases].
+  void set_cases(const Tensor& inputs, const Tensor& targets);
+
+  /// Logits [gates, logits] and masks [gates] of all layers, and the mask of the inputs.
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+                      const Tensor& input_mask);
+  std::vector<Tensor> logits() const;
+
+  /// The optimiser's moments, in the shapes of the logits.
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second);
+  std::vector<Tensor> first_moments() const;
+  std::vector<Tensor> second_moments() const;
+
+  /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
+  /// ones in order.
+  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate);
+
+  /// The loss of such a step without an update, and what it leaves on the device.
+  double gradients(std::span<const std::int64_t> picked);
+  std::vector<Tensor> logit_gradients() const;
+  std::vector<Tensor> outputs() const;  ///< of every layer, [gates, batch]; not of classes
+
+  NetworkScore evaluate();
+  /// What the hardened circuit gives, as 0 and 1: uint8 [outputs, cases].
+  Tensor hard_outputs();
+
+  /// Milliseconds of the device for `count` steps one after the other, each like the last one.
+  double milliseconds(int count);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace boolgrad::cuda

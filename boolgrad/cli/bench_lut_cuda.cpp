@@ -1,0 +1,170 @@
+// The benchmark "lut" on a CUDA device: training steps of a wide classifier of two-input soft
+// gates, with the floor that the bytes it has to move set.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "boolgrad/backend/cuda/machine_rates.h"
+#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/op_cases.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random.h"
+#include "boolgrad/logic/network.h"
+
+namespace boolgrad::cli {
+namespace {
+
+constexpr std::int64_t standard_inputs = 784;
+constexpr std::int64_t standard_width = 64'000;
+constexpr std::size_t standard_layers = 6;
+constexpr std::int64_t standard_classes = 10;
+constexpr double standard_temperature = 30;
+constexpr double learning_rate = 0.01;
+
+/// A network, a batch with labels, and what they must give where that is known.
+struct Classifier {
+  LogicNetwork network;
+  std::int64_t classes = standard_classes;
+  double temperature = standard_temperature;
+  Tensor x;
+  Tensor labels;
+  Tensor loss = {};
+  std::vector<Tensor> gradients = {};
+
+  std::int64_t batch() const { return x.shape()[1]; }
+};
+
+Classifier standard_classifier(std::int64_t batch) {
+  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
+  for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
+    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
+                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
+                                     {Initialisation::gaussian, 1}, 1, layer));
+  }
+  Tensor x({standard_inputs, batch}, DType::float32);
+  std::uint64_t index = 0;
+  for (float& value : x.mutable_values<float>()) {
+    value = static_cast<float>(random_uniform({.seed = 1, .stream = 1, .index = index++}));
+  }
+  Tensor labels({batch}, DType::int32);
+  for (std::int32_t& label : labels.mutable_values<std::int32_t>()) {
+    label = static_cast<std::int32_t>(
+        random_below({.seed = 1, .stream = 2, .index = index++}, standard_classes));
+  }
+  return {.network = std::move(network), .x = x, .labels = labels};
+}
+
+Classifier classifier_in(const std::string& path) {
+  const TensorFile file = load_safetensors(path);
+  const auto part = [&](const std::string& name) {
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end()) {
+      fail("bench", "{}: expected the tensor {}, received none", path, name);
+    }
+    return found->second;
+  };
+  Classifier result{.network = LogicNetwork::from_file(file),
+                    .classes = static_cast<std::int64_t>(part("classes").item()),
+                    .temperature = part("temperature").item(),
+                    .x = part("x"),
+                    .labels = part("labels"),
+                    .loss = part("loss")};
+  for (std::size_t i = 0; i < result.network.layers().size(); ++i) {
+    result.gradients.push_back(part(fmt::format("gradient.{}", i)));
+  }
+  return result;
+}
+
+std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
+  std::vector<LutWires> wires;
+  const auto owned = of.network.wirings();
+  for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
+  auto device = std::make_unique<cuda::Network>(
+      wires,
+      cuda::NetworkPlan{.batch = of.batch(),
+                        .softmax16 = of.network.parametrisation() == Parametrisation::softmax16,
+                        .loss = cuda::NetworkLoss::classes,
+                        .classes = of.classes,
+                        .temperature = of.temperature});
+  std::vector<Tensor> logits;
+  std::vector<Tensor> masks;
+  for (const LogicLayer& layer : of.network.layers()) {
+    logits.push_back(layer.logits.detach());
+    masks.push_back(layer.mask);
+  }
+  device->set_parameters(logits, masks, of.network.input_mask());
+  device->set_cases(of.x, of.labels);
+  return device;
+}
+
+// The largest error of the loss and all gradients; 0 where nothing is there to compare with.
+double error_of(const Classifier& of, cuda::Network& device) {
+  if (of.gradients.empty()) return 0;
+  const double loss = device.gradients({});
+  double error = relative_error(Tensor::scalar(loss, DType::float64), of.loss);
+  const std::vector<Tensor> gradients = device.logit_gradients();
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const double next = relative_error(gradients[i], of.gradients[i]);
+    if (!(next <= error)) error = next;  // so that a NaN stays
+  }
+  return error;
+}
+
+/// The fewest bytes of a step, in gigabytes.
+struct Floor {
+  double cache = 0;   ///< through the second-level cache
+  double memory = 0;  ///< of them, what it cannot hold until it is needed again
+
+  // Logits and moments pass once each way. Every activation but the last layer's, which are only
+  // summed, is written and read going forward and read going back, each of its gradients written
+  // and read once. A layer's activations and gradients may wait in the cache for the next layer;
+  // activations going back may not.
+  explicit Floor(const Classifier& of) {
+    const auto row = static_cast<double>(of.batch()) * sizeof(float) * 1e-9;
+    double activations = 0;
+    for (std::size_t i = 0; i + 1 < of.network.layers().size(); ++i) {
+      activations += static_cast<double>(of.network.layers()[i].wiring->gates()) * row;
+    }
+    double parameters = 0;
+    for (const Tensor& logits : of.network.parameters()) {
+      parameters += static_cast<double>(logits.size()) * sizeof(float) * 6e-9;
+    }
+    cache = parameters + activations * 5;
+    memory = parameters + activations * 2;
+  }
+};
+
+}  // namespace
+
+void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+  const Classifier classifier =
+      options.file.empty() ? standard_classifier(options.batch) : classifier_in(options.file);
+  const auto device = on_device(classifier);
+  BenchmarkRow step{"lut.step", {}, error_of(classifier, *device)};
+  const int count = options.repeat > 0 ? options.repeat : 200;
+  device->step({}, 0, learning_rate);
+  device->milliseconds(count);  // warms up
+  std::vector<double> times;
+  constexpr int rounds = 5;
+  for (int i = 0; i < rounds; ++i) times.push_back(device->milliseconds(count) / count);
+  std::ranges::sort(times);
+  step.time = {times[rounds / 2], times.front()};
+  const Floor floor(classifier);
+  step.gigabyte = floor.cache;
+  report(step);
+
+  const cuda::MachineRates rates = cuda::measure_machine_rates();
+  const double cache_ms = floor.cache / rates.cache_gigabytes * 1e3;
+  const double memory_ms = floor.memory / rates.memory_gigabytes * 1e3;
+  facts["batch"] = classifier.batch();
+  facts["floor"] = {{"cache_gigabyte", floor.cache},
+                    {"memory_gigabyte", floor.memory},
+                    {"cache_gigabytes_per_second", rates.cache_gigabytes},
+                    {"memory_gigabytes_per_second", rates.memory_gigabytes},
+                    {"ms", std::max(cache_ms, memory_ms)},
+                    {"share_reached", std::max(cache_ms, memory_ms) / step.time.median_ms}};
+}
+
+}  // namespace boolgrad::cli

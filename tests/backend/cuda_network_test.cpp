@@ -1,0 +1,338 @@
+// Gate networks on a CUDA device against the CPU. Skipped where there is no device.
+#include "boolgrad/backend/cuda/network.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/logic/network.h"
+#include "boolgrad/ops/arithmetic.h"
+#include "boolgrad/ops/loss.h"
+#include "boolgrad/ops/reduction.h"
+#include "boolgrad/ops/shaping.h"
+#include "boolgrad/optim/adamw.h"
+#include "boolgrad/optim/gradients.h"
+#include "tests/support/cuda.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+using CudaNetwork = CudaTest;
+
+constexpr double tolerance = 1e-5;
+
+struct Scene {
+  std::int64_t inputs = 5;
+  std::vector<std::int64_t> widths = {7, 3};
+  std::vector<int> arities = {2, 2};
+  std::int64_t samples = 9;
+  Parametrisation parametrisation = Parametrisation::softmax16;
+  cuda::NetworkLoss loss = cuda::NetworkLoss::squares;
+};
+
+LogicNetwork network_of(const Scene& scene) {
+  LogicNetwork network(scene.inputs, scene.parametrisation, DType::float32);
+  for (std::uint32_t i = 0; i < scene.widths.size(); ++i) {
+    const WiringSize size{network.outputs(), scene.widths[i], scene.arities[i]};
+    network.add_layer(random_wiring(size, 3, i),
+                      initial_logits(scene.parametrisation, size.gates, size.arity, DType::float32,
+                                     {Initialisation::gaussian, 1.5}, 5, i));
+  }
+  return network;
+}
+
+/// The same network in twice the precision.
+LogicNetwork in_float64(const LogicNetwork& network) {
+  TensorFile file = network.to_file();
+  for (auto& [name, tensor] : file.tensors) {
+    if (tensor.dtype() == DType::float32) tensor = cast(tensor, DType::float64);
+  }
+  return LogicNetwork::from_file(file);
+}
+
+Tensor shares(const Shape& shape, std::uint64_t seed) {
+  return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
+}
+
+Tensor loss_on_cpu(cuda::NetworkLoss loss, const Tensor& y, const Tensor& target) {
+  switch (loss) {
+    case cuda::NetworkLoss::squares: return sum_of_squares(y, target);
+    case cuda::NetworkLoss::l4: return l4(y, target);
+    case cuda::NetworkLoss::bce: return binary_cross_entropy(y, target);
+    default: return focal(y, target, {.gamma = 1.5});
+  }
+}
+
+void load(cuda::Network& device, const LogicNetwork& network) {
+  std::vector<Tensor> logits;
+  std::vector<Tensor> masks;
+  for (const LogicLayer& layer : network.layers()) {
+    logits.push_back(layer.logits.detach());
+    masks.push_back(layer.mask);
+  }
+  device.set_parameters(logits, masks, network.input_mask());
+}
+
+std::unique_ptr<cuda::Network> on_device(const LogicNetwork& network,
+                                         const cuda::NetworkPlan& plan) {
+  std::vector<LutWires> wires;
+  const auto owned = network.wirings();
+  for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
+  auto device = std::make_unique<cuda::Network>(wires, plan);
+  load(*device, network);
+  return device;
+}
+
+/// Outputs of all layers, loss, gradients and the hardened circuit; and the same bits twice.
+void expect_agreement(const LogicNetwork& network, const Scene& scene) {
+  const Tensor x = shares({scene.inputs, scene.samples}, 1);
+  const Tensor target = shares({network.outputs(), scene.samples}, 2);
+  const auto device =
+      on_device(network, {.batch = scene.samples,
+                          .softmax16 = scene.parametrisation == Parametrisation::softmax16,
+                          .loss = scene.loss,
+                          .gamma = 1.5});
+  device->set_cases(x, target);
+  const double loss = device->gradients({});
+  const std::vector<Tensor> gradients = device->logit_gradients();
+
+  const LogicNetwork exact = in_float64(network);
+  const Tensor exact_x = cast(x, DType::float64);
+  const Tensor expected_loss =
+      loss_on_cpu(scene.loss, exact.soft(exact_x), cast(target, DType::float64));
+  EXPECT_NEAR(loss, expected_loss.item(), tolerance * expected_loss.item());
+  const std::vector<Tensor> expected_outputs = exact.soft_layers(exact_x);
+  const std::vector<Tensor> outputs = device->outputs();
+  const std::vector<Tensor> expected = grad(expected_loss, exact.parameters());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_LT(largest_error(outputs[i], expected_outputs[i].detach()), tolerance) << "layer " << i;
+    EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;
+  }
+  EXPECT_TRUE(
+      same_bits(device->hard_outputs(), unpack_bits(network.hard(pack_bits(x)), DType::uint8)));
+  EXPECT_EQ(device->gradients({}), loss);
+  const std::vector<Tensor> again = device->logit_gradients();
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(same_bits(gradients[i], again[i]));
+}
+
+void expect_agreement(const Scene& scene) {
+  SCOPED_TRACE(testing::Message() << scene.samples << " samples, " << scene.widths.size()
+                                  << " layers, arity " << scene.arities[0]);
+  expect_agreement(network_of(scene), scene);
+}
+
+TEST_F(CudaNetwork, AgreesForOneGate) {
+  expect_agreement(Scene{.inputs = 2, .widths = {1}, .arities = {2}, .samples = 1});
+  expect_agreement(Scene{.inputs = 1, .widths = {1, 1}, .samples = 3});
+}
+
+TEST_F(CudaNetwork, AgreesForAnyNumberOfSamples) {
+  for (const std::int64_t samples : {1, 4, 5, 17, 33, 64, 65, 100, 127, 128, 129, 300, 1024}) {
+    expect_agreement(
+        Scene{.inputs = 13, .widths = {37, 29, 5}, .arities = {2, 2, 2}, .samples = samples});
+  }
+}
+
+TEST_F(CudaNetwork, AgreesForWideLayers) {
+  expect_agreement(
+      Scene{.inputs = 300, .widths = {1000, 1000, 400}, .arities = {2, 2, 2}, .samples = 100});
+  expect_agreement(Scene{.inputs = 2000, .widths = {3}, .arities = {2}, .samples = 40});
+}
+
+TEST_F(CudaNetwork, AgreesForEveryArity) {
+  for (int arity = 1; arity <= 6; ++arity) {
+    for (const std::int64_t samples : {1, 31, 200}) {
+      expect_agreement(Scene{.inputs = 11,
+                             .widths = {23, 19, 7},
+                             .arities = {arity, arity, arity},
+                             .samples = samples,
+                             .parametrisation = Parametrisation::sigmoid});
+    }
+  }
+  expect_agreement(Scene{.inputs = 9,
+                         .widths = {12, 10, 8, 6, 5, 4},
+                         .arities = {4, 2, 2, 6, 1, 3},
+                         .samples = 70,
+                         .parametrisation = Parametrisation::sigmoid});
+}
+
+TEST_F(CudaNetwork, AgreesForEveryLoss) {
+  for (const auto loss : {cuda::NetworkLoss::squares, cuda::NetworkLoss::l4, cuda::NetworkLoss::bce,
+                          cuda::NetworkLoss::focal}) {
+    expect_agreement(Scene{.inputs = 13, .widths = {37, 29}, .samples = 50, .loss = loss});
+  }
+}
+
+TEST_F(CudaNetwork, AgreesForSharedInputsAndTheSameWireTwice) {
+  const Scene scene{.inputs = 3, .widths = {6, 4}, .samples = 33};
+  LogicNetwork network(scene.inputs, scene.parametrisation, DType::float32);
+  const auto logits = [&](std::int64_t gates, std::uint32_t layer) {
+    return initial_logits(scene.parametrisation, gates, 2, DType::float32,
+                          {Initialisation::gaussian, 1}, 9, layer);
+  };
+  const std::vector<std::int32_t> first{0, 0, 0, 1, 1, 2, 0, 1, 1, 1, 0, 2};
+  const std::vector<std::int32_t> second{5, 5, 5, 5, 5, 0, 5, 0};
+  network.add_layer(std::make_shared<const Wiring>(3, Tensor::of(first, {2, 6})), logits(6, 0));
+  network.add_layer(std::make_shared<const Wiring>(6, Tensor::of(second, {2, 4})), logits(4, 1));
+  expect_agreement(network, scene);
+}
+
+TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
+  for (const auto parametrisation : {Parametrisation::softmax16, Parametrisation::sigmoid}) {
+    const Scene scene{
+        .inputs = 6, .widths = {20, 9}, .samples = 40, .parametrisation = parametrisation};
+    LogicNetwork network = network_of(scene);
+    Tensor mask = Tensor::ones({20}, DType::float32);
+    for (const std::size_t gate : {0U, 7U, 19U}) mask.mutable_values<float>()[gate] = 0;
+    network.set_mask(0, mask);
+    Tensor input_mask = Tensor::ones({6}, DType::float32);
+    input_mask.mutable_values<float>()[2] = 0;
+    network.set_input_mask(input_mask);
+    expect_agreement(network, scene);
+
+    const auto device = on_device(
+        network,
+        {.batch = scene.samples, .softmax16 = parametrisation == Parametrisation::softmax16});
+    device->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
+    device->gradients({});
+    const Tensor gradient = device->logit_gradients()[0];
+    const std::int64_t per_gate = gradient.shape()[1];
+    for (const std::int64_t gate : {0, 7, 19}) {
+      for (std::int64_t k = 0; k < per_gate; ++k) EXPECT_EQ(gradient.at(gate * per_gate + k), 0);
+    }
+  }
+}
+
+TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
+  for (const std::int64_t samples : {1, 10, 100, 300}) {
+    const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = samples};
+    const LogicNetwork network = network_of(scene);
+    const Tensor x = shares({scene.inputs, samples}, 1);
+    Tensor labels({samples}, DType::int32);
+    const auto label = labels.mutable_values<std::int32_t>();
+    for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
+    const auto device = on_device(
+        network,
+        {.batch = samples, .loss = cuda::NetworkLoss::classes, .classes = 5, .temperature = 3});
+    device->set_cases(x, labels);
+    const double loss = device->gradients({});
+    const std::vector<Tensor> gradients = device->logit_gradients();
+
+    const Tensor groups = reshape(network.soft(x), {5, 20, samples});
+    const Tensor scores = divide(sum(groups, {.axes = Axes{1}}), Tensor::scalar(3, DType::float32));
+    const Tensor expected_loss = cross_entropy(scores, labels, {.axis = 0});
+    EXPECT_NEAR(loss, expected_loss.item(), tolerance * expected_loss.item());
+    const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;
+    }
+    EXPECT_NEAR(device->evaluate().soft_loss, expected_loss.item(),
+                tolerance * expected_loss.item());
+  }
+}
+
+/// Steps of AdamW on the CPU and on the device, from the same start and on the same cases.
+void expect_same_training(const cuda::OptimiserOptions& options, bool in_order) {
+  const Scene scene{.inputs = 10, .widths = {60, 40, 6}, .arities = {2, 2, 2}, .samples = 48};
+  const LogicNetwork network = network_of(scene);
+  const std::int64_t batch = in_order ? scene.samples : 20;
+  const auto device = on_device(network, {.batch = batch, .optimiser = options});
+  const Tensor x = shares({scene.inputs, scene.samples}, 1);
+  const Tensor target = shares({6, scene.samples}, 2);
+  device->set_cases(x, target);
+  AdamW adamw(network.parameters(), {.beta1 = options.beta1,
+                                     .beta2 = options.beta2,
+                                     .epsilon = options.epsilon,
+                                     .weight_decay = options.weight_decay});
+  for (std::int64_t step = 0; step < 20; ++step) {
+    std::vector<std::int64_t> picked;
+    std::vector<Tensor> chosen_x;
+    std::vector<Tensor> chosen_target;
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const std::int64_t at = in_order ? i : (step * batch + i * 7) % scene.samples;
+      picked.push_back(at);
+      chosen_x.push_back(reshape(slice(x, 1, at, at + 1), {scene.inputs}));
+      chosen_target.push_back(reshape(slice(target, 1, at, at + 1), {6}));
+    }
+    const Tensor batch_x = stack(chosen_x, 1);
+    const Tensor loss = sum_of_squares(network.soft(batch_x), stack(chosen_target, 1));
+    std::vector<Tensor> gradients = grad(loss, network.parameters());
+    if (options.clip_value > 0) gradients = clip_by_value(gradients, options.clip_value);
+    if (options.clip_norm > 0) gradients = clip_by_norm(gradients, options.clip_norm);
+    gradients =
+        with_noise(gradients, options.noise, options.seed, static_cast<std::uint32_t>(step));
+    adamw.step(gradients, 0.02);
+    const cuda::NetworkStep taken =
+        device->step(in_order ? std::vector<std::int64_t>{} : picked, step, 0.02);
+    EXPECT_TRUE(taken.finite);
+    EXPECT_NEAR(taken.loss, loss.item(), 1e-4 * loss.item()) << "step " << step;
+  }
+  const std::vector<Tensor> logits = device->logits();
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    EXPECT_LT(largest_error(logits[i], network.parameters()[i].detach()), 1e-2) << "layer " << i;
+  }
+}
+
+TEST_F(CudaNetwork, TrainsAsTheCpuDoes) {
+  expect_same_training({.weight_decay = 0.01}, true);
+  expect_same_training({.clip_value = 0.05}, false);
+  expect_same_training({.clip_norm = 0.5}, true);
+  expect_same_training({.noise = 0.01, .seed = 4}, false);
+}
+
+TEST_F(CudaNetwork, UpdatesNothingWhereSomethingIsNotFinite) {
+  const Scene scene{.inputs = 10, .widths = {60, 6}, .samples = 20};
+  const LogicNetwork network = network_of(scene);
+  for (const double clip_norm : {0.0, 1.0}) {
+    const auto device = on_device(network, {.batch = 20, .optimiser = {.clip_norm = clip_norm}});
+    Tensor x = shares({10, 20}, 1);
+    x.mutable_values<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    device->set_cases(x, shares({6, 20}, 2));
+    EXPECT_FALSE(device->step({}, 0, 0.1).finite);
+    const std::vector<Tensor> after = device->logits();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      EXPECT_TRUE(same_bits(after[i], network.parameters()[i].detach()));
+    }
+    device->set_cases(shares({10, 20}, 1), shares({6, 20}, 2));
+    EXPECT_TRUE(device->step({}, 0, 0.1).finite);
+  }
+}
+
+TEST_F(CudaNetwork, EvaluatesAsTheCpuDoes) {
+  const Scene scene{.inputs = 9, .widths = {50, 4}, .samples = 500};
+  const LogicNetwork network = network_of(scene);
+  const auto device = on_device(network, {.batch = 16});
+  const Tensor x = random_tensor({9, 500}, DType::float32, 1, {.low = 0, .high = 1, .kinks = {}});
+  const Tensor target =
+      random_tensor({4, 500}, DType::float32, 2, {.low = 0, .high = 1, .kinks = {}});
+  device->set_cases(x, target);
+  const cuda::NetworkScore score = device->evaluate();
+  const Tensor y = network.soft(x).detach();
+  EXPECT_NEAR(score.soft_loss, sum_of_squares(y, target).item(), 1e-4 * score.soft_loss);
+  const BitMatrix hard = network.hard(pack_bits(x));
+  std::int64_t soft_cases = 0;
+  std::int64_t hard_bits = 0;
+  std::int64_t hard_cases = 0;
+  for (std::int64_t sample = 0; sample < 500; ++sample) {
+    bool soft_wrong = false;
+    bool hard_wrong = false;
+    for (std::int64_t output = 0; output < 4; ++output) {
+      const bool wanted = target.at(output * 500 + sample) > 0.5;
+      soft_wrong = soft_wrong || (y.at(output * 500 + sample) > 0.5) != wanted;
+      const bool off = hard.at(output, sample) != wanted;
+      hard_wrong = hard_wrong || off;
+      hard_bits += off ? 1 : 0;
+    }
+    soft_cases += soft_wrong ? 1 : 0;
+    hard_cases += hard_wrong ? 1 : 0;
+  }
+  EXPECT_EQ(score.soft_wrong_cases, soft_cases);
+  EXPECT_EQ(score.hard_wrong_bits, hard_bits);
+  EXPECT_EQ(score.hard_wrong_cases, hard_cases);
+}
+
+}  // namespace
+}  // namespace boolgrad
