@@ -11,10 +11,14 @@ function(describe_part part found)
 endfunction()
 
 # BOOLGRAD_CUDA: whether backend/cuda is built, or backend/no_cuda in its place.
-check_language(CUDA)
+option(BOOLGRAD_USE_CUDA "Build the CUDA backend where a CUDA compiler is found" ON)
 set(BOOLGRAD_CUDA OFF)
-set(CUDA_part "not built in: no CUDA compiler was found")
-if(CMAKE_CUDA_COMPILER)
+set(CUDA_part "not built in: BOOLGRAD_USE_CUDA is off")
+if(BOOLGRAD_USE_CUDA)
+  check_language(CUDA)
+  set(CUDA_part "not built in: no CUDA compiler was found")
+endif()
+if(BOOLGRAD_USE_CUDA AND CMAKE_CUDA_COMPILER)
   # Machine code for the newest generation that is in wide use, and intermediate code from which
   # drivers make that of all others from Turing on.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

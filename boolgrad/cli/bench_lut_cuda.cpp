@@ -85,7 +85,6 @@ std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
       wires,
       cuda::NetworkPlan{.batch = of.batch(),
                         .softmax16 = of.network.parametrisation() == Parametrisation::softmax16,
-                        .loss = cuda::NetworkLoss::classes,
                         .classes = of.classes,
                         .temperature = of.temperature});
   std::vector<Tensor> logits;

@@ -30,13 +30,12 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
     fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
          model.experiment->task.kind);
   }
-  check_device(arguments.device);
   const BooleanTask task = make_task(*model.experiment);
   check_fits(model.network(), task, arguments.model);
   const Cases cases(task, model.network().dtype());
   const TrainingOptions& training = model.experiment->training;
   const Evaluation evaluation = arguments.device == "cuda"
-                                    ? evaluate_on_cuda(model.network(), cases, training)
+                                    ? evaluate_on_cuda(model.network(), cases, *model.experiment)
                                     : evaluate(model.network(), cases, training);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
@@ -72,12 +71,8 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   if (!model.experiment) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
-  if (model.is_automaton()) {
-    check_device(arguments.device);  // until automata are judged on other devices
-    eval_automaton(arguments, model, common);
-  } else {
-    eval_circuit(arguments, model, common);
-  }
+  if (model.is_automaton()) eval_automaton(arguments, model, common);
+  else eval_circuit(arguments, model, common);
   return 0;
 }
 

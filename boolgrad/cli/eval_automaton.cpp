@@ -11,6 +11,7 @@
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/automaton_learner.h"
+#include "boolgrad/train/engine.h"
 #include "boolgrad/train/scenario.h"
 
 namespace boolgrad::cli {
@@ -114,7 +115,7 @@ void eval_automaton(const EvalArguments& arguments, const Model& model,
   const Experiment& experiment = *model.experiment;
   AutomatonLearner learner(experiment);
   learner.restore(rule.to_file());
-  const Evaluation evaluation = learner.evaluate();
+  const Evaluation evaluation = make_engine(arguments.device, experiment, learner)->evaluate();
   const std::vector<Line> lines =
       experiment.task.kind == "life"
           ? play_life(experiment, rule, arguments.device)

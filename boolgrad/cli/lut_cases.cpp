@@ -37,12 +37,11 @@ class LutCase : public ReferenceCase {
   }
 
   Tensor loss(const Tensor& y, const Tensor& target) const {
-    return loss_on_cuda() == cuda::NetworkLoss::l4 ? l4(y, target)
-                                                   : binary_cross_entropy(y, target);
+    return loss_on_cuda() == cuda::LossForm::l4 ? l4(y, target) : binary_cross_entropy(y, target);
   }
-  cuda::NetworkLoss loss_on_cuda() const {
-    if (loss_ == "l4") return cuda::NetworkLoss::l4;
-    if (loss_ == "bce") return cuda::NetworkLoss::bce;
+  cuda::LossForm loss_on_cuda() const {
+    if (loss_ == "l4") return cuda::LossForm::l4;
+    if (loss_ == "bce") return cuda::LossForm::bce;
     fail("verify", "{}: expected the loss l4 or bce, received {}", path().string(), loss_);
   }
 

@@ -5,21 +5,12 @@
 
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/automaton_evaluation.h"
+#include "boolgrad/train/cuda_options.h"
 #include "boolgrad/train/problem.h"
 #include "boolgrad/train/streams.h"
 
 namespace boolgrad {
 namespace {
-
-cuda::LossForm loss_form(LossKind kind) {
-  switch (kind) {
-    case LossKind::squares: return cuda::LossForm::squares;
-    case LossKind::l4: return cuda::LossForm::l4;
-    case LossKind::bce: return cuda::LossForm::bce;
-    case LossKind::focal: return cuda::LossForm::focal;
-  }
-  return cuda::LossForm::squares;
-}
 
 cuda::HardForm hard_form(HardeningKind kind) {
   switch (kind) {
@@ -29,18 +20,6 @@ cuda::HardForm hard_form(HardeningKind kind) {
     case HardeningKind::states: return cuda::HardForm::states;
   }
   return cuda::HardForm::none;
-}
-
-cuda::OptimiserOptions optimiser_options(const Experiment& experiment) {
-  const TrainingOptions& training = experiment.training;
-  return {.beta1 = training.beta1,
-          .beta2 = training.beta2,
-          .epsilon = training.epsilon,
-          .weight_decay = training.weight_decay,
-          .clip_value = training.clip_value,
-          .clip_norm = training.clip_norm,
-          .noise = training.gradient_noise,
-          .seed = static_cast<std::uint64_t>(experiment.seed)};
 }
 
 /// Starts that do not change from step to step.
@@ -55,10 +34,10 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
       learner_(learner),
       device_(on_cuda(learner.rule(), learner.size(),
                       {.loss_channels = learner.task().channels(),
-                       .loss = loss_form(experiment.training.loss),
+                       .loss = cuda_loss(experiment.training.loss),
                        .focal_gamma = experiment.training.focal_gamma,
                        .memory = learner.memory(),
-                       .optimiser = optimiser_options(experiment)})) {
+                       .optimiser = cuda_optimiser(experiment)})) {
   const AutomatonTask& task = learner.task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {

@@ -3,22 +3,13 @@
 #include <algorithm>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/train/cuda_options.h"
 
 namespace boolgrad {
 namespace {
 
-cuda::NetworkLoss loss_kind(LossKind loss) {
-  switch (loss) {
-    case LossKind::squares: return cuda::NetworkLoss::squares;
-    case LossKind::l4: return cuda::NetworkLoss::l4;
-    case LossKind::bce: return cuda::NetworkLoss::bce;
-    case LossKind::focal: return cuda::NetworkLoss::focal;
-  }
-  fail("loss", "expected one of the four losses, received another");
-}
-
 std::unique_ptr<cuda::Network> device_network(const LogicNetwork& network, std::int64_t batch,
-                                              const TrainingOptions& training, std::uint64_t seed) {
+                                              const Experiment& experiment) {
   if (network.dtype() != DType::float32) {
     fail("device", "expected a network of float32 for cuda, received {}",
          to_string(network.dtype()));
@@ -28,16 +19,9 @@ std::unique_ptr<cuda::Network> device_network(const LogicNetwork& network, std::
   return std::make_unique<cuda::Network>(
       wires, cuda::NetworkPlan{.batch = batch,
                                .softmax16 = network.parametrisation() == Parametrisation::softmax16,
-                               .loss = loss_kind(training.loss),
-                               .gamma = training.focal_gamma,
-                               .optimiser = {.beta1 = training.beta1,
-                                             .beta2 = training.beta2,
-                                             .epsilon = training.epsilon,
-                                             .weight_decay = training.weight_decay,
-                                             .clip_value = training.clip_value,
-                                             .clip_norm = training.clip_norm,
-                                             .noise = training.gradient_noise,
-                                             .seed = seed}});
+                               .loss = cuda_loss(experiment.training.loss),
+                               .gamma = experiment.training.focal_gamma,
+                               .optimiser = cuda_optimiser(experiment)});
 }
 
 void load(cuda::Network& device, const LogicNetwork& network) {
@@ -69,8 +53,7 @@ Evaluation evaluation_of(cuda::Network& device, const Cases& cases) {
 
 CudaCircuitEngine::CudaCircuitEngine(const Experiment& experiment, CircuitLearner& learner)
     : learner_(learner),
-      network_(device_network(learner.network(), learner.batch_size(), experiment.training,
-                              static_cast<std::uint64_t>(experiment.seed))) {
+      network_(device_network(learner.network(), learner.batch_size(), experiment)) {
   network_->set_cases(learner.cases().inputs, learner.cases().targets);
   load(*network_, learner_.network());
 }
@@ -110,8 +93,8 @@ Evaluation CudaCircuitEngine::evaluate() const {
 }
 
 Evaluation evaluate_on_cuda(const LogicNetwork& network, const Cases& cases,
-                            const TrainingOptions& training) {
-  const auto device = device_network(network, 1, training, 0);
+                            const Experiment& experiment) {
+  const auto device = device_network(network, 1, experiment);
   device->set_cases(cases.inputs, cases.targets);
   load(*device, network);
   return evaluation_of(*device, cases);

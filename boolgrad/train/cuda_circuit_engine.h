@@ -24,8 +24,8 @@ class CudaCircuitEngine : public Engine {
   bool is_settled_ = true;  ///< whether the learner's parameters are those of the device
 };
 
-/// How good `network` is at all `cases`, computed on the device.
+/// How good `network` is at all `cases` of an experiment, computed on the device.
 Evaluation evaluate_on_cuda(const LogicNetwork& network, const Cases& cases,
-                            const TrainingOptions& training);
+                            const Experiment& experiment);
 
 }  // namespace boolgrad

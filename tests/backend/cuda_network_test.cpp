@@ -30,7 +30,7 @@ struct Scene {
   std::vector<int> arities = {2, 2};
   std::int64_t samples = 9;
   Parametrisation parametrisation = Parametrisation::softmax16;
-  cuda::NetworkLoss loss = cuda::NetworkLoss::squares;
+  cuda::LossForm loss = cuda::LossForm::squares;
 };
 
 LogicNetwork network_of(const Scene& scene) {
@@ -57,11 +57,11 @@ Tensor shares(const Shape& shape, std::uint64_t seed) {
   return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
 }
 
-Tensor loss_on_cpu(cuda::NetworkLoss loss, const Tensor& y, const Tensor& target) {
+Tensor loss_on_cpu(cuda::LossForm loss, const Tensor& y, const Tensor& target) {
   switch (loss) {
-    case cuda::NetworkLoss::squares: return sum_of_squares(y, target);
-    case cuda::NetworkLoss::l4: return l4(y, target);
-    case cuda::NetworkLoss::bce: return binary_cross_entropy(y, target);
+    case cuda::LossForm::squares: return sum_of_squares(y, target);
+    case cuda::LossForm::l4: return l4(y, target);
+    case cuda::LossForm::bce: return binary_cross_entropy(y, target);
     default: return focal(y, target, {.gamma = 1.5});
   }
 }
@@ -160,8 +160,8 @@ TEST_F(CudaNetwork, AgreesForEveryArity) {
 }
 
 TEST_F(CudaNetwork, AgreesForEveryLoss) {
-  for (const auto loss : {cuda::NetworkLoss::squares, cuda::NetworkLoss::l4, cuda::NetworkLoss::bce,
-                          cuda::NetworkLoss::focal}) {
+  for (const auto loss :
+       {cuda::LossForm::squares, cuda::LossForm::l4, cuda::LossForm::bce, cuda::LossForm::focal}) {
     expect_agreement(Scene{.inputs = 13, .widths = {37, 29}, .samples = 50, .loss = loss});
   }
 }
@@ -214,9 +214,7 @@ TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
     Tensor labels({samples}, DType::int32);
     const auto label = labels.mutable_values<std::int32_t>();
     for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
-    const auto device = on_device(
-        network,
-        {.batch = samples, .loss = cuda::NetworkLoss::classes, .classes = 5, .temperature = 3});
+    const auto device = on_device(network, {.batch = samples, .classes = 5, .temperature = 3});
     device->set_cases(x, labels);
     const double loss = device->gradients({});
     const std::vector<Tensor> gradients = device->logit_gradients();

@@ -247,16 +247,6 @@ DeviceWires placed(const RowWires& layer, std::int32_t zero_row) {
   return result;
 }
 
-/// Of classes the form does not matter.
-LossForm loss_form(NetworkLoss loss) {
-  switch (loss) {
-    case NetworkLoss::l4: return LossForm::l4;
-    case NetworkLoss::bce: return LossForm::bce;
-    case NetworkLoss::focal: return LossForm::focal;
-    default: return LossForm::squares;
-  }
-}
-
 void check_float32(const Tensor& tensor, const char* what) {
   if (tensor.dtype() != DType::float32) {
     fail("cuda", "expected {} of float32, received {}", what, to_string(tensor.dtype()));
@@ -305,7 +295,7 @@ struct Network::State {
 
   std::int64_t inputs() const { return layers.front().inputs; }
   std::int64_t outputs() const { return layers.back().gates; }
-  bool has_classes() const { return plan.loss == NetworkLoss::classes; }
+  bool has_classes() const { return plan.classes > 0; }
   bool updates_itself() const { return plan.optimiser.clip_norm <= 0 && plan.optimiser.noise == 0; }
 
   void add_layer(const RowWires& layer_rows);
@@ -347,8 +337,8 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
   if (plan.batch < 1 || plan.batch > most_samples) {
     fail("cuda", "expected a batch of 1 to {} cases, received {}", most_samples, plan.batch);
   }
-  if (has_classes() && (plan.classes < 1 || all_wires.back().gates % plan.classes != 0 ||
-                        all_wires.back().arity != 2)) {
+  if (has_classes() &&
+      (all_wires.back().gates % plan.classes != 0 || all_wires.back().arity != 2)) {
     fail("cuda", "expected two-input gates in equal groups, received {} gates for {} classes",
          all_wires.back().gates, plan.classes);
   }
@@ -445,7 +435,7 @@ void Network::State::allocate_rows() {
 
 LossCode Network::State::loss_code() const {
   return {.has_classes = has_classes(),
-          .form = loss_form(plan.loss),
+          .form = plan.loss,
           .gamma = static_cast<float>(plan.gamma),
           .classes = static_cast<int>(plan.classes),
           .scale = static_cast<float>(1 / plan.temperature),

@@ -9,28 +9,23 @@
 #include <span>
 #include <vector>
 
+#include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/lut_wires.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::cuda {
 
-enum class NetworkLoss : std::uint8_t {
-  squares,  ///< the first four as in ops/loss.h, summed over all outputs and samples
-  l4,
-  bce,
-  focal,
-  classes,  ///< mean cross-entropy of class scores: sums of equal groups of outputs
-};
-
 /// What a network is trained to do and how.
 struct NetworkPlan {
   std::int64_t batch = 1;  ///< cases of a step
   bool softmax16 = true;   ///< tables from sixteen logits, or else a sigmoid of each entry's own
-  NetworkLoss loss = NetworkLoss::squares;
-  double gamma = 2;          ///< of the focal loss
-  std::int64_t classes = 0;  ///< groups that the outputs are divided into
-  double temperature = 1;    ///< that their sums are divided by
+  LossForm loss = LossForm::squares;
+  double gamma = 2;  ///< of the focal loss
+  /// Where above 0, the loss is the mean cross-entropy of as many scores: sums of equal groups of
+  /// the outputs.
+  std::int64_t classes = 0;
+  double temperature = 1;  ///< that their sums are divided by
   OptimiserOptions optimiser = {};
 };
 

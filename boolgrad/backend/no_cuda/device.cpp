@@ -6,7 +6,7 @@
 namespace boolgrad::cuda {
 
 std::string unavailable() {
-  return "boolgrad was built without CUDA, because no CUDA compiler was found";
+  return "boolgrad was built without CUDA: no CUDA compiler was found, or none was wanted";
 }
 
 std::string device_description() { refuse(); }
