@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "boolgrad/backend/automaton_plan.h"
 #include "boolgrad/backend/cuda/automaton_code.h"
-#include "boolgrad/backend/cuda/automaton_plan.h"
 #include "boolgrad/backend/cuda/check.h"
 #include "boolgrad/core/text.h"
 
@@ -132,7 +132,10 @@ void place_work(Layout& layout, Use use) {
 Layout layout_for(const AutomatonShape& shape, Use use, int tile, int cells) {
   Layout layout;
   constexpr int words_on_all_banks = 32;
-  layout.plan = plan_rule(shape, std::max(1, words_on_all_banks / tile));
+  layout.plan = plan_rule({shape.channels, shape.kernels, shape.perceive, shape.update},
+                          {.layers = most_layers,
+                           .tree_kernels = block_warps,
+                           .classes = std::max(1, words_on_all_banks / tile)});
   layout.width = layout.plan.update_width();
   Code& code = layout.code;
   code.channels = static_cast<int>(shape.channels);

@@ -1,11 +1,14 @@
-#include "boolgrad/backend/cuda/automaton_plan.h"
+#include "boolgrad/backend/automaton_plan.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "boolgrad/core/error.h"
 
-namespace boolgrad::cuda {
+namespace boolgrad {
+
+using namespace layout;
+
 namespace {
 
 constexpr int centre = 4;
@@ -26,17 +29,17 @@ Sources sources_of(const LutWires& wires) {
   return sources;
 }
 
-void check_layers(const AutomatonShape& shape) {
-  if (shape.perceive.size() + shape.update.size() > most_layers) {
-    fail("cuda", "expected at most {} layers, received {}", most_layers,
-         shape.perceive.size() + shape.update.size());
+void check_layers(const RuleWires& rule, int most_layers) {
+  if (rule.perceive.size() + rule.update.size() > most_layers) {
+    fail("automaton plan", "expected at most {} layers, received {}", most_layers,
+         rule.perceive.size() + rule.update.size());
   }
-  for (const auto part : {shape.perceive, shape.update}) {
+  for (const auto part : {rule.perceive, rule.update}) {
     for (const LutWires& wires : part) {
       // Rows of inputs, of edges and the further ones are numbers of 16 bits.
       constexpr std::int64_t most_rows = 16384;
       if (wires.arity != 2 || wires.gates > most_rows || wires.inputs > most_rows) {
-        fail("cuda",
+        fail("automaton plan",
              "expected layers of at most {} inputs and gates of two inputs, received {} inputs and "
              "{} gates of {}",
              most_rows, wires.inputs, wires.gates, wires.arity);
@@ -96,12 +99,12 @@ std::uint32_t pair_of(const std::array<int, 2>& pair) {
 /// Builds a plan layer by layer.
 class Planner {
  public:
-  Planner(const AutomatonShape& shape, int classes) : shape_(shape), classes_(classes) {}
+  Planner(const RuleWires& rule, const PlanLimits& limits) : rule_(rule), limits_(limits) {}
 
   RulePlan planned() {
-    check_layers(shape_);
-    plan_.perceive_layers = static_cast<int>(shape_.perceive.size());
-    plan_.kernel_outputs = static_cast<int>(shape_.perceive.back().gates);
+    check_layers(rule_, limits_.layers);
+    plan_.perceive_layers = static_cast<int>(rule_.perceive.size());
+    plan_.kernel_outputs = static_cast<int>(rule_.perceive.back().gates);
     number_parameters();
     if (!add_trees()) add_perception();
     add_update();
@@ -113,7 +116,7 @@ class Planner {
   void number_parameters() {
     std::uint32_t layer = 0;
     std::uint32_t first = 0;
-    for (const auto part : {shape_.perceive, shape_.update}) {
+    for (const auto part : {rule_.perceive, rule_.update}) {
       for (const LutWires& wires : part) {
         first_gate_.push_back(first);
         for (std::int64_t i = 0; i < wires.gates; ++i) {
@@ -133,9 +136,9 @@ class Planner {
 
   /// A layer's wires of one kernel, where all kernels have the same; else nothing.
   std::vector<std::array<int, 2>> kernel_wires(std::size_t layer) const {
-    const LutWires& wires = shape_.perceive[layer];
+    const LutWires& wires = rule_.perceive[layer];
     const Sources all = sources_of(wires);
-    const int kernels = static_cast<int>(shape_.kernels);
+    const int kernels = static_cast<int>(rule_.kernels);
     std::vector<std::array<int, 2>> one;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const int kernel = static_cast<int>(i) % kernels;
@@ -154,8 +157,8 @@ class Planner {
 
   /// Whether all kernels are trees; adds them if they are.
   bool add_trees() {
-    const std::size_t depth = shape_.perceive.size();
-    if ((depth != 3 && depth != 4) || shape_.kernels > block_warps) return false;
+    const std::size_t depth = rule_.perceive.size();
+    if ((depth != 3 && depth != 4) || rule_.kernels > limits_.tree_kernels) return false;
     std::vector<std::vector<std::array<int, 2>>> wires;
     for (std::size_t l = 0; l < depth; ++l) {
       wires.push_back(kernel_wires(l));
@@ -198,10 +201,10 @@ class Planner {
   }
 
   bool add_nodes(const std::vector<std::vector<int>>& orders) {
-    const std::int64_t kernels = shape_.kernels;
+    const std::int64_t kernels = rule_.kernels;
     for (std::size_t l = 0; l < orders.size(); ++l) {
-      plan_.layers.push_back({static_cast<int>(shape_.perceive[l].gates), plan_.gates(), 0, 0});
-      plan_.inputs.push_back(static_cast<int>(shape_.perceive[l].inputs));
+      plan_.layers.push_back({static_cast<int>(rule_.perceive[l].gates), plan_.gates(), 0, 0});
+      plan_.inputs.push_back(static_cast<int>(rule_.perceive[l].inputs));
       plan_.edge_rows.push_back(0);
       for (std::size_t i = 0; i < orders[l].size(); ++i) {
         for (std::int64_t k = 0; k < kernels; ++k) {
@@ -221,11 +224,11 @@ class Planner {
   void add_perception() {
     std::iota(plan_.places.begin(), plan_.places.end(), 0);
     plan_.own_row = centre;
-    for (std::size_t l = 0; l < shape_.perceive.size(); ++l) {
-      const Sources sources = sources_of(shape_.perceive[l]);
+    for (std::size_t l = 0; l < rule_.perceive.size(); ++l) {
+      const Sources sources = sources_of(rule_.perceive[l]);
       std::vector<int> order(sources.size());
       std::iota(order.begin(), order.end(), 0);
-      const EdgeRows edges = add_layer(l, sources, order, shape_.perceive[l].inputs);
+      const EdgeRows edges = add_layer(l, sources, order, rule_.perceive[l].inputs);
       for (std::size_t row = 0; row < edges.reads.size(); ++row) {
         const Reads reads = reads_of(edges, row);
         if (l == 0) plan_.patch_reads[row] = reads;
@@ -236,7 +239,7 @@ class Planner {
 
   /// The row of what the update reads as its input `u`.
   int update_row(int u) const {
-    const int channels = static_cast<int>(shape_.channels);
+    const int channels = static_cast<int>(rule_.channels);
     if (u < channels) return u;
     const int channel = (u - channels) / plan_.kernel_outputs;
     const int output = (u - channels) % plan_.kernel_outputs;
@@ -244,18 +247,18 @@ class Planner {
   }
 
   void add_update() {
-    std::vector<int> row(index(shape_.update.front().inputs));  // of what the next layer reads
+    std::vector<int> row(index(rule_.update.front().inputs));  // of what the next layer reads
     for (std::size_t u = 0; u < row.size(); ++u) row[u] = update_row(static_cast<int>(u));
-    for (std::size_t i = 0; i < shape_.update.size(); ++i) {
-      const std::size_t l = shape_.perceive.size() + i;
-      Sources sources = sources_of(shape_.update[i]);
+    for (std::size_t i = 0; i < rule_.update.size(); ++i) {
+      const std::size_t l = rule_.perceive.size() + i;
+      Sources sources = sources_of(rule_.update[i]);
       for (auto& [a, b] : sources) {
         a = row[index(a)];
         b = row[index(b)];
       }
-      const bool is_last = i + 1 == shape_.update.size();
+      const bool is_last = i + 1 == rule_.update.size();
       const std::vector<int> order = order_of(sources, is_last);
-      const EdgeRows edges = add_layer(l, sources, order, shape_.update[i].inputs);
+      const EdgeRows edges = add_layer(l, sources, order, rule_.update[i].inputs);
       for (std::size_t r = 0; r < edges.reads.size(); ++r) {
         const Reads reads = reads_of(edges, r);
         if (i == 0) plan_.input_reads.push_back(reads);
@@ -276,10 +279,10 @@ class Planner {
   std::vector<int> order_of(const Sources& sources, bool is_last) const {
     std::vector<int> order(sources.size());
     std::iota(order.begin(), order.end(), 0);
-    if (is_last || classes_ == 1) return order;
+    if (is_last || limits_.classes == 1) return order;
     std::vector<std::array<int, 2>> edges;
-    for (const auto& [a, b] : sources) edges.push_back({a % classes_, b % classes_});
-    return in_matchings(edges, classes_);
+    for (const auto& [a, b] : sources) edges.push_back({a % limits_.classes, b % limits_.classes});
+    return in_matchings(edges, limits_.classes);
   }
 
   EdgeRows add_layer(std::size_t l, const Sources& sources, const std::vector<int>& order,
@@ -288,7 +291,7 @@ class Planner {
     for (const int gate : order) placed.push_back(sources[index(gate)]);
     const EdgeRows edges = edge_rows_of(placed, static_cast<int>(inputs));
     if (edges.rows > 65535) {
-      fail("cuda", "expected at most 65535 places that read the inputs of a layer, received {}",
+      fail("automaton plan", "expected at most 65535 places that read the inputs of a layer, received {}",
            edges.rows);
     }
     plan_.layers.push_back({static_cast<int>(order.size()), plan_.gates(), 0, 0});
@@ -340,8 +343,8 @@ class Planner {
     return reads;
   }
 
-  const AutomatonShape& shape_;
-  int classes_;
+  const RuleWires& rule_;
+  const PlanLimits& limits_;
   RulePlan plan_;
   std::vector<std::uint32_t> first_gate_;
   std::vector<bool> leaf_swapped_;
@@ -357,8 +360,8 @@ int RulePlan::update_width() const {
   return width;
 }
 
-RulePlan plan_rule(const AutomatonShape& shape, int classes) {
-  return Planner(shape, classes).planned();
+RulePlan plan_rule(const RuleWires& rule, const PlanLimits& limits) {
+  return Planner(rule, limits).planned();
 }
 
 std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int classes) {
@@ -424,4 +427,4 @@ std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int 
   return order;
 }
 
-}  // namespace boolgrad::cuda
+}  // namespace boolgrad
