@@ -30,7 +30,7 @@ Sources sources_of(const LutWires& wires) {
 }
 
 void check_layers(const RuleWires& rule, int most_layers) {
-  if (rule.perceive.size() + rule.update.size() > most_layers) {
+  if (rule.perceive.size() + rule.update.size() > index(most_layers)) {
     fail("automaton plan", "expected at most {} layers, received {}", most_layers,
          rule.perceive.size() + rule.update.size());
   }
@@ -289,9 +289,10 @@ class Planner {
                      std::int64_t inputs) {
     Sources placed;
     for (const int gate : order) placed.push_back(sources[index(gate)]);
-    const EdgeRows edges = edge_rows_of(placed, static_cast<int>(inputs));
+    EdgeRows edges = edge_rows_of(placed, static_cast<int>(inputs));
     if (edges.rows > 65535) {
-      fail("automaton plan", "expected at most 65535 places that read the inputs of a layer, received {}",
+      fail("automaton plan",
+           "expected at most 65535 places that read the inputs of a layer, received {}",
            edges.rows);
     }
     plan_.layers.push_back({static_cast<int>(order.size()), plan_.gates(), 0, 0});

@@ -1,5 +1,6 @@
-// How a rule is laid out for the kernels of automata on a GPU: the order of its gates, the places of
-// their outputs and of the gradients that come back. Pure bookkeeping, on the host, for any device.
+// How a rule is laid out for the kernels of automata on a GPU: the order of its gates, the places
+// of their outputs and of the gradients that come back. Pure bookkeeping, on the host, for any
+// device.
 #pragma once
 
 #include <array>
@@ -44,7 +45,8 @@ struct RulePlan {
   std::vector<std::uint32_t> short_wires;
   std::vector<layout::Rest> rest;
   std::vector<std::uint32_t> origin;
-  std::vector<std::uint32_t> layer_of;  ///< number of its layer and, from bit 8 on, the first gate there
+  std::vector<std::uint32_t>
+      layer_of;  ///< number of its layer and, from bit 8 on, the first gate there
   std::vector<layout::Reads> input_reads;
 
   int gates() const { return static_cast<int>(origin.size()); }

@@ -190,7 +190,9 @@ TEST(AutomatonPlan, MatchingsHoldEveryEdgeOnce) {
     std::vector<int> order = in_matchings(pairs, classes);
     std::vector<int> sorted = order;
     std::ranges::sort(sorted);
-    for (std::size_t i = 0; i < sorted.size(); ++i) RC_ASSERT(sorted[i] == static_cast<int>(i));
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      RC_ASSERT(sorted[i] == static_cast<int>(i));
+    }
     RC_ASSERT(sorted.size() == pairs.size());
     // Of a graph in which every vertex has d edges, all groups are matchings.
     std::vector<std::array<int, 2>> regular;

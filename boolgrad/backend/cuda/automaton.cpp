@@ -162,7 +162,7 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
   bool best_is_shared = false;
   for (int tile = 4; tile <= 64; tile *= 2) {
     Layout layout = layout_for(shape, use, tile, cells);
-    const double rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
+    const int rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
     const double items =
         (static_cast<double>(layout.width) * tile / 4 + block_threads - 1) / block_threads;
     const bool is_shared = index(layout.code.work.words) <= limits.shared_words;

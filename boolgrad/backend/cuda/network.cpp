@@ -312,6 +312,7 @@ struct Network::State {
   void prepare(std::span<const std::int64_t> chosen);
   void run_whole_step();
 
+  std::int64_t most_features() const;  ///< of the inputs and all layers
   std::size_t evaluation_samples() const;
   void evaluate_soft(NetworkScore& score);
   DeviceArray<std::uint32_t> hard_bits();
@@ -568,10 +569,14 @@ void Network::State::run_whole_step() {
 // ---------------------------------------------------------------------------------------------
 // Evaluation
 
+std::int64_t Network::State::most_features() const {
+  std::int64_t most = inputs();
+  for (const NetworkLayer& layer : layers) most = std::max<std::int64_t>(most, layer.gates);
+  return most;
+}
+
 std::size_t Network::State::evaluation_samples() const {
-  std::int64_t widest = inputs();
-  for (const NetworkLayer& layer : layers) widest = std::max<std::int64_t>(widest, layer.gates);
-  const std::size_t fitting = evaluation_bytes / (2 * sizeof(float) * index(widest));
+  const std::size_t fitting = evaluation_bytes / (2 * sizeof(float) * index(most_features()));
   constexpr std::size_t least = chunk_samples;
   return std::min(
       {cases, std::max(least, fitting / chunk_samples * chunk_samples), std::size_t{most_samples}});
@@ -580,10 +585,9 @@ std::size_t Network::State::evaluation_samples() const {
 void Network::State::evaluate_soft(NetworkScore& score) {
   const std::size_t samples = evaluation_samples();
   const Rows whole = rows_for(static_cast<std::int64_t>(samples));
-  std::int64_t widest = inputs();
-  for (const NetworkLayer& layer : layers) widest = std::max<std::int64_t>(widest, layer.gates);
-  DeviceArray<float> buffers[2] = {DeviceArray<float>(row_floats(widest, whole)),
-                                   DeviceArray<float>(row_floats(widest, whole))};
+  const std::int64_t features = most_features();
+  DeviceArray<float> buffers[2] = {DeviceArray<float>(row_floats(features, whole)),
+                                   DeviceArray<float>(row_floats(features, whole))};
   DeviceArray<float> part_scores(has_classes() ? row_floats(plan.classes * parts, whole)
                                                : std::size_t{0});
   for (std::size_t first = 0; first < cases; first += samples) {
