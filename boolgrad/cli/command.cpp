@@ -34,7 +34,11 @@ void add_device(CLI::App& command, std::string& device) {
 void check_device(const std::string& device, std::span<const std::string_view> others) {
   if (device == "cpu") return;
   if (std::ranges::find(others, device) == others.end()) {
-    fail("device", "expected cpu, the only device that this runs on so far, received {}", device);
+    if (others.empty()) {
+      fail("device", "expected cpu, the only device that this runs on so far, received {}", device);
+    }
+    fail("device", "expected cpu or {}, which this runs on so far, received {}",
+         fmt::join(others, " or "), device);
   }
   const std::string why_not = cuda::unavailable();
   if (!why_not.empty()) fail("device", "expected a CUDA device, received none: {}", why_not);
