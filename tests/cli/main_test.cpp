@@ -97,6 +97,10 @@ TEST(CommandLine, DevicesAreChecked) {
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
             "[device] expected cpu, the only device that this runs on so far, received vulkan");
+  result = run_cli({"run", "model", "--device", "vulkan"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.complaint(),
+            "[device] expected cpu or cuda, which this runs on so far, received vulkan");
 }
 
 TEST(CommandLine, AFullDiskIsAFailure) {
