@@ -57,14 +57,17 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
+    parser.add_argument("--automata", nargs="+", choices=list(jax_automaton.AUTOMATA),
+                        default=list(jax_automaton.AUTOMATA))
     parser.add_argument("--seconds", type=float, default=1, help="spent on each JAX figure")
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
     parser.add_argument("--save", type=pathlib.Path, help="write the rows here as well")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, settings in jax_automaton.AUTOMATA.items():
-            problem = jax_automaton.make_problem(settings, wires=jax_automaton.paired_wires)
+        for name in options.automata:
+            problem = jax_automaton.make_problem(
+                jax_automaton.AUTOMATA[name], wires=jax_automaton.paired_wires)
             mine = ours(options.boolgrad, problem, name, folder)
             rows.append({"name": name, "ms": mine["ms"], "error": mine["max_error"],
                          "peers": dict(peers(problem, options.seconds))})

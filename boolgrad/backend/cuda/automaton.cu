@@ -306,7 +306,7 @@ __device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cel
   return word;
 }
 
-/// Bit 0 of a float's word says whether it fires; for the bits after it see `rounds`.
+/// Who fires, for every cell of a tile: all bits or none for a float, a bit a sample for a word.
 template <class T>
 __device__ __forceinline__ void draw_fires(const Code& code, const Block<T>& block, int tile,
                                            int step) {
