@@ -103,6 +103,14 @@ bench-lut-gpu: build build/bench/.ready ## Compares a training step of 384,000 g
 bench-automata: build build/bench/.ready ## Compares training steps of automata with JAX
 	@build/bench/bin/python bench/automata.py $(ARGS)
 
+.PHONY: bench-geometry
+bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
+	@build/bench/bin/python bench/geometry.py $(ARGS)
+
+.PHONY: study
+study: build ## Measures gradients near tangencies and renews docs/studies/boundaries.md
+	@python3 bench/boundaries.py $(ARGS)
+
 build/bench/.ready: bench/requirements.txt
 	@$(call install,$(BENCH_PACKAGES))
 	python3 -m venv build/bench

@@ -71,10 +71,10 @@ def describe(facts):
     ).strip()
 
 
-def write_documentation(script, text):
-    """Puts `text` between the markers of `script` in docs/benchmarks.md."""
+def write_documentation(script, text, page="docs/benchmarks.md"):
+    """Puts `text` between the markers of `script` in a page of the documentation."""
     begin, end = f"<!-- begin: {script} -->", f"<!-- end: {script} -->"
-    path = ROOT / "docs/benchmarks.md"
+    path = ROOT / page
     before, rest = path.read_text().split(begin)
     after = rest.split(end)[1]
     path.write_text(f"{before}{begin}\n{text}\n{end}{after}")

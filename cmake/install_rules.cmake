@@ -17,6 +17,9 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   PATTERN "tape_node.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
   PATTERN "ops/unary.h" EXCLUDE
+  PATTERN "geometry/arrangement.h" EXCLUDE
+  PATTERN "geometry/disk_tree.h" EXCLUDE
+  PATTERN "geometry/saved_gradient.h" EXCLUDE
   PATTERN "picture/axis.h" EXCLUDE
   PATTERN "picture/canvas.h" EXCLUDE
   PATTERN "picture/plot_style.h" EXCLUDE)

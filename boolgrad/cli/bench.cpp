@@ -17,8 +17,10 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::array<Benchmark, 3> benchmarks = {
-    {{"ops", bench_ops}, {"lut", bench_lut}, {"automata", bench_automata}}};
+constexpr std::array<Benchmark, 4> benchmarks = {{{"ops", bench_ops},
+                                                  {"lut", bench_lut},
+                                                  {"automata", bench_automata},
+                                                  {"geometry", bench_geometry}}};
 
 std::vector<Benchmark> chosen(const std::string& name) {
   if (name.empty()) return {benchmarks.begin(), benchmarks.end()};
@@ -70,6 +72,9 @@ void print_floor(const nlohmann::json& facts) {
 
 int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
+  if (!options.plots.empty() && (options.name != "geometry" || !options.file.empty())) {
+    throw UsageError("expected --plots with the benchmark geometry and without --file");
+  }
   const bool runs_on_cuda = options.name == "automata" || options.name == "lut";
   check_device(options.device, runs_on_cuda ? on_cuda : std::span<const std::string_view>());
   if (!common.quiet) {
@@ -100,16 +105,19 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
       new_command(root, common, "bench",
                   "Times the built-in benchmarks: 'ops' is every op on a million float32 elements, "
                   "'lut' a training step of 6 layers of 8,000 gates on a batch of 256, 'automata' "
-                  "training steps of the built-in automata.",
+                  "training steps of the built-in automata, 'geometry' area and gradient of unions "
+                  "of disks, with what smoothing costs where disks touch.",
                   "boolgrad bench ops --threads 2 --json");
   const auto options = std::make_shared<BenchOptions>();
   command
-      ->add_option("name", options->name, "Benchmark to run (ops, lut, automata); all by default")
+      ->add_option("name", options->name,
+                   "Benchmark to run (ops, lut, automata, geometry); all by default")
       ->type_name("NAME");
   command
-      ->add_option("--file", options->file,
-                   "What to time instead: cases as verify reads them, a network with a batch, or a "
-                   "trained automaton")
+      ->add_option(
+          "--file", options->file,
+          "What to time instead: cases as verify reads them (ops, disks), a network with a "
+          "batch, or a trained automaton")
       ->type_name("FILE");
   command
       ->add_option("--repeat", options->repeat,
@@ -122,6 +130,10 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
       ->type_name("N")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
+  command
+      ->add_option("--plots", options->plots,
+                   "Folder for the plots of geometry: errors near a tangency, ways to a target")
+      ->type_name("DIR");
   add_device(*command, options->device);
   command->callback(
       [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });

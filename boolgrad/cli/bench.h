@@ -14,6 +14,7 @@ namespace boolgrad::cli {
 struct BenchOptions {
   std::string name;
   std::string file;
+  std::string plots;  ///< folder for plots of what was measured; none where empty
   std::string device = "cpu";
   int repeat = 0;   ///< 0: as often as fits a third of a second
   int batch = 100;  ///< of 'lut' on cuda
@@ -47,6 +48,7 @@ void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohma
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 /// Its part for the hardened rule of a model on the GPU.
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_geometry(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 
 template <class F>
 double milliseconds_of(const F& work) {

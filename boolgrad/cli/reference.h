@@ -96,4 +96,10 @@ bool holds_automaton_cases(const TensorFile& file);
 std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
                                    const std::string& device);
 
+/// Unions of disks: areas within 1e-12 of each, gradients within 1e-9 of the largest component of
+/// each, strata exactly. Pairs are computed as pairs and as unions of any number.
+bool holds_disk_cases(const TensorFile& file);
+std::vector<Check> verify_disks(const std::filesystem::path& path, const TensorFile& file,
+                                const std::string& device);
+
 }  // namespace boolgrad::cli

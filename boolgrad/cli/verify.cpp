@@ -89,10 +89,11 @@ std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file,
 
 // ---------------------------------------------------------------------------------------------
 
-constexpr std::array<ReferenceKind, 3> kinds = {
+constexpr std::array<ReferenceKind, 4> kinds = {
     {{"ops", holds_op_cases, verify_ops},
      {"lut", holds_lut_cases, verify_lut, true},
-     {"ca", holds_automaton_cases, verify_automata, true}}};
+     {"ca", holds_automaton_cases, verify_automata, true},
+     {"disks", holds_disk_cases, verify_disks}}};
 
 const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
   std::string known;

@@ -204,14 +204,12 @@ TEST_F(VerifyTest, FilesThatCannotBeRead) {
 TEST_F(VerifyTest, AnotherKindOfFile) {
   file_.metadata.clear();
   EXPECT_EQ(refusal(),
-            "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received "
-            "tensors such "
-            "as 'sqrt.small/gout'");
+            "[verify] FILE: expected reference values of a known kind (ops, lut, ca, disks), "
+            "received tensors such as 'sqrt.small/gout'");
   file_.tensors.clear();
   EXPECT_EQ(refusal(),
-            "[verify] FILE: expected reference values of a known kind (ops, lut, ca), received "
-            "tensors such "
-            "as none");
+            "[verify] FILE: expected reference values of a known kind (ops, lut, ca, disks), "
+            "received tensors such as none");
 }
 
 TEST_F(VerifyTest, CasesOfTheWrongForm) {
