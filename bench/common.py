@@ -80,6 +80,30 @@ def write_documentation(script, text, page="docs/benchmarks.md"):
     path.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
+def write_network(path, torch, inputs, tensors, layers):
+    """Writes a network as `boolgrad bench lut --file` reads it: `tensors` beside (wires, logits, gradient) of
+    each layer. `torch` is the module, which not every benchmark needs."""
+    import reference_file
+
+    tensors = {**tensors, "input_mask": numpy_ones(inputs)}
+    for i, (wires, logits, gradient) in enumerate(layers):
+        tensors[f"layer.{i}.wires"] = wires
+        tensors[f"layer.{i}.logits"] = logits
+        tensors[f"layer.{i}.mask"] = numpy_ones(len(logits))
+        tensors[f"gradient.{i}"] = gradient
+    network = {"inputs": inputs, "layers": len(layers), "parametrisation": "softmax16",
+               "group_sizes": [1] * len(layers)}
+    reference_file.write_tensors(
+        path, {name: torch.from_numpy(value) for name, value in tensors.items()},
+        {"logic_network": json.dumps(network)})
+
+
+def numpy_ones(count):
+    import numpy
+
+    return numpy.ones(count, numpy.float32)
+
+
 def write_results(name, facts, results):
     """Adds the run to bench/results/NAME.json, keyed by revision."""
     path = ROOT / f"bench/results/{name}.json"

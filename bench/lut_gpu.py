@@ -121,23 +121,11 @@ class TorchRun:
 
 
 def write_problem(torch, path, problem, loss, gradients):
-    import reference_file
-
     wires, logits, inputs, labels = problem
-    tensors = {"x": inputs, "labels": labels, "input_mask": numpy.ones(INPUTS, numpy.float32),
-               "classes": numpy.array([CLASSES], numpy.int32),
+    tensors = {"x": inputs, "labels": labels, "classes": numpy.array([CLASSES], numpy.int32),
                "temperature": numpy.array([TEMPERATURE], numpy.float64),
                "loss": numpy.array([loss], numpy.float64)}
-    for i, (w, z, g) in enumerate(zip(wires, logits, gradients)):
-        tensors[f"layer.{i}.wires"] = w
-        tensors[f"layer.{i}.logits"] = z
-        tensors[f"layer.{i}.mask"] = numpy.ones(len(z), numpy.float32)
-        tensors[f"gradient.{i}"] = g
-    network = {"inputs": INPUTS, "layers": len(wires), "parametrisation": "softmax16",
-               "group_sizes": [1] * len(wires)}
-    reference_file.write_tensors(
-        path, {name: torch.from_numpy(value) for name, value in tensors.items()},
-        {"logic_network": json.dumps(network)})
+    common.write_network(path, torch, INPUTS, tensors, list(zip(wires, logits, gradients)))
 
 
 def relative(a, b):

@@ -20,7 +20,6 @@ import numpy
 import torch
 
 import common
-import reference_file
 
 INPUTS, WIDTH, LAYERS, BATCH = 784, 8000, 6, 256
 LEARNING_RATE = 0.01
@@ -101,18 +100,8 @@ class TorchRun:
 
 def write_problem(path, problem, loss, gradients):
     wires, logits, inputs, target = problem
-    tensors = {"x": inputs, "target": target, "input_mask": numpy.ones(INPUTS, numpy.float32),
-               "loss": numpy.array([loss], numpy.float64)}
-    for i, (w, z, g) in enumerate(zip(wires, logits, gradients)):
-        tensors[f"layer.{i}.wires"] = w
-        tensors[f"layer.{i}.logits"] = z
-        tensors[f"layer.{i}.mask"] = numpy.ones(len(z), numpy.float32)
-        tensors[f"gradient.{i}"] = g
-    network = {"inputs": INPUTS, "layers": len(wires), "parametrisation": "softmax16",
-               "group_sizes": [1] * len(wires)}
-    reference_file.write_tensors(
-        path, {name: torch.from_numpy(value) for name, value in tensors.items()},
-        {"logic_network": json.dumps(network)})
+    tensors = {"x": inputs, "target": target, "loss": numpy.array([loss], numpy.float64)}
+    common.write_network(path, torch, INPUTS, tensors, list(zip(wires, logits, gradients)))
 
 
 def median_ms(step, seconds):

@@ -504,6 +504,16 @@ std::string fitting_policy(AutomatonShape shape, std::size_t free) {
   return "no memory policy would fit; a smaller grid or batch may";
 }
 
+/// Kernels count cells, channels and neighbours in 31 bits.
+void check_size(const AutomatonShape& shape) {
+  constexpr double most = 0x1.0p31;
+  const double values = static_cast<double>(shape.cells()) * static_cast<double>(shape.channels) *
+                        static_cast<double>(neighbourhood);
+  if (values < most) return;
+  fail("cuda", "expected less than 2^31 values of patches, received {} cells of {} channels",
+       shape.cells(), shape.channels);
+}
+
 void check_memory(const AutomatonShape& shape) {
   std::size_t free = 0;
   std::size_t total = 0;
@@ -624,6 +634,7 @@ Automaton::Automaton(const AutomatonShape& shape, const OptimiserOptions& option
   State& s = *state_;
   s.shape = shape;
   s.own_wires(shape);
+  check_size(s.shape);
   check_memory(s.shape);
   check(cudaStreamCreate(&s.main), "make a stream");
   check(cudaStreamCreate(&s.beside), "make a stream");

@@ -66,8 +66,8 @@ __device__ void wait_for_all(const Code& code, unsigned& waits) {
 }
 
 /// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
-/// whether tables do, and whether a thread has one gate a layer, a row being 2^kBits times four
-/// cells. Of kernels that know less (kBits < 0), only the first is known.
+/// whether tables do, and how long rows are where a thread has one gate a layer: 2^kRowBits times
+/// four cells, or below 0 where it may have more.
 template <bool kWork, bool kTables, int kRowBits>
 struct Form {
   static constexpr bool work_is_shared = kWork;
@@ -197,6 +197,17 @@ __device__ __forceinline__ void make_coefficients(const Code& code, Four<unsigne
   }
 }
 
+/// The sums over all lanes of a warp, in a fixed tree.
+__device__ __forceinline__ float4 summed_over_warp(float4 sum) {
+  for (int step = 16; step > 0; step /= 2) {
+    sum.x += __shfl_xor_sync(~0U, sum.x, step);
+    sum.y += __shfl_xor_sync(~0U, sum.y, step);
+    sum.z += __shfl_xor_sync(~0U, sum.z, step);
+    sum.w += __shfl_xor_sync(~0U, sum.w, step);
+  }
+  return sum;
+}
+
 /// Sums of all blocks, in a fixed tree, to gradients of the logits: a warp a gate.
 __device__ __forceinline__ void make_logit_gradients(const Code& code) {
   const int lane = threadIdx.x & 31;
@@ -207,12 +218,7 @@ __device__ __forceinline__ void make_logit_gradients(const Code& code) {
       const float4 part = __ldcg(code.block_sums + std::size_t(block) * code.gates + i);
       g = make_float4(g.x + part.x, g.y + part.y, g.z + part.z, g.w + part.w);
     }
-    for (int step = 16; step > 0; step /= 2) {
-      g.x += __shfl_xor_sync(~0U, g.x, step);
-      g.y += __shfl_xor_sync(~0U, g.y, step);
-      g.z += __shfl_xor_sync(~0U, g.z, step);
-      g.w += __shfl_xor_sync(~0U, g.w, step);
-    }
+    g = summed_over_warp(g);
     const std::uint32_t origin = code.origin[i];
     const std::uint32_t gate = origin & ~swapped_inputs;
     if ((origin & swapped_inputs) != 0) {
@@ -603,12 +609,7 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
         edges[a_edge * columns + j] = g * fmaf(c.w, b, c.y);
         edges[b_edge * columns + j] = g * fmaf(c.w, a, c.z);
       }
-      for (int step = 16; step > 0; step /= 2) {
-        sum.x += __shfl_xor_sync(~0U, sum.x, step);
-        sum.y += __shfl_xor_sync(~0U, sum.y, step);
-        sum.z += __shfl_xor_sync(~0U, sum.z, step);
-        sum.w += __shfl_xor_sync(~0U, sum.w, step);
-      }
+      sum = summed_over_warp(sum);
       if (lane == 0) {
         Four<float>& all = block.sums[layer.first_gate + of];
         all = all + Four<float>{sum.x, sum.y, sum.z, sum.w};
@@ -1042,12 +1043,23 @@ __device__ __forceinline__ void fetch_gradients(const Code& code, const Block<fl
   __syncthreads();
 }
 
+/// A channel of a cell in the end, and what it should be.
+template <class T>
+struct Judged {
+  T y, wanted;
+};
+
+template <class T>
+__device__ __forceinline__ Judged<T> judged(const Code& code, int c, int cell) {
+  return {__ldcg(static_cast<const T*>(code.last) + cell * code.channels + c),
+          static_cast<const T*>(code.target)[cell * code.loss_channels + c]};
+}
+
 /// The gradient of the loss at a channel of a cell.
 __device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell) {
   if (c >= code.loss_channels || cell >= code.cells) return 0;
-  const float y = __ldcg(static_cast<const float*>(code.last) + cell * code.channels + c);
-  const float wanted = static_cast<const float*>(code.target)[cell * code.loss_channels + c];
-  return loss_slope(code.loss_form, code.loss_gamma, y, wanted);
+  const Judged<float> at = judged<float>(code, c, cell);
+  return loss_slope(code.loss_form, code.loss_gamma, at.y, at.wanted);
 }
 
 /// What comes back to the outputs of the update, as edges; what did not fire is left over.
@@ -1138,11 +1150,8 @@ __device__ __forceinline__ void add_losses(const Code& code, double* parts) {
       const int cell = tile * code.tile + (i & (code.tile - 1));
       const int c = i >> code.tile_bits;
       if (cell >= code.cells) continue;
-      const float y =
-          __ldcg(static_cast<const float*>(code.last) + std::size_t(cell) * code.channels + c);
-      const float wanted =
-          static_cast<const float*>(code.target)[std::size_t(cell) * code.loss_channels + c];
-      total += loss_value(code.loss_form, code.loss_gamma, y, wanted);
+      const Judged<float> at = judged<float>(code, c, cell);
+      total += loss_value(code.loss_form, code.loss_gamma, at.y, at.wanted);
     }
   }
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
@@ -1155,6 +1164,14 @@ __device__ __forceinline__ void add_losses(const Code& code, double* parts) {
   __syncthreads();
 }
 
+/// The loss of all blocks, once all have theirs.
+__device__ __forceinline__ void store_loss(const Code& code) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  double total = 0;
+  for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
+  *code.loss = static_cast<float>(total);
+}
+
 /// Bits of the block's tiles that are not what they should be, and the samples that have some: 32
 /// to a word, of the group of each cell.
 __device__ __forceinline__ void count_wrong(const Code& code) {
@@ -1165,12 +1182,9 @@ __device__ __forceinline__ void count_wrong(const Code& code) {
       unsigned bits = 0;
       unsigned samples = 0;
       for (int c = 0; c < code.loss_channels; ++c) {
-        const unsigned y =
-            __ldcg(static_cast<const unsigned*>(code.last) + std::size_t(cell) * code.channels + c);
-        const unsigned wanted =
-            static_cast<const unsigned*>(code.target)[std::size_t(cell) * code.loss_channels + c];
+        const Judged<unsigned> at = judged<unsigned>(code, c, cell);
         const int there = code.samples - cell / code.grid_cells * 32;
-        const unsigned wrong = (y ^ wanted) & (there >= 32 ? ~0U : (1U << there) - 1);
+        const unsigned wrong = (at.y ^ at.wanted) & (there >= 32 ? ~0U : (1U << there) - 1);
         bits += __popc(wrong);
         samples |= wrong;
       }
@@ -1301,11 +1315,7 @@ __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant_
   }
   wait_for_all(code, block.waits);
   make_logit_gradients(code);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    double total = 0;
-    for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
-    *code.loss = static_cast<float>(total);
-  }
+  store_loss(code);
 }
 
 template <class T, class F, int kOutputs>
@@ -1323,11 +1333,7 @@ __global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_consta
   if constexpr (std::is_same<T, float>::value) {
     add_losses(code, parts);
     wait_for_all(code, block.waits);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      double total = 0;
-      for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
-      *code.loss = static_cast<float>(total);
-    }
+    store_loss(code);
   } else {
     __syncthreads();
     count_wrong(code);

@@ -109,7 +109,7 @@ class Automaton {
   double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                       const AutomatonDraws& draws, Tensor& last);
 
-  /// Where hardened ones lead them, on words of 32 samples; all states if `states` is wanted.
+  /// Where hardened ones lead them, on words of 32 samples.
   HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                            const AutomatonDraws& draws);
   /// The last state of the last hard rollout: uint8 [channels, samples, height, width].
