@@ -21,8 +21,8 @@ std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& si
   std::vector<LutWires> update;
   for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
   for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
-  auto device = std::make_unique<cuda::Automaton>(
-      cuda::AutomatonShape{.channels = rule.channels(),
+  const Memory memory = options.memory.value_or(Memory{});
+  cuda::AutomatonShape shape{.channels = rule.channels(),
                            .kernels = rule.kernels(),
                            .batch = size.batch,
                            .height = size.height,
@@ -33,13 +33,12 @@ std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& si
                            .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
                            .loss = options.loss,
                            .focal_gamma = options.focal_gamma,
-                           .keep_every = options.memory.policy == MemoryPolicy::some_states
-                                             ? options.memory.every
-                                             : 1,
-                           .keep_activations = options.memory.policy == MemoryPolicy::everything,
+                           .keep_every = memory.policy == MemoryPolicy::some_states ? memory.every : 1,
+                           .keep_activations = memory.policy == MemoryPolicy::everything,
                            .perceive = perceive,
-                           .update = update},
-      options.optimiser);
+                           .update = update};
+  if (!options.memory) shape.keep_activations = cuda::keeps_while_going_on(shape);
+  auto device = std::make_unique<cuda::Automaton>(shape, options.optimiser);
   send(rule, *device);
   return device;
 }

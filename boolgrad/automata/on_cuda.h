@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
@@ -14,7 +15,8 @@ struct OnCudaOptions {
   std::int64_t loss_channels = 1;
   cuda::LossForm loss = cuda::LossForm::squares;
   double focal_gamma = 2;
-  Memory memory = {};
+  /// What is kept for the backward; nothing stands for the quickest that fits.
+  std::optional<Memory> memory = {};
   cuda::OptimiserOptions optimiser = {};
 };
 

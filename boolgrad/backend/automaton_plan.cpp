@@ -361,6 +361,24 @@ int RulePlan::update_width() const {
   return width;
 }
 
+bool RulePlan::edges_are_in_place() const {
+  const auto is_short = [](std::uint32_t row) { return row < 4096; };
+  for (std::size_t l = index(perceive_layers); l < layers.size(); ++l) {
+    const auto gates = static_cast<std::uint32_t>(layers[l].gates);
+    for (std::uint32_t of = 0; of < gates; ++of) {
+      const Wires& gate = wires[index(layers[l].first_gate) + of];
+      const std::uint32_t once = gate.reads.rows & 0xFFFF;
+      const std::uint32_t again = gate.reads.rows >> 16;
+      if (!is_short(gate.sources & 0xFFFF) || !is_short(gate.sources >> 16)) return false;
+      if ((once != 0 && once != 1 + of) || (again != 0 && again != 1 + of + gates)) return false;
+      if (gate.reads.rest < 0) continue;
+      const Rest& further = rest[index(gate.reads.rest)];
+      if (further.count != 1 || further.first != 1 + 2 * gates) return false;
+    }
+  }
+  return true;
+}
+
 RulePlan plan_rule(const RuleWires& rule, const PlanLimits& limits) {
   return Planner(rule, limits).planned();
 }

@@ -52,6 +52,9 @@ struct RulePlan {
   int gates() const { return static_cast<int>(origin.size()); }
   /// The most gates of a layer of the update.
   int update_width() const;
+  /// Whether in the update inputs lie in rows below 4096, and the edges of the output of gate g of
+  /// n in rows 1 + g, 1 + n + g and, for one output of a layer at most, 1 + 2 n, and no more.
+  bool edges_are_in_place() const;
 };
 
 /// Lays out a rule. Refuses more layers than the limit, gates that have other than two inputs, and

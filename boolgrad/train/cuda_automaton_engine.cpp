@@ -36,7 +36,9 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
                       {.loss_channels = learner.task().channels(),
                        .loss = cuda_loss(experiment.training.loss),
                        .focal_gamma = experiment.training.focal_gamma,
-                       .memory = learner.memory(),
+                       .memory = experiment.automaton.memory.empty()
+                                     ? std::nullopt
+                                     : std::optional(learner.memory()),
                        .optimiser = cuda_optimiser(experiment)})) {
   const AutomatonTask& task = learner.task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};

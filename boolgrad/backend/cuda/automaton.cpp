@@ -16,7 +16,7 @@ namespace {
 
 enum class Use : std::uint8_t { training, soft, hard };
 
-constexpr int samples_a_word = 32;
+constexpr int cells_a_word = 32;  ///< of hard rollouts
 constexpr double two_to_32 = 0x1.0p32;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -25,6 +25,7 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 struct Limits {
   int processors = 1;
   std::size_t shared_words = 0;
+  bool copies_by_itself = false;  ///< between shared and global memory, while threads go on
 };
 
 Limits limits_of_device() {
@@ -37,8 +38,12 @@ Limits limits_of_device() {
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
         "find the size of shared memory");
   // The kernels have some of their own: the layers, and what losses are added up in.
-  constexpr std::size_t own = most_layers * sizeof(Layer) + block_warps * sizeof(double) + 64;
+  constexpr std::size_t own = most_layers * sizeof(Layer) + most_warps * sizeof(double) + 128;
   limits.shared_words = (static_cast<std::size_t>(bytes) - own) / 4;
+  int generation = 0;
+  check(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device),
+        "ask for the compute capability");
+  limits.copies_by_itself = generation >= 9;
   return limits;
 }
 
@@ -90,7 +95,8 @@ void place_work(Layout& layout, Use use) {
   code.work.acts_words = acts.words();
 
   Places work;
-  code.work.around = work.take(neighbourhood * code.tile);
+  code.work.around =
+      work.take(neighbourhood * code.tile * (use == Use::hard ? cells_a_word : 1));
   code.work.fires = work.take(code.tile);
   code.work.acts = work.take(code.work.acts_words);
   if (use == Use::training) {
@@ -115,11 +121,12 @@ void place_work(Layout& layout, Use use) {
     code.work.perceive_edges[0] = -1;
     if (plan.tree_outputs > 0) {
       // What kernels give back to patches takes the place of activations that are done with.
-      constexpr std::int64_t sums = block_threads * 2;
+      constexpr std::int64_t sums = most_warps * 64;
       const std::int64_t needed =
           std::max(sums, std::int64_t{code.kernels} * neighbourhood * columns);
-      const bool fits = needed <= code.work.acts_words - code.work.update_inputs;
-      code.work.staging = fits ? code.work.acts + code.work.update_inputs : work.take(needed);
+      code.work.staging_in_acts = needed <= code.work.acts_words - code.work.update_inputs;
+      code.work.staging = code.work.staging_in_acts ? code.work.acts + code.work.update_inputs
+                                                    : work.take(needed);
     } else {
       for (std::size_t i = 0; i < 2; ++i) {
         code.work.perceive_edges[i] = work.take(perceive_rows[i] * columns);
@@ -129,12 +136,43 @@ void place_work(Layout& layout, Use use) {
   code.work.words = work.words();
 }
 
+/// Gates that have tables in shared memory: where threads hold coefficients, those of perception.
+int gates_with_tables(const RulePlan& plan, Holding holding) {
+  return holds_coefficients(holding) ? plan.layers[index(plan.perceive_layers)].first_gate
+                                     : plan.gates();
+}
+
+/// Words of tables in shared memory: coefficients, who reads the inputs and, where threads do not
+/// hold them, wires.
+std::size_t table_words(const RulePlan& plan, Holding holding) {
+  return index(gates_with_tables(plan, holding)) * (holding == Holding::nothing ? 5 : 4) +
+         plan.input_reads.size() * 2 + 12;  // and what aligning them takes
+}
+
+/// What threads keep in registers. Rows must be four cells long, kernels trees, and activations,
+/// edges and tables in shared memory.
+Holding holding_for(const Layout& layout, std::size_t shared_words) {
+  const RulePlan& plan = layout.plan;
+  if (layout.code.tile != 4 || plan.tree_outputs == 0 || !plan.edges_are_in_place()) {
+    return Holding::nothing;
+  }
+  const int layers = static_cast<int>(plan.layers.size()) - plan.perceive_layers;
+  for (const Holding holding : {Holding::sixteen, Holding::twenty, Holding::ten}) {
+    const std::size_t needed = index(layout.code.work.words) + table_words(plan, holding);
+    if (layers <= held_layers(holding) && layout.width <= held_threads(holding) &&
+        needed <= shared_words) {
+      return holding;
+    }
+  }
+  return Holding::nothing;
+}
+
 Layout layout_for(const AutomatonShape& shape, Use use, int tile, int cells) {
   Layout layout;
   constexpr int words_on_all_banks = 32;
   layout.plan = plan_rule({shape.channels, shape.kernels, shape.perceive, shape.update},
                           {.layers = most_layers,
-                           .tree_kernels = block_warps,
+                           .tree_kernels = most_warps,
                            .classes = std::max(1, words_on_all_banks / tile)});
   layout.width = layout.plan.update_width();
   Code& code = layout.code;
@@ -148,8 +186,6 @@ Layout layout_for(const AutomatonShape& shape, Use use, int tile, int cells) {
   code.column_bits = std::has_single_bit(static_cast<unsigned>(code.columns))
                          ? std::countr_zero(static_cast<unsigned>(code.columns))
                          : -1;
-  // Four cells a thread, whole warps.
-  code.workers = std::min(block_threads, (layout.width * tile / 4 + 31) / 32 * 32);
   place_work(layout, use);
   return layout;
 }
@@ -164,10 +200,11 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
     Layout layout = layout_for(shape, use, tile, cells);
     const int rounds = (layout.code.tiles + limits.processors - 1) / limits.processors;
     const double items =
-        (static_cast<double>(layout.width) * tile / 4 + block_threads - 1) / block_threads;
+        (static_cast<double>(layout.width) * tile / 4 + most_threads - 1) / most_threads;
     const bool is_shared = index(layout.code.work.words) <= limits.shared_words;
     // Tables that lie further away cost more than a few more rounds.
-    const std::size_t tables = index(layout.plan.gates()) * 5;
+    const std::size_t tables =
+        table_words(layout.plan, holding_for(layout, limits.shared_words));
     const bool tables_fit = index(layout.code.work.words) + tables <= limits.shared_words;
     const double cost = rounds * (1 + items) * (tables_fit ? 1 : 3);
     if (!best || (is_shared && !best_is_shared) || (is_shared == best_is_shared && cost < least)) {
@@ -179,6 +216,16 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
   return std::move(*best);
 }
 
+/// Whether there is a second place for activations, for a device that copies them by itself.
+bool other_acts_fit(const Layout& layout, const Limits& limits) {
+  const Code& code = layout.code;
+  const Holding holding = holding_for(layout, limits.shared_words);
+  const std::size_t needed = index(code.work.words) + table_words(layout.plan, holding) +
+                             index(code.work.acts_words);
+  return limits.copies_by_itself && holding != Holding::nothing &&
+         code.tiles <= limits.processors && needed <= limits.shared_words;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------ one kernel's memory
@@ -187,8 +234,15 @@ namespace {
 
 /// What all kernels of an automaton share.
 struct Shared {
-  DeviceArray<float> logits, masks, logit_gradients;
+  /// A training step reads the one and writes the other, so that a rollout beside it may still read.
+  std::array<DeviceArray<float>, 2> both_logits;
+  std::size_t current = 0;
+  DeviceArray<float> masks, logit_gradients;
   std::vector<Shape> logit_shapes;
+
+  DeviceArray<float>& logits() { return both_logits[current]; }
+  const DeviceArray<float>& logits() const { return both_logits[current]; }
+  DeviceArray<float>& next_logits() { return both_logits[1 - current]; }
 };
 
 std::vector<float> flat(std::span<const Tensor> parts) {
@@ -231,17 +285,18 @@ class Program {
   /// On `processors` of the device's, or on all where that is 0.
   Program(const AutomatonShape& shape, Use use, std::int64_t samples, const Shared& shared,
           int processors = 0)
-      : shape_(shape), use_(use), samples_(samples) {
-    const std::int64_t grids =
-        use == Use::hard ? (samples + samples_a_word - 1) / samples_a_word : samples;
-    const std::int64_t cells = grids * shape.height * shape.width;
+      : shape_(shape), shared_(shared), use_(use), samples_(samples) {
+    const std::int64_t all_cells = samples * shape.height * shape.width;
+    const std::int64_t cells =
+        use == Use::hard ? (all_cells + cells_a_word - 1) / cells_a_word : all_cells;
     limits_ = limits_of_device();
     if (processors > 0) limits_.processors = processors;
     Layout layout = best_layout(shape, use, static_cast<int>(cells), limits_);
     code_ = layout.code;
     describe(layout.plan);
-    place_tables(layout.width);
-    allocate_all(layout.plan, shared);
+    place_tables(layout);
+    place_other_acts(layout);
+    allocate_all(layout.plan);
   }
 
   const Code& code() const { return code_; }
@@ -273,7 +328,11 @@ class Program {
     if (inputs.fire.defined()) set_fire(inputs.fire);
   }
 
-  void run(const AutomatonDraws& draws) {
+  /// Launches what this is for. Training also updates the parameters where `update` says how.
+  void run(const AutomatonDraws& draws, const Update& update = {}) {
+    code_.logits = shared_.logits().data();
+    code_.update = update;
+    ++code_.launch;
     code_.draws = {
         .seed = draws.seed,
         .start_stream = draws.start_stream,
@@ -288,26 +347,30 @@ class Program {
         .hard = use_ == Use::training && draws.share > 0 ? draws.hard : HardForm::none,
         .share = draws.share,
         .share_scaled = draws.share * two_to_32};
-    check(cudaMemsetAsync(sync_.data(), 0, sync_.size() * sizeof(unsigned), launch_.stream),
-          "clear the barrier");
     const auto launch = use_ == Use::training ? launch_training
                         : use_ == Use::soft   ? launch_soft_rollout
                                               : launch_hard_rollout;
     check(launch(code_, launch_), "launch an automaton");
   }
 
-  const float* loss() const { return loss_.data(); }
+  const float* loss_on_device() const { return loss_.data(); }
 
+  /// The loss and the wrong bits of the last launch, once it is done.
+  float loss() const { return seen_loss_[0]; }
   HardOutcome outcome() const {
-    std::vector<uint2> wrong(index(code_.cells));
-    wrong_.download(wrong.data(), wrong.size());
+    const std::span wrong(wrong_.data(), wrong_.size());
     HardOutcome outcome;
-    std::vector<std::uint32_t> samples(wrong.size() / index(code_.grid_cells));
-    for (std::size_t cell = 0; cell < wrong.size(); ++cell) {
-      outcome.wrong_bits += wrong[cell].x;
-      samples[cell / index(code_.grid_cells)] |= wrong[cell].y;
+    std::int64_t last_wrong = -1;  // sample
+    for (std::size_t word = 0; word < wrong.size(); ++word) {
+      outcome.wrong_bits += wrong[word].x;
+      for (unsigned left = wrong[word].y; left != 0; left &= left - 1) {
+        const std::int64_t cell =
+            static_cast<std::int64_t>(word) * cells_a_word + std::countr_zero(left);
+        if (cell / code_.grid_cells == last_wrong) continue;
+        last_wrong = cell / code_.grid_cells;
+        ++outcome.wrong_samples;
+      }
     }
-    for (const std::uint32_t word : samples) outcome.wrong_samples += std::popcount(word);
     return outcome;
   }
 
@@ -327,8 +390,9 @@ class Program {
       const std::size_t sample = i / grid % index(samples_);
       const std::size_t c = i / grid / index(samples_);
       if (use_ == Use::hard) {
-        const std::uint32_t word = values[(sample / samples_a_word * grid + pixel) * channels + c];
-        result.mutable_values<std::uint8_t>()[i] = word >> (sample % samples_a_word) & 1;
+        const std::size_t cell = sample * grid + pixel;
+        const std::uint32_t word = values[cell / cells_a_word * channels + c];
+        result.mutable_values<std::uint8_t>()[i] = word >> (cell % cells_a_word) & 1;
       } else {
         result.mutable_values<float>()[i] =
             std::bit_cast<float>(values[(sample * grid + pixel) * channels + c]);
@@ -368,24 +432,40 @@ class Program {
   }
 
   /// Tables lie in what shared memory activations and edges leave.
-  void place_tables(int width) {
+  void place_tables(const Layout& layout) {
+    launch_.holding = holding_for(layout, limits_.shared_words);
+    const bool holds = launch_.holding != Holding::nothing;
+    launch_.threads = holds ? held_threads(launch_.holding) : most_threads;
     Places shared;
     shared.take(code_.work.words);
     launch_.work_is_shared = index(shared.words()) <= limits_.shared_words;
     int used = launch_.work_is_shared ? shared.words() : 0;
-    code_.tables.coefficients = shared.take(std::int64_t{code_.gates} * 4);
-    code_.tables.short_wires = shared.take(code_.gates);
+    code_.tables.gates = gates_with_tables(layout.plan, launch_.holding);
+    code_.tables.coefficients = shared.take(std::int64_t{code_.tables.gates} * 4);
+    code_.tables.short_wires = shared.take(holds ? 0 : code_.tables.gates);
+    code_.tables.input_reads = shared.take(std::int64_t{code_.input_rows} * 2);
     launch_.tables_are_shared = index(shared.words()) <= limits_.shared_words;
     if (launch_.tables_are_shared) used = shared.words();
-    code_.tables.sums = use_ == Use::training ? shared.take(std::int64_t{code_.gates} * 4) : -1;
+    code_.tables.sums =
+        use_ == Use::training && !holds ? shared.take(std::int64_t{code_.gates} * 4) : -1;
     if (index(shared.words()) > limits_.shared_words) code_.tables.sums = -1;
     if (code_.tables.sums >= 0) used = shared.words();
     launch_.shared_bytes = 4 * index(used);
-    const bool one_gate = width * code_.tile / 4 <= block_threads;
+    const bool one_gate = layout.width * code_.tile / 4 <= most_threads;
     launch_.row_bits = one_gate ? code_.tile_bits - 2 : -1;
   }
 
-  void allocate_all(const RulePlan& plan, const Shared& shared) {
+  /// A second place for activations, so that they are copied while threads go on.
+  void place_other_acts(const Layout& layout) {
+    code_.work.other_acts = -1;
+    if (!shape_.keep_activations || use_ != Use::training || !other_acts_fit(layout, limits_)) {
+      return;
+    }
+    code_.work.other_acts = static_cast<int>(launch_.shared_bytes / 4);
+    launch_.shared_bytes += 4 * index(code_.work.acts_words);
+  }
+
+  void allocate_all(const RulePlan& plan) {
     wires_ = DeviceArray<Wires>(plan.wires);
     short_wires_ = DeviceArray<std::uint32_t>(plan.short_wires);
     rest_ = DeviceArray<Rest>(plan.rest);
@@ -402,9 +482,11 @@ class Program {
     target_ = DeviceArray<float>(index(code_.loss_channels) * index(code_.cells));
     coefficients_ = DeviceArray<float4>(index(code_.gates));
     loss_ = DeviceArray<float>(1);
+    seen_loss_ = PinnedArray<float>(1);
     block_losses_ = DeviceArray<double>(blocks);
-    sync_ = DeviceArray<unsigned>(blocks + 1);
-    if (use_ == Use::hard) wrong_ = DeviceArray<uint2>(index(code_.cells));
+    sync_ = DeviceArray<unsigned>(blocks + 4);
+    sync_.clear();
+    if (use_ == Use::hard) wrong_ = PinnedArray<uint2>(index(code_.cells));
     if (!launch_.work_is_shared) {
       scratch_ = DeviceArray<float>(blocks * index(code_.work.words));
     }
@@ -416,19 +498,18 @@ class Program {
                                         index(code_.work.acts_words));
       }
     }
-    point_at_all(shared);
+    point_at_all();
   }
 
-  void point_at_all(const Shared& shared) {
+  void point_at_all() {
     code_.wires = wires_.data();
     code_.short_wires = short_wires_.data();
     code_.rest = rest_.data();
     code_.origin = origin_.data();
     code_.layer_of = layer_of_.data();
     code_.input_reads = input_reads_.data();
-    code_.logits = shared.logits.data();
-    code_.masks = shared.masks.data();
-    code_.logit_gradients = shared.logit_gradients.data();
+    code_.masks = shared_.masks.data();
+    code_.logit_gradients = shared_.logit_gradients.data();
     code_.coefficients = coefficients_.data();
     code_.states = states_.data();
     code_.stretch = stretch_.data();
@@ -440,9 +521,12 @@ class Program {
     code_.block_sums = block_sums_.data();
     code_.block_losses = block_losses_.data();
     code_.loss = loss_.data();
+    code_.seen_loss = seen_loss_.data();
     code_.wrong = wrong_.data();
     code_.barrier = sync_.data();
-    code_.flags = sync_.data() + 1;
+    code_.counted = sync_.data() + 1;
+    code_.broken = sync_.data() + 3;
+    code_.flags = sync_.data() + 4;
     code_.scratch = scratch_.data();
   }
 
@@ -454,18 +538,19 @@ class Program {
 
   std::vector<std::uint32_t> packed(const Tensor& tensor, std::int64_t channels) const {
     const Cells value(tensor, code_.grid_cells);
-    const std::int64_t grid = code_.grid_cells;
-    return cell_major<std::uint32_t>(channels, code_.cells, [&](std::int64_t c, std::int64_t cell) {
-      std::uint32_t word = 0;
-      for (int s = 0; s < samples_a_word; ++s) {
-        const std::int64_t sample = cell / grid * samples_a_word + s;
-        if (sample < samples_ && value(c, sample * grid + cell % grid) > 0.5F) word |= 1U << s;
+    const std::int64_t all = samples_ * code_.grid_cells;
+    return cell_major<std::uint32_t>(channels, code_.cells, [&](std::int64_t c, std::int64_t word) {
+      std::uint32_t bits = 0;
+      for (int i = 0; i < cells_a_word; ++i) {
+        const std::int64_t cell = word * cells_a_word + i;
+        if (cell < all && value(c, cell) > 0.5F) bits |= 1U << i;
       }
-      return word;
+      return bits;
     });
   }
 
   const AutomatonShape& shape_;
+  const Shared& shared_;
   Use use_;
   std::int64_t samples_;
   Limits limits_;
@@ -479,7 +564,8 @@ class Program {
   DeviceArray<double> block_losses_;
   DeviceArray<float4> coefficients_, block_sums_;
   DeviceArray<unsigned> sync_;
-  DeviceArray<uint2> wrong_;
+  PinnedArray<float> seen_loss_;
+  PinnedArray<uint2> wrong_;
   DeviceArray<std::uint8_t> fire_;
 };
 
@@ -545,6 +631,16 @@ std::size_t training_bytes(const AutomatonShape& shape) {
   return floats * sizeof(float);
 }
 
+bool keeps_while_going_on(AutomatonShape shape) {
+  shape.keep_activations = true;
+  const Limits limits = limits_of_device();
+  const Layout layout = best_layout(shape, Use::training, static_cast<int>(shape.cells()), limits);
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "ask for free memory");
+  return other_acts_fit(layout, limits) && training_bytes(shape) <= free / 2;
+}
+
 // ------------------------------------------------------------------ the automaton
 
 struct Automaton::State {
@@ -558,10 +654,9 @@ struct Automaton::State {
   Program* last_hard = nullptr;
   AutomatonInputs inputs;                  ///< of training
   std::optional<Program> beside_training;  ///< a hard rollout from the same starts
+  PinnedArray<int> finite{1};
   cudaStream_t main = nullptr;
   cudaStream_t beside = nullptr;
-  cudaEvent_t begun = nullptr;
-  cudaEvent_t done = nullptr;
 
   State() = default;
   State(const State&) = delete;
@@ -569,8 +664,6 @@ struct Automaton::State {
   ~State() {
     cudaStreamDestroy(main);
     cudaStreamDestroy(beside);
-    cudaEventDestroy(begun);
-    cudaEventDestroy(done);
   }
 
   std::vector<LutWires> kept(std::span<const LutWires> wires) {
@@ -603,21 +696,42 @@ struct Automaton::State {
     return found->second;
   }
 
-  /// Runs on the processors that training leaves where they are nearly enough; on all, after or
-  /// before it, where few are left.
+  /// Runs on the processors that training leaves where they are enough for two tiles each at most;
+  /// on all, after or before it, where few are left.
   Program& hard_beside_training() {
     if (!beside_training) {
       const int left = limits_of_device().processors - training->blocks();
-      const std::int64_t words =
-          (shape.batch + samples_a_word - 1) / samples_a_word * shape.height * shape.width;
-      constexpr std::int64_t smallest_tile = 4;
-      constexpr std::int64_t most_tiles_each = 4;
-      const bool enough = left * most_tiles_each * smallest_tile >= words;
+      constexpr std::int64_t cells_of_a_tile = std::int64_t{4} * cells_a_word;
+      constexpr std::int64_t most_tiles_each = 2;
+      const bool enough = left * most_tiles_each * cells_of_a_tile >= shape.cells();
       beside_training.emplace(shape, Use::hard, shape.batch, shared, enough ? left : 0);
       beside_training->launch_options().stream = beside;
       beside_training->set_inputs(inputs);
     }
     return *beside_training;
+  }
+
+  /// In one launch.
+  void train_and_update(const AutomatonDraws& draws, std::int64_t step, double learning_rate) {
+    training->run(draws, {.parameters = shared.next_logits().data(),
+                          .first = optimiser->first().data(),
+                          .second = optimiser->second().data(),
+                          .finite = finite.data(),
+                          .factors = optimiser->factors(step, learning_rate)});
+    check(cudaStreamSynchronize(main), "wait for a training step");
+    shared.current = 1 - shared.current;
+  }
+
+  /// In two: where gradients are clipped by their norm, it must be known before any is used.
+  void train_then_update(const AutomatonDraws& draws, std::int64_t step, double learning_rate) {
+    training->run(draws);
+    check(cudaStreamSynchronize(beside), "wait for a hard rollout");
+    optimiser->step(shared.logits().data(), shared.logit_gradients.data(),
+                    training->loss_on_device(), step, learning_rate, main);
+    check(cudaMemcpyAsync(finite.data(), optimiser->finite(), sizeof(int), cudaMemcpyDeviceToHost,
+                          main),
+          "fetch whether gradients are finite");
+    check(cudaStreamSynchronize(main), "wait for a training step");
   }
 
   std::size_t gates() const {
@@ -638,10 +752,8 @@ Automaton::Automaton(const AutomatonShape& shape, const OptimiserOptions& option
   check_memory(s.shape);
   check(cudaStreamCreate(&s.main), "make a stream");
   check(cudaStreamCreate(&s.beside), "make a stream");
-  check(cudaEventCreateWithFlags(&s.begun, cudaEventDisableTiming), "make an event");
-  check(cudaEventCreateWithFlags(&s.done, cudaEventDisableTiming), "make an event");
   const std::size_t parameters = s.gates() * (shape.softmax ? 16 : 4);
-  s.shared.logits = DeviceArray<float>(parameters);
+  for (DeviceArray<float>& logits : s.shared.both_logits) logits = DeviceArray<float>(parameters);
   s.shared.logit_gradients = DeviceArray<float>(parameters);
   s.shared.masks = DeviceArray<float>(std::vector<float>(s.gates(), 1.F));
   s.optimiser.emplace(parameters, options);
@@ -656,7 +768,7 @@ void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const T
   s.shared.logit_shapes.clear();
   for (const Tensor& layer : logits) s.shared.logit_shapes.push_back(layer.shape());
   const std::vector<float> all = flat(logits);
-  s.shared.logits.upload(all.data(), all.size());
+  s.shared.logits().upload(all.data(), all.size());
   if (masks.empty()) return;
   const std::vector<float> all_masks = flat(masks);
   s.shared.masks.upload(all_masks.data(), all_masks.size());
@@ -677,7 +789,7 @@ void write_into(std::span<Tensor> tensors, const DeviceArray<float>& from) {
 }  // namespace
 
 void Automaton::get_parameters(std::span<Tensor> logits) const {
-  write_into(logits, state_->shared.logits);
+  write_into(logits, state_->shared.logits());
 }
 
 void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
@@ -708,9 +820,7 @@ double Automaton::gradients(const AutomatonDraws& draws) {
   State& s = *state_;
   s.training->run(draws);
   check(cudaStreamSynchronize(s.main), "wait for the gradients");
-  float loss = 0;
-  copy_to_host(&loss, s.training->loss(), sizeof loss);
-  return loss;
+  return s.training->loss();
 }
 
 std::vector<Tensor> Automaton::logit_gradients() const {
@@ -738,27 +848,15 @@ AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
   Program* hard = with_hard ? &s.hard_beside_training() : nullptr;
+  // Beside the training: both read the parameters of before.
+  if (hard != nullptr) hard->run(draws);
+  if (s.optimiser->options().clip_norm > 0) s.train_then_update(draws, step, learning_rate);
+  else s.train_and_update(draws, step, learning_rate);
+  AutomatonOutcome outcome{.loss = s.training->loss(), .finite = s.finite[0] != 0, .hard = {}};
   if (hard != nullptr) {
-    // Beside the training: both read the parameters before they are updated.
-    check(cudaEventRecord(s.begun, s.main), "record an event");
-    check(cudaStreamWaitEvent(s.beside, s.begun), "wait for an event");
-    hard->run(draws);
-    check(cudaEventRecord(s.done, s.beside), "record an event");
+    check(cudaStreamSynchronize(s.beside), "wait for a hard rollout");
+    outcome.hard = hard->outcome();
   }
-  s.training->run(draws);
-  if (hard != nullptr) check(cudaStreamWaitEvent(s.main, s.done), "wait for an event");
-  s.optimiser->step(s.shared.logits.data(), s.shared.logit_gradients.data(), s.training->loss(),
-                    step, learning_rate, s.main);
-  float loss = 0;
-  int finite = 0;
-  check(cudaMemcpyAsync(&loss, s.training->loss(), sizeof loss, cudaMemcpyDeviceToHost, s.main),
-        "fetch the loss");
-  check(cudaMemcpyAsync(&finite, s.optimiser->finite(), sizeof finite, cudaMemcpyDeviceToHost,
-                        s.main),
-        "fetch whether gradients are finite");
-  check(cudaStreamSynchronize(s.main), "wait for a training step");
-  AutomatonOutcome outcome{.loss = loss, .finite = finite != 0, .hard = {}};
-  if (hard != nullptr) outcome.hard = hard->outcome();
   return outcome;
 }
 
@@ -769,10 +867,8 @@ double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inpu
   program.set_inputs(inputs);
   program.run(draws);
   check(cudaStreamSynchronize(s.main), "wait for a rollout");
-  float loss = 0;
-  copy_to_host(&loss, program.loss(), sizeof loss);
   last = program.state(s.shape.steps);
-  return loss;
+  return program.loss();
 }
 
 HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,

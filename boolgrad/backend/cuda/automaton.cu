@@ -7,14 +7,19 @@
 #include "boolgrad/backend/cuda/gates.cuh"
 #include "boolgrad/backend/cuda/loss.cuh"
 #include "boolgrad/backend/cuda/random.cuh"
+#include "boolgrad/backend/cuda/update.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
 // ------------------------------------------------------------------ words
 //
-// A cell's value is a float or, hardened, a word of 32 samples. A gate is a polynomial in both:
-// c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for + and AND for *.
+// A cell's value is a float or, hardened, a bit of a word of 32 cells in a row. A gate is a
+// polynomial in both: c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for + and AND
+// for *.
+
+template <class T>
+constexpr int cells_a_word = std::is_same<T, float>::value ? 1 : 32;
 
 template <class T>
 struct alignas(16) Four {
@@ -52,6 +57,11 @@ __device__ __forceinline__ unsigned acquired(const unsigned* at) {
   return value;
 }
 
+/// Counters go on from launch to launch and may wrap.
+__device__ __forceinline__ bool is_before(unsigned counted, unsigned wanted) {
+  return static_cast<int>(counted - wanted) < 0;
+}
+
 /// Waits for all blocks, which the launch keeps on the device together.
 __device__ void wait_for_all(const Code& code, unsigned& waits) {
   ++waits;
@@ -59,11 +69,14 @@ __device__ void wait_for_all(const Code& code, unsigned& waits) {
   if (threadIdx.x == 0) {
     __threadfence();
     atomicAdd(code.barrier, 1U);
-    while (acquired(code.barrier) < waits * gridDim.x) {
+    while (is_before(acquired(code.barrier), waits * gridDim.x)) {
     }
   }
   __syncthreads();
 }
+
+__device__ __forceinline__ int threads() { return static_cast<int>(blockDim.x); }
+__device__ __forceinline__ int warps() { return static_cast<int>(blockDim.x) / 32; }
 
 /// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
 /// whether tables do, and how long rows are where a thread has one gate a layer: 2^kRowBits times
@@ -73,7 +86,30 @@ struct Form {
   static constexpr bool work_is_shared = kWork;
   static constexpr bool tables_are_shared = kTables;
   static constexpr bool one_gate = kRowBits >= 0;
-  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0 };
+  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0, held = 0, threads = most_threads };
+  static constexpr bool holds_coefficients = false;
+};
+
+/// The quickest form: a thread has four cells of one gate in each of up to kHeld layers of the
+/// update, and keeps in registers what belongs to those gates: wires, sums and, where so many
+/// threads have registers for them, coefficients.
+template <int kHeld, int kThreads, bool kCoefficients>
+struct HeldForm {
+  static constexpr bool work_is_shared = true;
+  static constexpr bool tables_are_shared = true;
+  static constexpr bool one_gate = true;
+  enum : int { row_bits = 0, held = kHeld, threads = kThreads };
+  static constexpr bool holds_coefficients = kCoefficients;
+};
+
+/// What threads of that form keep. Arrays are indexed by numbers known when compiled only.
+template <class T, class F>
+struct Held {
+  static constexpr int layers = F::held > 0 ? F::held : 1;
+  std::uint32_t sources[layers];  ///< rows of both inputs, and how often the output is read
+  std::uint32_t edges[layers];    ///< rows of the edges to both inputs
+  Four<T> coefficients[F::holds_coefficients ? layers : 1];
+  Four<float> sums[layers];
 };
 
 /// Where a block finds everything, and how far it is.
@@ -81,6 +117,7 @@ template <class T>
 struct Block {
   const Four<T>* coefficients;
   const std::uint32_t* short_wires;
+  const Reads* input_reads;
   Four<float>* sums;
   const Layer* layers;
   int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
@@ -95,6 +132,7 @@ struct Block {
   float* fetched;
   float* perceive_edges_even;
   float* perceive_edges_odd;
+  float* work;
   unsigned waits;
   unsigned published;
 
@@ -105,6 +143,11 @@ struct Block {
     return (layer & 1) != 0 ? perceive_edges_odd : perceive_edges_even;
   }
 };
+
+/// Of all samples.
+__device__ __forceinline__ int all_cells(const Code& code) {
+  return code.samples * code.grid_cells;
+}
 
 /// Says that what this block wrote may be read. Where a block has more than one tile, all wait for
 /// all instead.
@@ -124,10 +167,11 @@ __device__ __forceinline__ void publish(const Code& code, Block<T>& block) {
 template <class T>
 __device__ __forceinline__ void wait_for_neighbours(const Code& code, const Block<T>& block) {
   if (!code.one_tile) return;
-  for (int i = threadIdx.x; i < neighbourhood * code.tile; i += block_threads) {
+  for (int i = threadIdx.x; i < neighbourhood * code.tile * cells_a_word<T>; i += threads()) {
     const int from = block.around[i];
     if (from < 0) continue;
-    while (acquired(code.flags + (from >> code.tile_bits)) < block.published) {
+    const int tile = from / cells_a_word<T> >> code.tile_bits;
+    while (is_before(acquired(code.flags + tile), block.published)) {
     }
   }
   __syncthreads();
@@ -163,8 +207,8 @@ __device__ __forceinline__ Table table_of(const Code& code, std::uint32_t gate) 
 }
 
 __device__ __forceinline__ void make_coefficients(const Code& code, Four<float>* to) {
-  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.gates;
-       i += gridDim.x * block_threads) {
+  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates;
+       i += gridDim.x * threads()) {
     const Drawn drawn = drawn_gate(code, i);
     const std::uint32_t gate = drawn.origin & ~swapped_inputs;
     const Table table = table_of(code, gate);
@@ -183,8 +227,8 @@ __device__ __forceinline__ void make_coefficients(const Code& code, Four<float>*
 }
 
 __device__ __forceinline__ void make_coefficients(const Code& code, Four<unsigned>* to) {
-  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.gates;
-       i += gridDim.x * block_threads) {
+  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates;
+       i += gridDim.x * threads()) {
     const std::uint32_t origin = code.origin[i];
     const std::uint32_t gate = origin & ~swapped_inputs;
     const unsigned table = code.masks[gate] < 0.5F ? 0 : table_of(code, gate).hard;
@@ -211,8 +255,8 @@ __device__ __forceinline__ float4 summed_over_warp(float4 sum) {
 /// Sums of all blocks, in a fixed tree, to gradients of the logits: a warp a gate.
 __device__ __forceinline__ void make_logit_gradients(const Code& code) {
   const int lane = threadIdx.x & 31;
-  for (int i = blockIdx.x * block_warps + threadIdx.x / 32; i < code.gates;
-       i += gridDim.x * block_warps) {
+  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates;
+       i += gridDim.x * warps()) {
     float4 g = make_float4(0, 0, 0, 0);
     for (int block = lane; block < gridDim.x; block += 32) {
       const float4 part = __ldcg(code.block_sums + std::size_t(block) * code.gates + i);
@@ -232,9 +276,11 @@ __device__ __forceinline__ void make_logit_gradients(const Code& code) {
     const Table table = table_of(code, gate);
     const int logits = code.softmax ? 16 : 4;
     if (lane < logits) {
-      code.logit_gradients[std::size_t{gate} * logits + lane] =
+      const float gradient =
           code.softmax ? softmax_gradient(code.logits + std::size_t{gate} * 16, table, slopes, lane)
                        : sigmoid_gradient(table, slopes, lane);
+      code.logit_gradients[std::size_t{gate} * logits + lane] = gradient;
+      if (!is_finite(gradient)) *code.broken = code.launch;  // whoever says so, says the same
     }
   }
 }
@@ -252,33 +298,28 @@ __device__ __forceinline__ float start_value<float>(const Code& code, int c, int
   return static_cast<float>(bits.at(i % 128 / 32) >> (i % 32) & 1);
 }
 
-/// Sample s of a word lies in grid 32 g + s.
-__device__ __forceinline__ std::uint64_t sample_cell(const Code& code, int cell, int sample) {
-  const int group = cell / code.grid_cells;
-  return std::uint64_t(group * 32 + sample) * code.grid_cells + cell % code.grid_cells;
-}
-__device__ __forceinline__ bool has_sample(const Code& code, int cell, int sample) {
-  return cell / code.grid_cells * 32 + sample < code.samples;
-}
-
 template <>
-__device__ __forceinline__ unsigned start_value<unsigned>(const Code& code, int c, int cell) {
-  unsigned word = 0;
-  for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
-    const std::uint64_t i = std::uint64_t(c) * code.draws.cells + sample_cell(code, cell, sample);
-    const RandomBits bits =
-        random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
-    word |= (bits.at(i % 128 / 32) >> (i % 32) & 1) << sample;
+__device__ __forceinline__ unsigned start_value<unsigned>(const Code& code, int c, int word) {
+  unsigned value = 0;
+  RandomBits bits{};
+  for (int bit = 0; bit < 32; ++bit) {
+    const int cell = word * 32 + bit;
+    if (cell >= all_cells(code)) break;
+    const std::uint64_t i = std::uint64_t(c) * code.draws.cells + cell;
+    if (bit == 0 || i % 128 == 0) {
+      bits = random_bits(code.draws.seed, code.draws.start_stream, code.draws.draw, i / 128);
+    }
+    value |= (bits.at(i % 128 / 32) >> (i % 32) & 1) << bit;
   }
-  return word;
+  return value;
 }
 
 template <class T>
 __device__ __forceinline__ void draw_starts(const Code& code) {
   if (!code.draws.starts_are_random) return;
   T* to = static_cast<T*>(code.states);
-  for (int i = blockIdx.x * block_threads + threadIdx.x; i < code.cells * code.channels;
-       i += gridDim.x * block_threads) {
+  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.cells * code.channels;
+       i += gridDim.x * threads()) {
     __stcg(to + i, start_value<T>(code, i % code.channels, i / code.channels));
   }
 }
@@ -290,35 +331,28 @@ __device__ __forceinline__ bool is_drawn(const Draws& draws, std::uint32_t strea
   return static_cast<double>(bits.at(i % 4)) < scaled;
 }
 
-/// Who fires in a step: all bits of whom.
-__device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cell, float) {
+/// Whether a cell fires in a step.
+__device__ __forceinline__ bool fires_in(const Code& code, int step, int cell) {
   const std::uint64_t i = std::uint64_t(step) * code.draws.cells + cell;
-  if (code.fire != nullptr) return code.fire[i] != 0 ? ~0U : 0;
-  if (!code.draws.fires_by_chance) return ~0U;
-  return is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i) ? ~0U : 0;
+  if (code.fire != nullptr) return code.fire[i] != 0;
+  if (!code.draws.fires_by_chance) return true;
+  return is_drawn(code.draws, code.draws.fire_stream, code.draws.fire_scaled, i);
 }
 
-__device__ __forceinline__ unsigned fires_of(const Code& code, int step, int cell, unsigned) {
-  if (code.fire == nullptr && !code.draws.fires_by_chance) return ~0U;
-  unsigned word = 0;
-  for (int sample = 0; sample < 32 && has_sample(code, cell, sample); ++sample) {
-    const std::uint64_t i =
-        std::uint64_t(step) * code.draws.cells + sample_cell(code, cell, sample);
-    const bool fires = code.fire != nullptr ? code.fire[i] != 0
-                                            : is_drawn(code.draws, code.draws.fire_stream,
-                                                       code.draws.fire_scaled, i);
-    if (fires) word |= 1U << sample;
-  }
-  return word;
-}
-
-/// Who fires, for every cell of a tile: all bits or none for a float, a bit a sample for a word.
+/// Who fires, for every word of a tile: 0 or 1 for a float, a bit a cell for a word of them.
 template <class T>
 __device__ __forceinline__ void draw_fires(const Code& code, const Block<T>& block, int tile,
                                            int step) {
-  for (int i = threadIdx.x; i < code.tile; i += block_threads) {
-    const int cell = tile * code.tile + i;
-    block.fires[i] = cell < code.cells ? fires_of(code, step, cell, T{}) : 0;
+  constexpr int bits = cells_a_word<T>;
+  for (int i = threadIdx.x; i < code.tile * bits; i += threads()) {
+    const int cell = tile * code.tile * bits + i;
+    const bool fires = cell < all_cells(code) && fires_in(code, step, cell);
+    if constexpr (bits == 1) {
+      block.fires[i] = fires ? 1 : 0;
+    } else {
+      const unsigned word = __ballot_sync(~0U, fires);  // whole warps are in this loop
+      if (i % 32 == 0) block.fires[i / 32] = word;
+    }
   }
 }
 
@@ -356,13 +390,15 @@ __device__ __forceinline__ T* state_at(const Code& code, int step) {
   return static_cast<T*>(code.stretch) + (within - 1) * words;
 }
 
-/// The cells of the patches of a tile.
+/// The cells of the patches of a tile: [9][tile], of every cell of a word.
+template <class T>
 __device__ __forceinline__ void look_around(const Code& code, int tile, int* around) {
-  for (int i = threadIdx.x; i < neighbourhood * code.tile; i += block_threads) {
-    const int cell = tile * code.tile + (i & (code.tile - 1));
-    const int place = code.places[i >> code.tile_bits];
+  const int cells = code.tile * cells_a_word<T>;
+  for (int i = threadIdx.x; i < neighbourhood * cells; i += threads()) {
+    const int cell = tile * cells + i % cells;
+    const int place = code.places[i / cells];
     int found = -1;
-    if (cell < code.cells) {
+    if (cell < all_cells(code)) {
       int x = cell % code.width + place % 3 - 1;
       int y = cell / code.width % code.height + place / 3 - 1;
       const int first = cell / code.grid_cells * code.grid_cells;
@@ -382,16 +418,36 @@ __device__ __forceinline__ int row_of(const Code& code, int i) {
 }
 
 /// Word j = c * tile + cell of each row of the patch, and the cell's own channels for the update.
-template <class T>
-__device__ __forceinline__ void fill_patch(const Code& code, const Block<T>& block,
-                                           const T* state) {
-  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+__device__ __forceinline__ void fill_patch(const Code& code, const Block<float>& block,
+                                           const float* state) {
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
     const int from = block.around[(row << code.tile_bits) + (j & (code.tile - 1))];
-    const T value = from < 0 ? T{0} : __ldcg(state + from * code.channels + (j >> code.tile_bits));
+    const float value = from < 0 ? 0 : __ldcg(state + from * code.channels + (j >> code.tile_bits));
     block.patch[i] = value;
     if (row == code.own_row) block.update_inputs[j] = value;
+  }
+  __syncthreads();
+}
+
+/// The same of bits: a lane a cell, and a warp's lanes make a word.
+__device__ __forceinline__ void fill_patch(const Code& code, const Block<unsigned>& block,
+                                           const unsigned* state) {
+  const int lane = threadIdx.x & 31;
+  for (int item = threadIdx.x / 32; item < neighbourhood << code.tile_bits; item += warps()) {
+    const int row = item >> code.tile_bits;
+    const int at = item & (code.tile - 1);
+    const int from = block.around[item * 32 + lane];
+    const unsigned* word = state + max(from, 0) / 32 * code.channels;
+#pragma unroll 4
+    for (int c = 0; c < code.channels; ++c) {
+      const bool bit = from >= 0 && (__ldcg(word + c) >> (from & 31) & 1) != 0;
+      const unsigned value = __ballot_sync(~0U, bit);
+      const int j = (c << code.tile_bits) + at;
+      if (lane == 0) block.patch[row * code.columns + j] = value;
+      if (lane == 0 && row == code.own_row) block.update_inputs[j] = value;
+    }
   }
   __syncthreads();
 }
@@ -418,31 +474,40 @@ __device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kerne
   }
 }
 
-/// Calls `f(kernel, column)` for the kernel of this warp and the columns of this thread. Whole
-/// warps are called; columns may be beyond the last.
+/// Kernels of a warp at most: of 16 kernels, eight warps have two each.
+constexpr int most_slots = 2;
+
+/// Calls `f(slot, kernel, column, step)` for the kernels of this warp: `column` is the first of
+/// this thread's, which are `step` apart. Whole warps are called; columns may be beyond the last.
 template <class F>
-__device__ __forceinline__ void for_columns(const Code& code, F f) {
+__device__ __forceinline__ void for_kernels(const Code& code, F f) {
   const int warp = threadIdx.x / 32;
-  const int kernel = warp % code.kernels;
-  const int part = warp / code.kernels;
-  const int parts = block_warps / code.kernels;
+  const int lane = threadIdx.x & 31;
+  const int parts = max(1, warps() / code.kernels);
+  const int part = parts == 1 ? 0 : warp / code.kernels;
   if (part >= parts) return;
-  const int columns = code.columns;
-  for (int j = part * 32; j < columns; j += parts * 32) f(kernel, j + (threadIdx.x & 31));
+#pragma unroll
+  for (int slot = 0; slot < most_slots; ++slot) {
+    const int kernel = warp - part * code.kernels + slot * warps();
+    if (kernel < code.kernels) f(slot, kernel, part * 32 + lane, parts * 32);
+  }
 }
 
 template <class T, int kOutputs>
 __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>& block) {
   constexpr int nodes = tree_nodes<kOutputs>;
   const int columns = code.columns;
-  for_columns(code, [&](int kernel, int j) {
-    if (j >= columns) return;
-    T x[9];
-    T y[nodes];
-    grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x, y);
+  for_kernels(code, [&](int, int kernel, int first, int step) {
+    for (int j = first; j < columns; j += step) {
+      T x[9];
+      T y[nodes];
+      grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x,
+                          y);
 #pragma unroll
-    for (int s = 0; s < kOutputs; ++s) {
-      block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] = y[nodes - kOutputs + s];
+      for (int s = 0; s < kOutputs; ++s) {
+        block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] =
+            y[nodes - kOutputs + s];
+      }
     }
   });
   __syncthreads();
@@ -465,71 +530,92 @@ __device__ __forceinline__ V gathered(const Code& code, const Reads& reads, cons
 /// output of perception.
 __device__ __forceinline__ float update_input_gradient(const Code& code, const Block<float>& block,
                                                        int row, int j) {
-  const Reads reads = code.input_reads[row * code.channels + (j >> code.tile_bits)];
+  const Reads reads = block.input_reads[row * code.channels + (j >> code.tile_bits)];
   return gathered(code, reads, block.edges(code.perceive_layers) + (j & (code.tile - 1)),
                   code.tile);
 }
 
-/// Lanes that are kHalf / 2 apart exchange halves of 2 kHalf values and add up what they keep; and
-/// so on down to two values each. A recursion, so that no array is indexed at run time.
+/// Lanes that are kHalf apart exchange halves of 2 kHalf values and add up what they keep; and so
+/// on down to one value each: lane i ends with the sum of value i. A recursion, so that no array is
+/// indexed at run time.
 template <int kHalf>
-__device__ __forceinline__ void fold_over_lanes(float (&values)[64]) {
-  const bool upper = (threadIdx.x & (kHalf / 2)) != 0;
+__device__ __forceinline__ void fold_over_lanes(float (&values)[32]) {
+  const bool upper = (threadIdx.x & kHalf) != 0;
 #pragma unroll
   for (int i = 0; i < kHalf; ++i) {
     const float given = upper ? values[i] : values[i + kHalf];
     const float kept = upper ? values[i + kHalf] : values[i];
-    values[i] = kept + __shfl_xor_sync(~0U, given, kHalf / 2);
+    values[i] = kept + __shfl_xor_sync(~0U, given, kHalf);
   }
-  if constexpr (kHalf > 2) fold_over_lanes<kHalf / 2>(values);
+  if constexpr (kHalf > 1) fold_over_lanes<kHalf / 2>(values);
+}
+
+/// The sums of a kernel's tables that a lane has: of leaf lane / 4, and of the inner node that is
+/// lane / 4 after the leaves; lane % 4 says which of the four.
+struct TreeSums {
+  float leaf, inner;
+};
+
+/// What nodes kFirst to kEnd of a tree add to the sums of their tables, [node][4], over all lanes.
+template <int kFirst, int kEnd, int kNodes>
+__device__ __forceinline__ float folded_sums(const float (&x)[9], const float (&y)[kNodes],
+                                             const float (&g)[kNodes]) {
+  float parts[32] = {};
+#pragma unroll
+  for (int i = kFirst; i < kEnd; ++i) {
+    const float a = i < 8 ? x[i] : y[i < 8 ? 0 : 2 * i - 16];
+    const float b = i < 8 ? x[8] : y[i < 8 ? 0 : 2 * i - 15];
+    const float ga = g[i] * a;
+    parts[4 * (i - kFirst)] = g[i];
+    parts[4 * (i - kFirst) + 1] = ga;
+    parts[4 * (i - kFirst) + 2] = g[i] * b;
+    parts[4 * (i - kFirst) + 3] = ga * b;
+  }
+  fold_over_lanes<16>(parts);
+  return parts[0];
 }
 
 /// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
 template <int kOutputs>
 __device__ __forceinline__ void perceive_trees_backward(const Code& code, const Block<float>& block,
-                                                        float2& sums, bool wants_patch) {
+                                                        TreeSums (&sums)[most_slots],
+                                                        bool wants_patch) {
   constexpr int nodes = tree_nodes<kOutputs>;
   const int columns = code.columns;
-  for_columns(code, [&](int kernel, int j) {
-    float x[9];
-    float y[nodes];
-    float g[nodes];
-    float parts[64] = {};
-    const bool is_live = j < columns;
-    const int column = is_live ? j : 0;
+  for_kernels(code, [&](int slot, int kernel, int first, int step) {
     const Four<float>* coefficients = block.coefficients + kernel;
-    grow_tree<float, nodes>(coefficients, code.kernels, block.patch + column, columns, x, y);
+    const int lane = threadIdx.x & 31;
+    for (int j = first; j - lane < columns; j += step) {
+      float x[9];
+      float y[nodes];
+      float g[nodes];
+      const bool is_live = j < columns;
+      const int column = is_live ? j : 0;
+      grow_tree<float, nodes>(coefficients, code.kernels, block.patch + column, columns, x, y);
 #pragma unroll
-    for (int s = 0; s < kOutputs; ++s) {
-      g[nodes - kOutputs + s] =
-          is_live ? update_input_gradient(code, block, 1 + s * code.kernels + kernel, column) : 0;
-    }
-    float g_own = 0;
-    float* staged = block.staging + kernel * neighbourhood * columns + column;
-#pragma unroll
-    for (int i = nodes - 1; i >= 0; --i) {
-      const Four<float> c = coefficients[i * code.kernels];
-      const float a = i < 8 ? x[i] : y[i < 8 ? 0 : 2 * i - 16];
-      const float b = i < 8 ? x[8] : y[i < 8 ? 0 : 2 * i - 15];
-      parts[4 * i] = g[i];
-      parts[4 * i + 1] = g[i] * a;
-      parts[4 * i + 2] = g[i] * b;
-      parts[4 * i + 3] = g[i] * a * b;
-      const float to_a = g[i] * fmaf(c.w, b, c.y);
-      const float to_b = g[i] * fmaf(c.w, a, c.z);
-      if (i >= 8) {
-        g[i < 8 ? 0 : 2 * i - 16] = to_a;
-        g[i < 8 ? 0 : 2 * i - 15] = to_b;
-      } else {
-        if (wants_patch && is_live) staged[i * columns] = to_a;
-        g_own += to_b;
+      for (int s = 0; s < kOutputs; ++s) {
+        g[nodes - kOutputs + s] =
+            is_live ? update_input_gradient(code, block, 1 + s * code.kernels + kernel, column) : 0;
       }
+#pragma unroll
+      for (int i = nodes - 1; i >= 8; --i) {
+        const Four<float> c = coefficients[i * code.kernels];
+        g[2 * i - 16] = g[i] * fmaf(c.w, y[2 * i - 15], c.y);
+        g[2 * i - 15] = g[i] * fmaf(c.w, y[2 * i - 16], c.z);
+      }
+      sums[slot].inner += folded_sums<8, nodes>(x, y, g);
+      sums[slot].leaf += folded_sums<0, 8>(x, y, g);
+      if (!wants_patch || !is_live) continue;
+      float* staged = block.staging + kernel * neighbourhood * columns + column;
+      float g_own = 0;
+#pragma unroll
+      for (int i = 7; i >= 0; --i) {
+        const Four<float> c = coefficients[i * code.kernels];
+        staged[i * columns] = g[i] * fmaf(c.w, x[8], c.y);
+        g_own += g[i] * fmaf(c.w, x[i], c.z);
+      }
+      staged[8 * columns] = g_own;
     }
-    if (wants_patch && is_live) staged[8 * columns] = g_own;
-    // Lane i ends with the sums 2 i and 2 i + 1.
-    fold_over_lanes<32>(parts);
-    sums.x += parts[0];
-    sums.y += parts[1];
   });
   __syncthreads();
 }
@@ -537,15 +623,16 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
 /// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
 template <int kNodes>
 __device__ __forceinline__ void store_tree_sums(const Code& code, float* staged,
-                                                const float2& sums) {
-  const int lane = threadIdx.x & 31;
-  float* of_warp = staged + threadIdx.x / 32 * 64;
-  of_warp[2 * lane] = sums.x;
-  of_warp[2 * lane + 1] = sums.y;
+                                                const TreeSums (&sums)[most_slots]) {
+  for_kernels(code, [&](int slot, int, int, int) {
+    float* of_warp = staged + (threadIdx.x / 32 + slot * warps()) * 64 + (threadIdx.x & 31);
+    of_warp[0] = sums[slot].leaf;
+    of_warp[32] = sums[slot].inner;
+  });
   __syncthreads();
-  const int parts = block_warps / code.kernels;
+  const int parts = max(1, warps() / code.kernels);
   auto* to = reinterpret_cast<float*>(code.block_sums + std::size_t(blockIdx.x) * code.gates);
-  for (int i = threadIdx.x; i < 4 * kNodes * code.kernels; i += block_threads) {
+  for (int i = threadIdx.x; i < 4 * kNodes * code.kernels; i += threads()) {
     const int kernel = i / 4 % code.kernels;
     const int node = i / 4 / code.kernels;
     float sum = 0;
@@ -565,7 +652,7 @@ __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>
     const Layer& layer = block.layers[l];
     const T* x = block.acts + layer.inputs_at;
     T* y = block.acts + layer.outputs_at;
-    for (int i = threadIdx.x; i < layer.gates * columns; i += block_threads) {
+    for (int i = threadIdx.x; i < layer.gates * columns; i += threads()) {
       const int at = layer.first_gate + i / columns;
       const std::uint32_t sources = code.wires[at].sources;
       const int j = i % columns;
@@ -593,7 +680,7 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
     const Layer& layer = block.layers[l];
     const float* x = block.acts + layer.inputs_at;
     float* edges = block.perceive_edges(l);
-    for (int of = threadIdx.x / 32; of < layer.gates; of += block_warps) {
+    for (int of = threadIdx.x / 32; of < layer.gates; of += warps()) {
       const Wires wires = code.wires[layer.first_gate + of];
       const Four<float> c = block.coefficients[layer.first_gate + of];
       const int a_row = static_cast<int>(wires.sources & 0xFFFF);
@@ -621,13 +708,8 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
 
 // ------------------------------------------------------------------ the update
 
-// A thread has the same four cells of the same gates of every layer; the wires and tables of the
-// next layer are on their way while this one is computed. Threads beyond the widest layer wait for
-// the end.
-
-__device__ __forceinline__ void wait_for_workers(const Code& code) {
-  asm volatile("bar.sync 1, %0;" ::"r"(code.workers) : "memory");
-}
+// A thread has the same four cells of the same gates of every layer. Where nothing is held, the
+// wires and tables of the next layer are on their way while this one is computed.
 
 template <class T>
 __device__ __forceinline__ const Four<T>& row(const T* from, int at) {
@@ -741,7 +823,7 @@ __device__ __forceinline__ void update_layers_at_once(const Code& code, const Bl
     layer = next;
     next = after;
     after = third;
-    wait_for_workers(code);
+    __syncthreads();
   }
 }
 
@@ -749,7 +831,7 @@ template <class T>
 __device__ __forceinline__ void update_layers_in_turn(const Code& code, const Block<T>& block) {
   const int bits = code.tile_bits - 2;
   const int v = threadIdx.x & ((1 << bits) - 1);
-  const int step = code.workers >> bits;
+  const int step = threads() >> bits;
   for (int l = code.perceive_layers; l < code.layers; ++l) {
     const Layer layer = block.layers[l];
     const T* x = block.acts + layer.inputs_at + 4 * v;
@@ -759,17 +841,115 @@ __device__ __forceinline__ void update_layers_in_turn(const Code& code, const Bl
       const Rows rows = sources_of(code, block.short_wires[at], at);
       y[of << bits] = gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
     }
-    wait_for_workers(code);
+    __syncthreads();
+  }
+}
+
+/// Layers of perception, where kernels are trees.
+template <int kOutputs>
+constexpr int tree_layers = kOutputs == 1 ? 4 : 3;
+
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+__device__ __forceinline__ Four<float> loaded(unsigned address, float) {
+  Four<float> v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(address));
+  return v;
+}
+__device__ __forceinline__ Four<unsigned> loaded(unsigned address, unsigned) {
+  Four<unsigned> v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(address));
+  return v;
+}
+__device__ __forceinline__ void store(unsigned address, const Four<float>& v) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v.x), "f"(v.y),
+               "f"(v.z), "f"(v.w)
+               : "memory");
+}
+__device__ __forceinline__ void store(unsigned address, const Four<unsigned>& v) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(v.x), "r"(v.y),
+               "r"(v.z), "r"(v.w)
+               : "memory");
+}
+
+constexpr unsigned row_bytes = 16;  ///< of four cells
+
+// Rows of inputs have 12 bits each, and these lie above the first.
+constexpr std::uint32_t held_row_mask = 0xFFF;
+constexpr std::uint32_t held_once = 1U << 12;
+constexpr std::uint32_t held_again = 1U << 13;
+constexpr std::uint32_t held_thrice = 1U << 14;
+
+/// What other blocks wrote.
+__device__ __forceinline__ Four<float> fetched_global(const Four<float>* from) {
+  const float4 v = __ldcg(reinterpret_cast<const float4*>(from));
+  return {v.x, v.y, v.z, v.w};
+}
+__device__ __forceinline__ Four<unsigned> fetched_global(const Four<unsigned>* from) {
+  const uint4 v = __ldcg(reinterpret_cast<const uint4*>(from));
+  return {v.x, v.y, v.z, v.w};
+}
+
+/// Reads what a thread keeps.
+template <class T, class F>
+__device__ __forceinline__ void hold(const Code& code, const Block<T>& block, Held<T, F>& held,
+                                     int perceive_layers) {
+#pragma unroll
+  for (int l = 0; l < F::held; ++l) {
+    held.sums[l] = {};
+    if (perceive_layers + l >= code.layers) continue;
+    const Layer& layer = code.layer[perceive_layers + l];
+    if (threadIdx.x >= layer.gates) continue;
+    const int position = layer.first_gate + threadIdx.x;
+    const Wires wires = code.wires[position];
+    held.sources[l] = wires.sources | ((wires.reads.rows & 0xFFFF) != 0 ? held_once : 0) |
+                      ((wires.reads.rows >> 16) != 0 ? held_again : 0) |
+                      (wires.reads.rest >= 0 ? held_thrice : 0);
+    held.edges[l] = wires.edges;
+    if constexpr (F::holds_coefficients) {
+      held.coefficients[l] = fetched_global(static_cast<const Four<T>*>(code.coefficients) + position);
+    }
   }
 }
 
 template <class T, class F>
-__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block) {
-  if (threadIdx.x < code.workers) {
-    if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
-    else update_layers_in_turn(code, block);
+__device__ __forceinline__ Four<T> held_coefficients(const Block<T>& block, const Held<T, F>& held,
+                                                     int l, const Layer& layer) {
+  if constexpr (F::holds_coefficients) return held.coefficients[l];
+  return loaded(shared_address(block.coefficients + layer.first_gate + threadIdx.x), T{});
+}
+
+/// Every thread has one gate of a layer at most, and four cells of it.
+template <class T, class F, int kPerceiveLayers>
+__device__ __forceinline__ void update_layers_held(const Code& code, const Block<T>& block,
+                                                   const Held<T, F>& held) {
+  const unsigned acts = shared_address(block.acts);
+#pragma unroll
+  for (int l = 0; l < F::held; ++l) {
+    if (kPerceiveLayers + l >= code.layers) continue;
+    const Layer& layer = code.layer[kPerceiveLayers + l];
+    if (threadIdx.x < layer.gates) {
+      const Four<T> c = held_coefficients(block, held, l, layer);
+      const unsigned from = acts + 4 * layer.inputs_at;
+      const Four<T> a = loaded(from + row_bytes * (held.sources[l] & held_row_mask), T{});
+      const Four<T> b = loaded(from + row_bytes * (held.sources[l] >> 16), T{});
+      store(acts + 4 * layer.outputs_at + row_bytes * threadIdx.x, gate(c, a, b));
+    }
+    __syncthreads();
   }
-  __syncthreads();
+}
+
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block,
+                                              const Held<T, F>& held) {
+  if constexpr (F::held > 0) update_layers_held<T, F, tree_layers<kOutputs>>(code, block, held);
+  else if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
+  else update_layers_in_turn(code, block);
 }
 
 /// The sums of a gate's lanes. Lanes exchange halves, so that each ends with a part of the four:
@@ -844,6 +1024,23 @@ __device__ __forceinline__ Paths paths_of(const Code& code, std::uint32_t wires,
   return paths;
 }
 
+/// What four cells of a gate add to its sums.
+__device__ __forceinline__ Four<float> products(const Four<float>& a, const Four<float>& b,
+                                                const Four<float>& g) {
+  const Four<float> ga = g * a;
+  return {total(g), total(ga), total(g * b), total(ga * b)};
+}
+
+/// The same, one cell after the other.
+__device__ __forceinline__ void add_products(Four<float>& sums, const Four<float>& a,
+                                             const Four<float>& b, const Four<float>& g) {
+  const Four<float> ga = g * a;
+  sums.x = (((sums.x + g.x) + g.y) + g.z) + g.w;
+  sums.y = (((sums.y + ga.x) + ga.y) + ga.z) + ga.w;
+  sums.z = fmaf(g.w, b.w, fmaf(g.z, b.z, fmaf(g.y, b.y, fmaf(g.x, b.x, sums.z))));
+  sums.w = fmaf(ga.w, b.w, fmaf(ga.z, b.z, fmaf(ga.y, b.y, fmaf(ga.x, b.x, sums.w))));
+}
+
 /// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
 __device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<float>& c,
                                                const Four<float>& a, const Four<float>& b,
@@ -856,8 +1053,7 @@ __device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<flo
     to[edges.a << bits] = to_a;
     to[edges.b << bits] = to_b;
   }
-  const Four<float> ga = g * a;
-  return {total(g), total(ga), total(g * b), total(ga * b)};
+  return products(a, b, g);
 }
 
 /// As `update_layers_at_once`, from the last layer to the first.
@@ -866,6 +1062,7 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
                                                                const Block<float>& block) {
   constexpr int bits = F::row_bits;
   constexpr int vectors = 1 << bits;
+  static_assert(bits == 2, "a lane ends with one of four sums");
   const int v = threadIdx.x & (vectors - 1);
   const int of = threadIdx.x >> bits;
   const int first = code.perceive_layers;
@@ -892,11 +1089,7 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
     const Four<float> b = fetched_row(x, paths.sources.b << bits);
     const bool is_live = of < layer.gates;
     float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_place(v);
-    Four<float> sum{};
-    if (is_live) {
-      if constexpr (bits == 0) sum = block.sums[at];
-      if constexpr (bits == 2) sum.x = *one_sum;
-    }
+    const float sum = is_live ? *one_sum : 0;
     const Four<float> next_c = fetched_coefficients<F>(block, next_at);
     const int after_at = position_in(after, of);
     const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
@@ -911,12 +1104,8 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
     }
     const Four<float> mine =
         pass_on(paths.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
-    if constexpr (bits == 0) {
-      if (is_live) block.sums[at] = sum + mine;
-    } else if constexpr (bits == 2) {
-      const SumPart part = exchanged(v, vectors, mine);
-      if (is_live) *one_sum = sum.x + part.one;
-    }
+    const SumPart part = exchanged(v, vectors, mine);
+    if (is_live) *one_sum = sum + part.one;
     paths = next_paths;
     c = next_c;
     at = next_at;
@@ -924,7 +1113,7 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
     layer = next;
     next = after;
     after = last;
-    wait_for_workers(code);
+    __syncthreads();
   }
 }
 
@@ -935,7 +1124,7 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
   const int v = threadIdx.x & (vectors - 1);
   const int first = threadIdx.x >> bits;
   const int warp_first = (threadIdx.x & ~31) >> bits;
-  const int step = code.workers >> bits;
+  const int step = threads() >> bits;
   for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
     const Layer layer = block.layers[l];
     const float* x = block.acts + layer.inputs_at + 4 * v;
@@ -954,32 +1143,73 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
                                        block.edges(l) + 4 * v, bits);
       add_to_sums(block.sums + at, is_live, v, vectors, mine);
     }
-    wait_for_workers(code);
+    __syncthreads();
+  }
+}
+
+/// As `update_layers_held`, from the last layer to the first. The edges of an output lie in known
+/// rows, if they are there.
+template <class F, int kPerceiveLayers>
+__device__ __forceinline__ void update_layers_backward_held(const Code& code,
+                                                            const Block<float>& block,
+                                                            Held<float, F>& held) {
+  const unsigned acts = shared_address(block.acts);
+  const int of = threadIdx.x;
+#pragma unroll
+  for (int l = F::held - 1; l >= 0; --l) {
+    if (kPerceiveLayers + l >= code.layers) continue;
+    const Layer& layer = code.layer[kPerceiveLayers + l];
+    if (of < layer.gates) {
+      const std::uint32_t sources = held.sources[l];
+      const unsigned above = shared_address(block.edges(kPerceiveLayers + l + 1)) + row_bytes;
+      const unsigned below = shared_address(block.edges(kPerceiveLayers + l));
+      const unsigned from = acts + 4 * layer.inputs_at;
+      Four<float> g{};
+      Four<float> again{};
+      if ((sources & held_once) != 0) g = loaded(above + row_bytes * of, float{});
+      if ((sources & held_again) != 0) {
+        again = loaded(above + row_bytes * (of + layer.gates), float{});
+      }
+      const Four<float> a = loaded(from + row_bytes * (sources & held_row_mask), float{});
+      const Four<float> b = loaded(from + row_bytes * (sources >> 16), float{});
+      const Four<float> c = held_coefficients(block, held, l, layer);
+      g = g + again;
+      if ((sources & held_thrice) != 0) {
+        g = g + loaded(above + row_bytes * 2 * layer.gates, float{});
+      }
+      store(below + row_bytes * (held.edges[l] & 0xFFFF), g * line(c.w, b, c.y));
+      store(below + row_bytes * (held.edges[l] >> 16), g * line(c.w, a, c.z));
+      add_products(held.sums[l], a, b, g);
+    }
+    __syncthreads();
   }
 }
 
 /// From the edges of the outputs to those of the inputs of the update.
-template <class F>
-__device__ __forceinline__ void update_layers_backward(const Code& code,
-                                                       const Block<float>& block) {
-  if (threadIdx.x < code.workers) {
-    if constexpr (F::one_gate) update_layers_backward_at_once<F>(code, block);
-    else update_layers_backward_in_turn(code, block);
+template <class F, int kOutputs>
+__device__ __forceinline__ void update_layers_backward(const Code& code, const Block<float>& block,
+                                                       Held<float, F>& held) {
+  if constexpr (F::held > 0) {
+    update_layers_backward_held<F, tree_layers<kOutputs>>(code, block, held);
+  } else if constexpr (F::one_gate) {
+    update_layers_backward_at_once<F>(code, block);
+  } else {
+    update_layers_backward_in_turn(code, block);
   }
-  __syncthreads();
 }
 
 // ------------------------------------------------------------------ steps
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block, int step) {
+__device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block,
+                                             const Held<T, F>& held, int step) {
   fill_patch(code, block, state_at<T>(code, step));
   if constexpr (kOutputs > 0) {
     perceive_trees<T, kOutputs>(code, block);
   } else {
     perceive_layers(code, block);
   }
-  update_layers<T, F>(code, block);
+  update_layers<T, F, kOutputs>(code, block, held);
 }
 
 template <class T>
@@ -987,7 +1217,7 @@ __device__ __forceinline__ void store_state(const Code& code, const Block<T>& bl
                                             int step) {
   const T* out = block.acts + block.layers[code.layers - 1].outputs_at;
   T* next = state_at<T>(code, step + 1);
-  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+  for (int j = threadIdx.x; j < code.columns; j += threads()) {
     const int at = j & (code.tile - 1);
     const int cell = tile * code.tile + at;
     if (cell >= code.cells) continue;
@@ -1002,20 +1232,130 @@ __device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& 
   auto* kept = reinterpret_cast<float4*>(code.kept_acts + (std::size_t(step) * code.tiles + tile) *
                                                               code.work.acts_words);
   auto* acts = reinterpret_cast<float4*>(block.acts);
-  for (int i = threadIdx.x; i < code.work.acts_words / 4; i += block_threads) {
+  for (int i = threadIdx.x; i < code.work.acts_words / 4; i += threads()) {
     if (is_saved) kept[i] = acts[i];
     else acts[i] = kept[i];
   }
   __syncthreads();
 }
 
+// Where activations are kept and shared memory holds them twice, steps take turns with the two
+// places. A step's activations leave while the next one is computed and return while the one after
+// is gone back through. The device copies by itself: a thread begins it, and all may wait for it.
+
+#if __CUDA_ARCH__ >= 900
+
+__device__ __forceinline__ void count_arrivals(std::uint64_t* arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrivals)) : "memory");
+}
+
+/// What threads did to shared memory comes before what copies do to it.
+__device__ __forceinline__ void let_copies_see() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+__device__ __forceinline__ void begin_leaving(float* to, const float* from, int words) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(shared_address(from)), "r"(4 * words)
+               : "memory");
+}
+/// Says that all that left before was of one step, or of none.
+__device__ __forceinline__ void end_step_of_leaving() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// Until what left in all steps but the last has been read from shared memory.
+__device__ __forceinline__ void wait_for_leaving() {
+  asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+}
+/// Until all have been written.
+__device__ __forceinline__ void wait_for_left() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+__device__ __forceinline__ void begin_return(float* to, const float* from, int words,
+                                             std::uint64_t* arrivals) {
+  const unsigned at = shared_address(arrivals);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(4 * words)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(4 * words), "r"(at)
+      : "memory");
+}
+/// `parity` is that of the returns to a place before this one.
+__device__ __forceinline__ void wait_for_return(std::uint64_t* arrivals, unsigned parity) {
+  unsigned is_there = 0;
+  while (is_there == 0) {
+    asm volatile(
+        "{\n .reg .pred p;\n"
+        " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+        " selp.b32 %0, 1, 0, p;\n}"
+        : "=r"(is_there)
+        : "r"(shared_address(arrivals)), "r"(parity)
+        : "memory");
+  }
+}
+
+#else  // the host never places activations twice
+
+__device__ __forceinline__ void count_arrivals(std::uint64_t*) {}
+__device__ __forceinline__ void let_copies_see() {}
+__device__ __forceinline__ void begin_leaving(float*, const float*, int) {}
+__device__ __forceinline__ void end_step_of_leaving() {}
+__device__ __forceinline__ void wait_for_leaving() {}
+__device__ __forceinline__ void wait_for_left() {}
+__device__ __forceinline__ void begin_return(float*, const float*, int, std::uint64_t*) {}
+__device__ __forceinline__ void wait_for_return(std::uint64_t*, unsigned) {}
+
+#endif
+
+__device__ __forceinline__ bool takes_turns(const Code& code) { return code.work.other_acts >= 0; }
+
+/// Turns to the activations of a step, where steps take turns.
+__device__ __forceinline__ void turn_to(const Code& code, Block<float>& block, int step) {
+  if (!takes_turns(code)) return;
+  block.acts = block.work + ((step & 1) != 0 ? code.work.other_acts : code.work.acts);
+  block.patch = block.acts + code.work.patch;
+  block.update_inputs = block.acts + code.work.update_inputs;
+  if (code.work.staging_in_acts) block.staging = block.update_inputs;
+}
+
+__device__ __forceinline__ float* kept_acts_of(const Code& code, int step) {
+  return code.kept_acts +
+         (std::size_t(step) * code.tiles + blockIdx.x) * std::size_t(code.work.acts_words);
+}
+
+/// Lets the activations of a step leave, but for the last two steps.
+__device__ __forceinline__ void let_leave(const Code& code, const Block<float>& block, int step) {
+  if (!takes_turns(code)) return;
+  let_copies_see();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (step + 2 < code.steps) {
+    begin_leaving(kept_acts_of(code, step), block.acts, code.work.acts_words);
+  }
+  end_step_of_leaving();
+}
+
+/// Calls back the activations of the step before the last one, into the place of this one's.
+__device__ __forceinline__ void call_back(const Code& code, const Block<float>& block, int step,
+                                          std::uint64_t (&arrivals)[2]) {
+  if (!takes_turns(code) || step < 2) return;
+  let_copies_see();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  begin_return(block.acts, kept_acts_of(code, step - 2), code.work.acts_words,
+               &arrivals[step & 1]);
+}
+
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void advance(const Code& code, Block<T>& block, int step,
-                                        bool keeps_acts) {
+__device__ __forceinline__ void advance(const Code& code, Block<T>& block, const Held<T, F>& held,
+                                        int step, bool keeps_acts) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    if (!code.one_tile) look_around(code, tile, block.around);
+    if (!code.one_tile) look_around<T>(code, tile, block.around);
     draw_fires(code, block, tile, step);
-    forward_tile<T, F, kOutputs>(code, block, step);
+    forward_tile<T, F, kOutputs>(code, block, held, step);
     if constexpr (std::is_same<T, float>::value) {
       if (keeps_acts) copy_acts(code, block, tile, step, true);
     }
@@ -1030,7 +1370,7 @@ __device__ __forceinline__ void fetch_gradients(const Code& code, const Block<fl
                                                 float* to, int step) {
   const float* read =
       code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
-  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
     // Who reads a cell at a place is the neighbour on the other side.
@@ -1070,7 +1410,7 @@ __device__ __forceinline__ void begin_backward(const Code& code, const Block<flo
   float* fetched = block.fetched;
   const bool is_last = step + 1 == code.steps;
   if (!is_last) fetch_gradients(code, block, fetched, step);
-  for (int j = threadIdx.x; j < code.columns; j += block_threads) {
+  for (int j = threadIdx.x; j < code.columns; j += threads()) {
     const int at = j & (code.tile - 1);
     float g = 0;
     if (is_last) {
@@ -1106,7 +1446,7 @@ template <int kOutputs>
 __device__ __forceinline__ void store_patch_gradients(const Code& code, const Block<float>& block,
                                                       int tile, int step) {
   float* read = code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
-  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += block_threads) {
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
     const int row = row_of(code, i);
     const int j = i - row * code.columns;
     const int cell = tile * code.tile + (j & (code.tile - 1));
@@ -1120,18 +1460,19 @@ __device__ __forceinline__ void store_patch_gradients(const Code& code, const Bl
 
 /// One step back. The activations of the step come first: they need nobody's gradients.
 template <class F, int kOutputs>
-__device__ __forceinline__ void retreat(const Code& code, Block<float>& block, int step,
-                                        bool acts_are_there, float2& sums) {
+__device__ __forceinline__ void retreat(const Code& code, Block<float>& block,
+                                        Held<float, F>& held, int step, bool acts_are_there,
+                                        TreeSums (&sums)[most_slots]) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    if (!code.one_tile) look_around(code, tile, block.around);
+    if (!code.one_tile) look_around<float>(code, tile, block.around);
+    if (step + 1 < code.steps || !code.one_tile) draw_fires(code, block, tile, step);
     if (!acts_are_there) {
-      draw_fires(code, block, tile, step);
       if (code.kept_acts != nullptr) copy_acts(code, block, tile, step, false);
-      else forward_tile<float, F, kOutputs>(code, block, step);
+      else forward_tile<float, F, kOutputs>(code, block, held, step);
     }
     wait_for_neighbours(code, block);
     begin_backward(code, block, tile, step);
-    update_layers_backward<F>(code, block);
+    update_layers_backward<F, kOutputs>(code, block, held);
     if constexpr (kOutputs > 0) {
       perceive_trees_backward<kOutputs>(code, block, sums, step > 0);
     } else {
@@ -1146,7 +1487,7 @@ __device__ __forceinline__ void retreat(const Code& code, Block<float>& block, i
 __device__ __forceinline__ void add_losses(const Code& code, double* parts) {
   double total = 0;
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += block_threads) {
+    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += threads()) {
       const int cell = tile * code.tile + (i & (code.tile - 1));
       const int c = i >> code.tile_bits;
       if (cell >= code.cells) continue;
@@ -1158,37 +1499,71 @@ __device__ __forceinline__ void add_losses(const Code& code, double* parts) {
   if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = total;
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (int i = 1; i < block_warps; ++i) total += parts[i];
+    for (int i = 1; i < warps(); ++i) total += parts[i];
     code.block_losses[blockIdx.x] = total;
   }
   __syncthreads();
 }
 
-/// The loss of all blocks, once all have theirs.
+/// The loss of all blocks, once all have theirs: by a warp, in a fixed tree.
 __device__ __forceinline__ void store_loss(const Code& code) {
-  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  if (blockIdx.x != 0 || threadIdx.x >= 32) return;
   double total = 0;
-  for (int i = 0; i < gridDim.x; ++i) total += __ldcg(code.block_losses + i);
-  *code.loss = static_cast<float>(total);
+  for (int i = threadIdx.x; i < gridDim.x; i += 32) total += __ldcg(code.block_losses + i);
+  for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+  if (threadIdx.x != 0) return;
+  const auto loss = static_cast<float>(total);
+  *code.loss = loss;
+  *code.seen_loss = loss;
+  if (!is_finite(loss)) *code.broken = code.launch;
 }
 
-/// Bits of the block's tiles that are not what they should be, and the samples that have some: 32
-/// to a word, of the group of each cell.
+/// Where the next launch goes on counting. All blocks must have begun.
+template <class T>
+__device__ __forceinline__ void leave_counts(const Code& code, const Block<T>& block) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  code.counted[0] = block.waits;
+  code.counted[1] = block.published;
+}
+
+/// Updates the parameters whose gradients this thread made, unless something is not finite.
+__device__ __forceinline__ void update_parameters(const Code& code, Block<float>& block) {
+  wait_for_all(code, block.waits);
+  const bool finite = __ldcg(code.broken) != code.launch;
+  const Update& update = code.update;
+  const int lane = threadIdx.x & 31;
+  const int logits = code.softmax ? 16 : 4;
+  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates; i += gridDim.x * warps()) {
+    if (lane >= logits) continue;
+    const std::size_t at = std::size_t{code.origin[i] & ~swapped_inputs} * logits + lane;
+    float parameter = code.logits[at];
+    if (finite) {
+      const float gradient =
+          noisy(update.factors, clipped(update.factors, code.logit_gradients[at]), at);
+      adamw(update.factors, parameter, update.first[at], update.second[at], gradient);
+    }
+    update.parameters[at] = parameter;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *update.finite = finite ? 1 : 0;
+}
+
+/// Bits of the block's tiles that are not what they should be, and the cells that have some.
 __device__ __forceinline__ void count_wrong(const Code& code) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    for (int i = threadIdx.x; i < code.tile; i += block_threads) {
-      const int cell = tile * code.tile + i;
-      if (cell >= code.cells) continue;
+    for (int i = threadIdx.x; i < code.tile; i += threads()) {
+      const int word = tile * code.tile + i;
+      if (word >= code.cells) continue;
+      const int there = all_cells(code) - word * 32;
+      const unsigned mask = there >= 32 ? ~0U : (1U << there) - 1;
       unsigned bits = 0;
-      unsigned samples = 0;
+      unsigned cells = 0;
       for (int c = 0; c < code.loss_channels; ++c) {
-        const Judged<unsigned> at = judged<unsigned>(code, c, cell);
-        const int there = code.samples - cell / code.grid_cells * 32;
-        const unsigned wrong = (at.y ^ at.wanted) & (there >= 32 ? ~0U : (1U << there) - 1);
+        const Judged<unsigned> at = judged<unsigned>(code, c, word);
+        const unsigned wrong = (at.y ^ at.wanted) & mask;
         bits += __popc(wrong);
-        samples |= wrong;
+        cells |= wrong;
       }
-      code.wrong[cell] = make_uint2(bits, samples);
+      code.wrong[word] = make_uint2(bits, cells);
     }
   }
 }
@@ -1197,7 +1572,7 @@ __device__ __forceinline__ void count_wrong(const Code& code) {
 
 template <class T>
 __device__ __forceinline__ void copy_all(const T* from, T* to, int count) {
-  for (int i = threadIdx.x; i < count; i += block_threads) to[i] = from[i];
+  for (int i = threadIdx.x; i < count; i += threads()) to[i] = from[i];
 }
 
 template <class T, class F>
@@ -1206,6 +1581,9 @@ __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Laye
       F::work_is_shared ? shared : code.scratch + std::size_t(blockIdx.x) * code.work.words;
   Block<T> block{};
   block.layers = layers;
+  block.work = work;
+  block.waits = __ldcg(code.counted);
+  block.published = __ldcg(code.counted + 1);
   block.around = reinterpret_cast<int*>(work + code.work.around);
   block.fires = reinterpret_cast<unsigned*>(work + code.work.fires);
   block.acts = reinterpret_cast<T*>(work + code.work.acts);
@@ -1222,9 +1600,11 @@ __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Laye
   }
   if constexpr (F::tables_are_shared) {
     block.short_wires = reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires);
+    block.input_reads = reinterpret_cast<Reads*>(shared + code.tables.input_reads);
     block.coefficients = reinterpret_cast<Four<T>*>(shared + code.tables.coefficients);
   } else {
     block.short_wires = code.short_wires;
+    block.input_reads = code.input_reads;
     block.coefficients = static_cast<const Four<T>*>(code.coefficients);
   }
   block.sums = code.tables.sums >= 0 ? reinterpret_cast<Four<float>*>(shared + code.tables.sums)
@@ -1242,26 +1622,28 @@ __device__ __forceinline__ void prepare(const Code& code, Block<T>& block, float
   copy_all(code.layer, layers, code.layers);
   if constexpr (F::tables_are_shared) {
     copy_all(code.short_wires, reinterpret_cast<std::uint32_t*>(shared + code.tables.short_wires),
-             code.gates);
+             F::held > 0 ? 0 : code.gates);
+    copy_all(code.input_reads, reinterpret_cast<Reads*>(shared + code.tables.input_reads),
+             code.input_rows);
   }
-  look_around(code, blockIdx.x, block.around);
+  look_around<T>(code, blockIdx.x, block.around);
   wait_for_all(code, block.waits);
   if constexpr (F::tables_are_shared) {
     auto* to = reinterpret_cast<float4*>(shared + code.tables.coefficients);
     const auto* from = static_cast<const float4*>(code.coefficients);
-    for (int i = threadIdx.x; i < code.gates; i += block_threads) to[i] = __ldcg(from + i);
+    for (int i = threadIdx.x; i < code.tables.gates; i += threads()) to[i] = __ldcg(from + i);
   }
   __syncthreads();
 }
 
 /// The rows of edges that nobody writes.
 __device__ __forceinline__ void clear_zero_rows(const Code& code, const Block<float>& block) {
-  for (int i = threadIdx.x; i < code.tile; i += block_threads) {
+  for (int i = threadIdx.x; i < code.tile; i += threads()) {
     block.edges_even[i] = 0;
     block.edges_odd[i] = 0;
   }
   if (block.perceive_edges_even != nullptr) {
-    for (int i = threadIdx.x; i < code.columns; i += block_threads) {
+    for (int i = threadIdx.x; i < code.columns; i += threads()) {
       block.perceive_edges_even[i] = 0;
       block.perceive_edges_odd[i] = 0;
     }
@@ -1269,25 +1651,45 @@ __device__ __forceinline__ void clear_zero_rows(const Code& code, const Block<fl
   __syncthreads();
 }
 
+template <class F>
+__device__ __forceinline__ void store_held_sums(const Code& code, const Held<float, F>& held,
+                                                Four<float>* to, int perceive_layers) {
+#pragma unroll
+  for (int l = 0; l < F::held; ++l) {
+    if (perceive_layers + l >= code.layers) continue;
+    const Layer& layer = code.layer[perceive_layers + l];
+    if (threadIdx.x < layer.gates) to[layer.first_gate + threadIdx.x] = held.sums[l];
+  }
+}
+
 template <class F, int kOutputs>
-__global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant__ Code code) {
+__global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ Code code) {
   extern __shared__ float4 shared_words[];
   __shared__ Layer layers[most_layers];
-  __shared__ double parts[block_warps];
+  __shared__ double parts[most_warps];
+  __shared__ std::uint64_t arrivals[2];
+  if (threadIdx.x < 2) count_arrivals(&arrivals[threadIdx.x]);
   float* shared = reinterpret_cast<float*>(shared_words);
   Block<float> block = placed<float, F>(code, shared, layers);
   prepare<float, F>(code, block, shared, layers);
-  const int perceive_gates = kOutputs > 0 ? block.layers[code.perceive_layers].first_gate : 0;
-  for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
-    block.sums[i] = {};
-  }
+  Held<float, F> held;
+  hold(code, block, held, tree_layers<kOutputs>);
+  const int first_summed = F::held > 0    ? code.gates
+                           : kOutputs > 0 ? block.layers[code.perceive_layers].first_gate
+                                          : 0;
+  for (int i = first_summed + threadIdx.x; i < code.gates; i += threads()) block.sums[i] = {};
   clear_zero_rows(code, block);
-  float2 sums = make_float2(0, 0);  // of trees
+  TreeSums sums[most_slots] = {};
 
   for (int step = 0; step < code.steps; ++step) {
+    turn_to(code, block, step);
+    if (takes_turns(code) && threadIdx.x == 0) wait_for_leaving();
     if (step > 0) wait_for_neighbours(code, block);
-    advance<float, F, kOutputs>(code, block, step, code.kept_acts != nullptr);
+    advance<float, F, kOutputs>(code, block, held, step,
+                                code.kept_acts != nullptr && !takes_turns(code));
+    let_leave(code, block, step);
   }
+  if (takes_turns(code) && threadIdx.x == 0) wait_for_left();
   add_losses(code, parts);
   const int stretch = code.keep_every;
   for (int first = (code.steps - 1) / stretch * stretch; first >= 0; first -= stretch) {
@@ -1296,39 +1698,52 @@ __global__ void __launch_bounds__(block_threads, 1) train(const __grid_constant_
       // The states of this stretch were written over.
       for (int step = first; step + 1 < end; ++step) {
         wait_for_neighbours(code, block);
-        advance<float, F, kOutputs>(code, block, step, false);
+        advance<float, F, kOutputs>(code, block, held, step, false);
       }
     }
     for (int step = end - 1; step >= first; --step) {
-      const bool acts_are_there = step + 1 == code.steps && code.one_tile;
-      retreat<F, kOutputs>(code, block, step, acts_are_there, sums);
+      turn_to(code, block, step);
+      const int returns = (code.steps - 1 - step) / 2;  // to this place, this one included
+      if (takes_turns(code) && returns > 0) {
+        wait_for_return(&arrivals[step & 1], (returns - 1) & 1);
+      }
+      const bool acts_are_there =
+          takes_turns(code) || (step + 1 == code.steps && code.one_tile);
+      retreat<F, kOutputs>(code, block, held, step, acts_are_there, sums);
+      call_back(code, block, step, arrivals);
     }
   }
+  auto* block_sums =
+      reinterpret_cast<Four<float>*>(code.block_sums) + std::size_t(blockIdx.x) * code.gates;
   if (code.tables.sums >= 0) {
-    for (int i = perceive_gates + threadIdx.x; i < code.gates; i += block_threads) {
-      reinterpret_cast<Four<float>*>(code.block_sums)[std::size_t(blockIdx.x) * code.gates + i] =
-          block.sums[i];
+    for (int i = first_summed + threadIdx.x; i < code.gates; i += threads()) {
+      block_sums[i] = block.sums[i];
     }
   }
+  store_held_sums(code, held, block_sums, tree_layers<kOutputs>);
   if constexpr (kOutputs > 0) {
     store_tree_sums<tree_nodes<kOutputs>>(code, block.staging, sums);
   }
   wait_for_all(code, block.waits);
   make_logit_gradients(code);
   store_loss(code);
+  if (code.update.parameters != nullptr) update_parameters(code, block);
+  leave_counts(code, block);
 }
 
 template <class T, class F, int kOutputs>
-__global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_constant__ Code code) {
+__global__ void __launch_bounds__(F::threads, 1) roll_out(const __grid_constant__ Code code) {
   extern __shared__ float4 shared_words[];
   __shared__ Layer layers[most_layers];
-  __shared__ double parts[block_warps];
+  __shared__ double parts[most_warps];
   float* shared = reinterpret_cast<float*>(shared_words);
   Block<T> block = placed<T, F>(code, shared, layers);
   prepare<T, F>(code, block, shared, layers);
+  Held<T, F> held;
+  hold(code, block, held, tree_layers<kOutputs>);
   for (int step = 0; step < code.steps; ++step) {
     if (step > 0) wait_for_neighbours(code, block);
-    advance<T, F, kOutputs>(code, block, step, false);
+    advance<T, F, kOutputs>(code, block, held, step, false);
   }
   if constexpr (std::is_same<T, float>::value) {
     add_losses(code, parts);
@@ -1338,6 +1753,7 @@ __global__ void __launch_bounds__(block_threads, 1) roll_out(const __grid_consta
     __syncthreads();
     count_wrong(code);
   }
+  leave_counts(code, block);
 }
 
 using Kernel = void (*)(const Code);
@@ -1350,27 +1766,32 @@ cudaError_t start(Kernel kernel, const Code& code, const Launch& launch) {
   void* arguments[] = {&copy};
   return cudaLaunchCooperativeKernel(
       reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(launch.blocks)),
-      dim3(block_threads), arguments, launch.shared_bytes, launch.stream);
+      dim3(static_cast<unsigned>(launch.threads)), arguments, launch.shared_bytes, launch.stream);
 }
 
 template <class F>
 Kernel training_kernel(int tree_outputs) {
-  return tree_outputs == 1 ? train<F, 1> : tree_outputs == 2 ? train<F, 2> : train<F, 0>;
+  if (tree_outputs == 1) return train<F, 1>;
+  if (tree_outputs == 2) return train<F, 2>;
+  if constexpr (F::held == 0) return train<F, 0>;
+  return nullptr;
 }
 
 template <class T, class F>
 Kernel rollout_kernel(int tree_outputs) {
-  return tree_outputs == 1   ? roll_out<T, F, 1>
-         : tree_outputs == 2 ? roll_out<T, F, 2>
-                             : roll_out<T, F, 0>;
+  if (tree_outputs == 1) return roll_out<T, F, 1>;
+  if (tree_outputs == 2) return roll_out<T, F, 2>;
+  if constexpr (F::held == 0) return roll_out<T, F, 0>;
+  return nullptr;
 }
 
 /// Calls `f` with the form of a launch that knows most.
 template <class Function>
 Kernel with_form(const Launch& launch, Function f) {
   if (!launch.work_is_shared) return f(Form<false, false, -1>());
-  if (launch.row_bits == 0 && launch.tables_are_shared) return f(Form<true, true, 0>());
-  if (launch.row_bits == 0) return f(Form<true, false, 0>());
+  if (launch.holding == Holding::sixteen) return f(HeldForm<16, 256, true>());
+  if (launch.holding == Holding::twenty) return f(HeldForm<20, 256, true>());
+  if (launch.holding == Holding::ten) return f(HeldForm<10, 512, false>());
   if (launch.row_bits == 2 && launch.tables_are_shared) return f(Form<true, true, 2>());
   return launch.tables_are_shared ? f(Form<true, true, -1>()) : f(Form<true, false, -1>());
 }

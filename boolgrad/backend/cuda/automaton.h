@@ -39,6 +39,9 @@ struct AutomatonShape {
   std::int64_t cells() const { return batch * height * width; }
 };
 
+/// Whether the device could keep activations without anybody waiting for it, and has memory enough.
+bool keeps_while_going_on(AutomatonShape shape);
+
 /// What is drawn, at the addresses where the host draws the same.
 struct AutomatonDraws {
   std::uint64_t seed = 0;

@@ -8,13 +8,14 @@
 
 #include "boolgrad/backend/automaton_layout.h"
 #include "boolgrad/backend/cuda/forms.h"
+#include "boolgrad/backend/cuda/optimiser_code.h"
 
 namespace boolgrad::cuda {
 
 using namespace layout;  // what the plan of a rule consists of
 
-constexpr int block_threads = 512;
-constexpr int block_warps = block_threads / 32;
+constexpr int most_threads = 512;
+constexpr int most_warps = most_threads / 32;
 constexpr int most_layers = 64;
 
 /// What is drawn for a launch. Streams are those of whoever draws the same on the host.
@@ -31,9 +32,18 @@ struct Draws {
   double share_scaled;  ///< times 2^32
 };
 
+/// How parameters are updated once their gradients are there.
+struct Update {
+  float* parameters;  ///< where the new ones go; null where nothing is updated
+  float* first;
+  float* second;
+  int* finite;  ///< on the host: whether they were
+  UpdateFactors factors;
+};
+
 struct Code {
   int channels, kernels, samples, height, width, steps, loss_channels;
-  int cells;       ///< words of them: one a cell, or one for a cell of 32 samples
+  int cells;       ///< words of them: one a cell, or one for 32 cells in a row
   int grid_cells;  ///< of one grid
   bool periodic;
   bool softmax;  ///< 16 logits a gate, else 4
@@ -41,7 +51,6 @@ struct Code {
   int tile, tile_bits, tiles;
   int columns;      ///< words of a row of the patch: channels times tile
   int column_bits;  ///< where that is a power of two; else -1
-  int workers;      ///< threads that walk through the layers of the update
   bool one_tile;    ///< a block at most
   Layer layer[most_layers];
   int places[neighbourhood];         ///< of the rows of a patch: 4 is the cell itself
@@ -76,11 +85,16 @@ struct Code {
   float4* block_sums;
   double* block_losses;
   float* loss;
+  float* seen_loss;  ///< the same on the host
   float* logit_gradients;
-  uint2* wrong;  ///< of a word of cells: wrong bits, and the samples that have some
+  uint2* wrong;  ///< on the host, of a word of cells: wrong bits, and the cells that have some
 
-  unsigned* barrier;  ///< 0 before a launch, as are the flags
+  unsigned* barrier;
   unsigned* flags;    ///< of blocks: what they have published
+  unsigned* counted;  ///< how far the launches before have counted: waits for all, and publishing
+  unsigned launch;    ///< the number of this launch
+  unsigned* broken;   ///< that number, where a gradient or the loss is not finite
+  Update update;
   Draws draws;
 
   // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
@@ -88,18 +102,37 @@ struct Code {
   struct {
     int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging, fetched,
         perceive_edges[2], words;  ///< -1: there are none of those edges
+    int other_acts;        ///< a second place for activations, in shared memory; -1: there is none
+    bool staging_in_acts;  ///< it takes their place
   } work;
   struct {
-    int coefficients, short_wires, sums;
+    int coefficients, short_wires, input_reads, sums;
+    int gates;  ///< that have coefficients here
   } tables;  ///< in shared memory, where they are there; sums may be -1
   float* scratch;
 };
 
+/// Whether threads keep in registers what belongs to their gates of the update: in up to so many
+/// layers, of 256 threads or, for ten, of 512.
+enum class Holding : std::uint8_t { nothing, ten, sixteen, twenty };
+
+constexpr int held_layers(Holding holding) {
+  return holding == Holding::ten       ? 10
+         : holding == Holding::sixteen ? 16
+         : holding == Holding::twenty  ? 20
+                                       : 0;
+}
+constexpr int held_threads(Holding holding) { return holding == Holding::ten ? 512 : 256; }
+constexpr bool holds_coefficients(Holding holding) {
+  return holding == Holding::sixteen || holding == Holding::twenty;
+}
+
 /// How a launch is made.
 struct Launch {
-  int blocks;
+  int blocks, threads;
   std::size_t shared_bytes;
   bool work_is_shared, tables_are_shared;
+  Holding holding;
   int row_bits;      ///< a row is 2^row_bits times four cells, a thread has one gate; -1 for others
   int tree_outputs;  ///< of kernels that are trees of 8, 4, 2 (and 1) gates; 0 for others
   cudaStream_t stream;
@@ -108,7 +141,7 @@ struct Launch {
 /// Loss, gradients and states of a training step. Every block must fit on the device at once.
 cudaError_t launch_training(const Code& code, const Launch& launch);
 
-/// States and loss of soft gates, or states and wrong bits of hard ones on words of 32 samples.
+/// States and loss of soft gates, or states and wrong bits of hard ones on words of 32 cells.
 cudaError_t launch_soft_rollout(const Code& code, const Launch& launch);
 cudaError_t launch_hard_rollout(const Code& code, const Launch& launch);
 

@@ -1,6 +1,7 @@
 #include "boolgrad/backend/cuda/memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -82,6 +83,18 @@ void* allocate(std::size_t bytes) { return pool().take(std::max<std::size_t>(byt
 
 void release(void* memory) noexcept {
   if (memory != nullptr) pool().give_back(memory);
+}
+
+void* allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocDefault),
+        "allocate memory of the host");
+  std::memset(memory, 0, bytes);
+  return memory;
+}
+
+void release_pinned(void* memory) noexcept {
+  if (memory != nullptr) cudaFreeHost(memory);
 }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {

@@ -22,6 +22,37 @@ void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void clear(void* memory, std::size_t bytes);
 
+/// Memory of the host that the device reads and writes by itself, without anybody waiting; all 0.
+void* allocate_pinned(std::size_t bytes);
+void release_pinned(void* memory) noexcept;
+
+/// Such memory, given back with the object.
+template <class T>
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  explicit PinnedArray(std::size_t count)
+      : data_(static_cast<T*>(allocate_pinned(count * sizeof(T)))), count_(count) {}
+  ~PinnedArray() { release_pinned(data_); }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  PinnedArray(PinnedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
 /// Memory on the device, given back with the object.
 template <class T>
 class DeviceArray {

@@ -1,7 +1,6 @@
 #include "boolgrad/backend/cuda/network.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -33,26 +32,6 @@ Rows rows_for(std::int64_t samples) {
 std::size_t row_floats(std::int64_t features, const Rows& rows) {
   return index(features) * index(rows.stride);
 }
-
-/// Memory of the host that the device reads and writes.
-template <class T>
-class PinnedArray {
- public:
-  explicit PinnedArray(std::size_t count) {
-    void* memory = nullptr;
-    check(cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocDefault),
-          "allocate memory of the host");
-    data_ = static_cast<T*>(memory);
-    std::memset(memory, 0, count * sizeof(T));
-  }
-  ~PinnedArray() { cudaFreeHost(data_); }
-  PinnedArray(const PinnedArray&) = delete;
-  PinnedArray& operator=(const PinnedArray&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_;
-};
 
 /// A stream of our own, as only such a one can be recorded.
 class OwnStream {
