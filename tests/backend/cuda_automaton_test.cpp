@@ -113,6 +113,10 @@ const std::vector<Scene>& scenes() {
       {{2, 16, {8, 4, 2, 1}, {24}}, {33, 3, 3, 2}, Border::periodic},
       {{3, 5, {8, 4, 2}, {64, 64}}, {2, 6, 6, 7}, Border::zero, 0.5, Parametrisation::sigmoid},
       {{1, 17, {8, 4, 2}, {20}}, {1, 4, 4, 3}},
+      // Sizes that kernels are made for: 16 kernels of 8 channels, up to 16 and up to 20 layers.
+      {{8, 16, {8, 4, 2}, {256, 256, 64, 8}}, {2, 7, 9, 9}, Border::zero, 0.6},
+      {{8, 16, {8, 4, 2, 1}, {128, 64, 32}}, {1, 8, 8, 6}, Border::periodic},
+      {{8, 16, {8, 4, 2}, std::vector<std::int64_t>(19, 64)}, {1, 6, 5, 5}},
       // More tiles than processors.
       {{2, 2, {8, 4}, {24, 12}}, {9, 40, 41, 2}},
       {{1, 4, {8, 4, 2}, {16, 8}}, {9, 40, 41, 3}, Border::zero, 0.7},

@@ -112,12 +112,6 @@ void place_work(Layout& layout, Use use) {
     above = std::max<std::int64_t>(above, 1 + code.channels);
     for (std::size_t i = 0; i < 2; ++i) code.work.edges[i] = work.take(rows[i] << code.tile_bits);
     code.work.leftover = work.take(columns);
-    // Fetched gradients are added up before anything else is written to these edges.
-    const std::size_t free_edges = (plan.layers.size() + 1) & 1;
-    const bool edges_hold_them =
-        (rows[free_edges] << code.tile_bits) >= (neighbourhood + 1) * columns;
-    code.work.fetched = edges_hold_them ? code.work.edges[free_edges] + code.tile
-                                        : work.take(neighbourhood * columns);
     code.work.perceive_edges[0] = -1;
     if (plan.tree_outputs > 0) {
       // What kernels give back to patches takes the place of activations that are done with.
@@ -142,11 +136,24 @@ int gates_with_tables(const RulePlan& plan, Holding holding) {
                                      : plan.gates();
 }
 
+/// Words of the rows that trees are spread over.
+std::size_t spread_words(const Code& code, int tree_outputs) {
+  return index(code.kernels) * index(spread_rows(tree_outputs)) *
+         index(tree_row_words(code.columns));
+}
+
 /// Words of tables in shared memory: coefficients, who reads the inputs and, where threads do not
 /// hold them, wires.
 std::size_t table_words(const RulePlan& plan, Holding holding) {
   return index(gates_with_tables(plan, holding)) * (holding == Holding::nothing ? 5 : 4) +
          plan.input_reads.size() * 2 + 12;  // and what aligning them takes
+}
+
+/// Words of shared memory of a form that holds.
+std::size_t held_words(const Layout& layout, Holding holding) {
+  const std::size_t spread =
+      holds_coefficients(holding) ? spread_words(layout.code, layout.plan.tree_outputs) : 0;
+  return index(layout.code.work.words) + table_words(layout.plan, holding) + spread;
 }
 
 /// What threads keep in registers. Rows must be four cells long, kernels trees, and activations,
@@ -157,12 +164,13 @@ Holding holding_for(const Layout& layout, std::size_t shared_words) {
     return Holding::nothing;
   }
   const int layers = static_cast<int>(plan.layers.size()) - plan.perceive_layers;
-  for (const Holding holding : {Holding::sixteen, Holding::twenty, Holding::ten}) {
-    const std::size_t needed = index(layout.code.work.words) + table_words(plan, holding);
-    if (layers <= held_layers(holding) && layout.width <= held_threads(holding) &&
-        needed <= shared_words) {
-      return holding;
-    }
+  const bool sizes_are_known = layout.code.kernels == 16 && layout.code.columns == 32;
+  for (const Holding holding :
+       {Holding::sixteen, Holding::twenty, Holding::twenty_of_any, Holding::eleven}) {
+    const bool fits = layers <= held_layers(holding) && layout.width <= held_threads(holding) &&
+                      held_words(layout, holding) <= shared_words;
+    const bool is_for_any = holding == Holding::twenty_of_any || holding == Holding::eleven;
+    if (fits && (sizes_are_known || is_for_any)) return holding;
   }
   return Holding::nothing;
 }
@@ -220,8 +228,7 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
 bool other_acts_fit(const Layout& layout, const Limits& limits) {
   const Code& code = layout.code;
   const Holding holding = holding_for(layout, limits.shared_words);
-  const std::size_t needed = index(code.work.words) + table_words(layout.plan, holding) +
-                             index(code.work.acts_words);
+  const std::size_t needed = held_words(layout, holding) + index(code.work.acts_words);
   return limits.copies_by_itself && holding != Holding::nothing &&
          code.tiles <= limits.processors && needed <= limits.shared_words;
 }
@@ -450,6 +457,10 @@ class Program {
         use_ == Use::training && !holds ? shared.take(std::int64_t{code_.gates} * 4) : -1;
     if (index(shared.words()) > limits_.shared_words) code_.tables.sums = -1;
     if (code_.tables.sums >= 0) used = shared.words();
+    if (use_ == Use::training && holds_coefficients(launch_.holding)) {
+      code_.work.tree_rows = shared.take(static_cast<std::int64_t>(spread_words(code_, launch_.tree_outputs)));
+      used = shared.words();
+    }
     launch_.shared_bytes = 4 * index(used);
     const bool one_gate = layout.width * code_.tile / 4 <= most_threads;
     launch_.row_bits = one_gate ? code_.tile_bits - 2 : -1;

@@ -49,6 +49,16 @@ __device__ __forceinline__ Four<float> line(float a, const Four<float>& x, float
 }
 __device__ __forceinline__ float total(const Four<float>& a) { return (a.x + a.y) + (a.z + a.w); }
 
+/// Adds what four cells of a gate add to its sums, one cell after the other.
+__device__ __forceinline__ void add_products(Four<float>& sums, const Four<float>& a,
+                                             const Four<float>& b, const Four<float>& g) {
+  const Four<float> ga = g * a;
+  sums.x = (((sums.x + g.x) + g.y) + g.z) + g.w;
+  sums.y = (((sums.y + ga.x) + ga.y) + ga.z) + ga.w;
+  sums.z = fmaf(g.w, b.w, fmaf(g.z, b.z, fmaf(g.y, b.y, fmaf(g.x, b.x, sums.z))));
+  sums.w = fmaf(ga.w, b.w, fmaf(ga.z, b.z, fmaf(ga.y, b.y, fmaf(ga.x, b.x, sums.w))));
+}
+
 // ------------------------------------------------------------------ the whole grid
 
 __device__ __forceinline__ unsigned acquired(const unsigned* at) {
@@ -87,20 +97,41 @@ struct Form {
   static constexpr bool tables_are_shared = kTables;
   static constexpr bool one_gate = kRowBits >= 0;
   enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0, held = 0, threads = most_threads };
+  enum : int { kernels = 0, columns = 0 };
   static constexpr bool holds_coefficients = false;
+  static constexpr bool spreads_trees = false;
 };
 
 /// The quickest form: a thread has four cells of one gate in each of up to kHeld layers of the
 /// update, and keeps in registers what belongs to those gates: wires, sums and, where so many
 /// threads have registers for them, coefficients.
-template <int kHeld, int kThreads, bool kCoefficients>
+///
+/// The numbers of kernels and of columns of a patch may be known too; 0 stands for any.
+template <int kHeld, int kThreads, bool kCoefficients, int kKernels = 0, int kColumns = 0>
 struct HeldForm {
   static constexpr bool work_is_shared = true;
   static constexpr bool tables_are_shared = true;
   static constexpr bool one_gate = true;
   enum : int { row_bits = 0, held = kHeld, threads = kThreads };
+  enum : int { kernels = kKernels, columns = kColumns };
   static constexpr bool holds_coefficients = kCoefficients;
+  /// Whether the sums of trees are made from what threads write, else over the lanes of warps.
+  static constexpr bool spreads_trees = kCoefficients;
 };
+
+template <class F>
+__device__ __forceinline__ int kernels_of(const Code& code) {
+  return F::kernels > 0 ? F::kernels : code.kernels;
+}
+template <class F>
+__device__ __forceinline__ int columns_of(const Code& code) {
+  return F::columns > 0 ? F::columns : code.columns;
+}
+/// The warps of a block.
+template <class F>
+__device__ __forceinline__ int warps_of() {
+  return F::threads / 32;
+}
 
 /// What threads of that form keep. Arrays are indexed by numbers known when compiled only.
 template <class T, class F>
@@ -129,7 +160,7 @@ struct Block {
   float* edges_odd;
   float* leftover;  ///< gradients of cells that did not fire
   float* staging;
-  float* fetched;
+  float* tree_rows;
   float* perceive_edges_even;
   float* perceive_edges_odd;
   float* work;
@@ -439,15 +470,25 @@ __device__ __forceinline__ void fill_patch(const Code& code, const Block<unsigne
     const int row = item >> code.tile_bits;
     const int at = item & (code.tile - 1);
     const int from = block.around[item * 32 + lane];
-    const unsigned* word = state + max(from, 0) / 32 * code.channels;
-#pragma unroll 4
-    for (int c = 0; c < code.channels; ++c) {
-      const bool bit = from >= 0 && (__ldcg(word + c) >> (from & 31) & 1) != 0;
-      const unsigned value = __ballot_sync(~0U, bit);
+    const unsigned* words = state + max(from, 0) / 32 * code.channels;
+    const auto take = [&](int c, unsigned word) {
+      const unsigned value = __ballot_sync(~0U, from >= 0 && (word >> (from & 31) & 1) != 0);
       const int j = (c << code.tile_bits) + at;
       if (lane == 0) block.patch[row * code.columns + j] = value;
       if (lane == 0 && row == code.own_row) block.update_inputs[j] = value;
+    };
+    int c = 0;
+    if (code.channels % 4 == 0) {
+#pragma unroll 4
+      for (; c < code.channels; c += 4) {
+        const uint4 four = __ldcg(reinterpret_cast<const uint4*>(words + c));
+        take(c, four.x);
+        take(c + 1, four.y);
+        take(c + 2, four.z);
+        take(c + 3, four.w);
+      }
     }
+    for (; c < code.channels; ++c) take(c, __ldcg(words + c));
   }
   __syncthreads();
 }
@@ -479,34 +520,34 @@ constexpr int most_slots = 2;
 
 /// Calls `f(slot, kernel, column, step)` for the kernels of this warp: `column` is the first of
 /// this thread's, which are `step` apart. Whole warps are called; columns may be beyond the last.
-template <class F>
-__device__ __forceinline__ void for_kernels(const Code& code, F f) {
+template <class F, class Function>
+__device__ __forceinline__ void for_kernels(const Code& code, Function f) {
+  const int kernels = kernels_of<F>(code);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x & 31;
-  const int parts = max(1, warps() / code.kernels);
-  const int part = parts == 1 ? 0 : warp / code.kernels;
+  const int parts = kernels >= warps_of<F>() ? 1 : warps_of<F>() / kernels;
+  const int part = parts == 1 ? 0 : warp / kernels;
   if (part >= parts) return;
 #pragma unroll
   for (int slot = 0; slot < most_slots; ++slot) {
-    const int kernel = warp - part * code.kernels + slot * warps();
-    if (kernel < code.kernels) f(slot, kernel, part * 32 + lane, parts * 32);
+    const int kernel = warp - part * kernels + slot * warps_of<F>();
+    if (kernel < kernels) f(slot, kernel, part * 32 + lane, parts * 32);
   }
 }
 
-template <class T, int kOutputs>
+template <class T, class F, int kOutputs>
 __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>& block) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = code.columns;
-  for_kernels(code, [&](int, int kernel, int first, int step) {
+  const int columns = columns_of<F>(code);
+  const int kernels = kernels_of<F>(code);
+  for_kernels<F>(code, [&](int, int kernel, int first, int step) {
     for (int j = first; j < columns; j += step) {
       T x[9];
       T y[nodes];
-      grow_tree<T, nodes>(block.coefficients + kernel, code.kernels, block.patch + j, columns, x,
-                          y);
+      grow_tree<T, nodes>(block.coefficients + kernel, kernels, block.patch + j, columns, x, y);
 #pragma unroll
       for (int s = 0; s < kOutputs; ++s) {
-        block.update_inputs[(1 + s * code.kernels + kernel) * columns + j] =
-            y[nodes - kOutputs + s];
+        block.update_inputs[(1 + s * kernels + kernel) * columns + j] = y[nodes - kOutputs + s];
       }
     }
   });
@@ -575,14 +616,61 @@ __device__ __forceinline__ float folded_sums(const float (&x)[9], const float (&
   return parts[0];
 }
 
-/// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
-template <int kOutputs>
-__device__ __forceinline__ void perceive_trees_backward(const Code& code, const Block<float>& block,
-                                                        TreeSums (&sums)[most_slots],
-                                                        bool wants_patch) {
+/// The sums of a thread for the tables of trees: of its lane, for the kernels of its warp; or of
+/// one node of one kernel.
+struct AllTreeSums {
+  TreeSums of_lane[most_slots];
+  Four<float> of_node;
+};
+
+/// Writes what the sums of a tree are made of, for a column: gradients of all nodes, and values of
+/// those that others read.
+template <class F, int kOutputs>
+__device__ __forceinline__ void spread_column(const Code& code, const Block<float>& block,
+                                              int kernel, int column,
+                                              const float (&y)[tree_nodes<kOutputs>],
+                                              const float (&g)[tree_nodes<kOutputs>]) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = code.columns;
-  for_kernels(code, [&](int slot, int kernel, int first, int step) {
+  const int words = tree_row_words(columns_of<F>(code));
+  float* to = block.tree_rows + kernel * spread_rows(kOutputs) * words + column;
+#pragma unroll
+  for (int i = 0; i < nodes; ++i) to[i * words] = g[i];
+#pragma unroll
+  for (int i = 0; i < nodes - kOutputs; ++i) to[(nodes + i) * words] = y[i];
+}
+
+/// Adds up what was spread: a thread has a node of a kernel.
+template <class F, int kOutputs>
+__device__ __forceinline__ void add_spread_columns(const Code& code, const Block<float>& block,
+                                                   Four<float>& sum) {
+  constexpr int nodes = tree_nodes<kOutputs>;
+  const int kernels = kernels_of<F>(code);
+  const int columns = columns_of<F>(code);
+  const int words = tree_row_words(columns);
+  const int node = threadIdx.x / kernels;
+  if (node >= nodes) return;
+  const float* rows = block.tree_rows + threadIdx.x % kernels * spread_rows(kOutputs) * words;
+  const auto spread = [&](int row) {
+    return reinterpret_cast<const Four<float>*>(rows + row * words);
+  };
+  const auto patch = [&](int row) {
+    return reinterpret_cast<const Four<float>*>(block.patch + row * columns);
+  };
+  const Four<float>* g = spread(node);
+  const Four<float>* a = node < 8 ? patch(node) : spread(nodes + 2 * node - 16);
+  const Four<float>* b = node < 8 ? patch(8) : spread(nodes + 2 * node - 15);
+#pragma unroll 4
+  for (int i = 0; i < columns / 4; ++i) add_products(sum, a[i], b[i], g[i]);
+}
+
+/// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
+template <class F, int kOutputs>
+__device__ __forceinline__ void perceive_trees_backward(const Code& code, const Block<float>& block,
+                                                        AllTreeSums& sums, bool wants_patch) {
+  constexpr int nodes = tree_nodes<kOutputs>;
+  const int columns = columns_of<F>(code);
+  const int kernels = kernels_of<F>(code);
+  for_kernels<F>(code, [&](int slot, int kernel, int first, int step) {
     const Four<float>* coefficients = block.coefficients + kernel;
     const int lane = threadIdx.x & 31;
     for (int j = first; j - lane < columns; j += step) {
@@ -591,26 +679,30 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
       float g[nodes];
       const bool is_live = j < columns;
       const int column = is_live ? j : 0;
-      grow_tree<float, nodes>(coefficients, code.kernels, block.patch + column, columns, x, y);
+      grow_tree<float, nodes>(coefficients, kernels, block.patch + column, columns, x, y);
 #pragma unroll
       for (int s = 0; s < kOutputs; ++s) {
         g[nodes - kOutputs + s] =
-            is_live ? update_input_gradient(code, block, 1 + s * code.kernels + kernel, column) : 0;
+            is_live ? update_input_gradient(code, block, 1 + s * kernels + kernel, column) : 0;
       }
 #pragma unroll
       for (int i = nodes - 1; i >= 8; --i) {
-        const Four<float> c = coefficients[i * code.kernels];
+        const Four<float> c = coefficients[i * kernels];
         g[2 * i - 16] = g[i] * fmaf(c.w, y[2 * i - 15], c.y);
         g[2 * i - 15] = g[i] * fmaf(c.w, y[2 * i - 16], c.z);
       }
-      sums[slot].inner += folded_sums<8, nodes>(x, y, g);
-      sums[slot].leaf += folded_sums<0, 8>(x, y, g);
+      if constexpr (F::spreads_trees) {
+        if (is_live) spread_column<F, kOutputs>(code, block, kernel, column, y, g);
+      } else {
+        sums.of_lane[slot].inner += folded_sums<8, nodes>(x, y, g);
+        sums.of_lane[slot].leaf += folded_sums<0, 8>(x, y, g);
+      }
       if (!wants_patch || !is_live) continue;
       float* staged = block.staging + kernel * neighbourhood * columns + column;
       float g_own = 0;
 #pragma unroll
       for (int i = 7; i >= 0; --i) {
-        const Four<float> c = coefficients[i * code.kernels];
+        const Four<float> c = coefficients[i * kernels];
         staged[i * columns] = g[i] * fmaf(c.w, x[8], c.y);
         g_own += g[i] * fmaf(c.w, x[i], c.z);
       }
@@ -618,13 +710,22 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
     }
   });
   __syncthreads();
+  if constexpr (F::spreads_trees) add_spread_columns<F, kOutputs>(code, block, sums.of_node);
+}
+
+/// The sums of threads that had a node.
+template <int kNodes>
+__device__ __forceinline__ void store_tree_sums(const Code& code, const Four<float>& sum) {
+  if (threadIdx.x >= kNodes * code.kernels) return;
+  reinterpret_cast<Four<float>*>(
+      code.block_sums)[std::size_t(blockIdx.x) * code.gates + threadIdx.x] = sum;
 }
 
 /// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
-template <int kNodes>
+template <class F, int kNodes>
 __device__ __forceinline__ void store_tree_sums(const Code& code, float* staged,
                                                 const TreeSums (&sums)[most_slots]) {
-  for_kernels(code, [&](int slot, int, int, int) {
+  for_kernels<F>(code, [&](int slot, int, int, int) {
     float* of_warp = staged + (threadIdx.x / 32 + slot * warps()) * 64 + (threadIdx.x & 31);
     of_warp[0] = sums[slot].leaf;
     of_warp[32] = sums[slot].inner;
@@ -1031,16 +1132,6 @@ __device__ __forceinline__ Four<float> products(const Four<float>& a, const Four
   return {total(g), total(ga), total(g * b), total(ga * b)};
 }
 
-/// The same, one cell after the other.
-__device__ __forceinline__ void add_products(Four<float>& sums, const Four<float>& a,
-                                             const Four<float>& b, const Four<float>& g) {
-  const Four<float> ga = g * a;
-  sums.x = (((sums.x + g.x) + g.y) + g.z) + g.w;
-  sums.y = (((sums.y + ga.x) + ga.y) + ga.z) + ga.w;
-  sums.z = fmaf(g.w, b.w, fmaf(g.z, b.z, fmaf(g.y, b.y, fmaf(g.x, b.x, sums.z))));
-  sums.w = fmaf(ga.w, b.w, fmaf(ga.z, b.z, fmaf(ga.y, b.y, fmaf(ga.x, b.x, sums.w))));
-}
-
 /// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
 __device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<float>& c,
                                                const Four<float>& a, const Four<float>& b,
@@ -1205,7 +1296,7 @@ __device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& b
                                              const Held<T, F>& held, int step) {
   fill_patch(code, block, state_at<T>(code, step));
   if constexpr (kOutputs > 0) {
-    perceive_trees<T, kOutputs>(code, block);
+    perceive_trees<T, F, kOutputs>(code, block);
   } else {
     perceive_layers(code, block);
   }
@@ -1365,22 +1456,23 @@ __device__ __forceinline__ void advance(const Code& code, Block<T>& block, const
   publish(code, block);
 }
 
-/// What the neighbours give back to the cells of a tile, [9][columns] in the place of the edges.
-__device__ __forceinline__ void fetch_gradients(const Code& code, const Block<float>& block,
-                                                float* to, int step) {
+/// What the neighbours give back to a channel of a cell of a tile, in a fixed order.
+__device__ __forceinline__ float returned_gradient(const Code& code, const Block<float>& block,
+                                                   int c, int at, int step) {
   const float* read =
       code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
-  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
-    const int row = row_of(code, i);
-    const int j = i - row * code.columns;
+  float parts[neighbourhood];
+#pragma unroll
+  for (int row = 0; row < neighbourhood; ++row) {
     // Who reads a cell at a place is the neighbour on the other side.
-    const int from = block.around[(code.opposite[row] << code.tile_bits) + (j & (code.tile - 1))];
-    to[i] =
-        from < 0
-            ? 0
-            : __ldcg(read + (from * neighbourhood + row) * code.channels + (j >> code.tile_bits));
+    const int from = block.around[(code.opposite[row] << code.tile_bits) + at];
+    parts[row] =
+        from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * code.channels + c);
   }
-  __syncthreads();
+  float g = 0;
+#pragma unroll
+  for (int row = 0; row < neighbourhood; ++row) g += parts[row];
+  return g;
 }
 
 /// A channel of a cell in the end, and what it should be.
@@ -1406,19 +1498,12 @@ __device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell
 __device__ __forceinline__ void begin_backward(const Code& code, const Block<float>& block,
                                                int tile, int step) {
   float* upstream = block.edges(code.layers) + code.tile;
-  // The patch is still needed; nothing else is in this place yet.
-  float* fetched = block.fetched;
   const bool is_last = step + 1 == code.steps;
-  if (!is_last) fetch_gradients(code, block, fetched, step);
   for (int j = threadIdx.x; j < code.columns; j += threads()) {
     const int at = j & (code.tile - 1);
-    float g = 0;
-    if (is_last) {
-      g = loss_gradient(code, j >> code.tile_bits, tile * code.tile + at);
-    } else {
-#pragma unroll
-      for (int row = 0; row < neighbourhood; ++row) g += fetched[row * code.columns + j];
-    }
+    const int c = j >> code.tile_bits;
+    const float g = is_last ? loss_gradient(code, c, tile * code.tile + at)
+                            : returned_gradient(code, block, c, at, step);
     const bool fires = block.fires[at] != 0;
     upstream[j] = fires ? g : 0;
     block.leftover[j] = fires ? 0 : g;
@@ -1458,23 +1543,29 @@ __device__ __forceinline__ void store_patch_gradients(const Code& code, const Bl
   __syncthreads();
 }
 
-/// One step back. The activations of the step come first: they need nobody's gradients.
+/// One step back. The activations of the step come first: they need nobody's gradients. Where
+/// blocks have more than one tile, this is also where the last step is taken.
 template <class F, int kOutputs>
 __device__ __forceinline__ void retreat(const Code& code, Block<float>& block,
                                         Held<float, F>& held, int step, bool acts_are_there,
-                                        TreeSums (&sums)[most_slots]) {
+                                        AllTreeSums& sums) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
     if (!code.one_tile) look_around<float>(code, tile, block.around);
     if (step + 1 < code.steps || !code.one_tile) draw_fires(code, block, tile, step);
     if (!acts_are_there) {
-      if (code.kept_acts != nullptr) copy_acts(code, block, tile, step, false);
+      const bool is_new = step + 1 == code.steps;
+      if (code.kept_acts != nullptr && !is_new) copy_acts(code, block, tile, step, false);
       else forward_tile<float, F, kOutputs>(code, block, held, step);
+      if (is_new) {
+        store_state(code, block, tile, step);
+        __syncthreads();
+      }
     }
     wait_for_neighbours(code, block);
     begin_backward(code, block, tile, step);
     update_layers_backward<F, kOutputs>(code, block, held);
     if constexpr (kOutputs > 0) {
-      perceive_trees_backward<kOutputs>(code, block, sums, step > 0);
+      perceive_trees_backward<F, kOutputs>(code, block, sums, step > 0);
     } else {
       perceive_layers_backward(code, block);
     }
@@ -1593,7 +1684,7 @@ __device__ __forceinline__ Block<T> placed(const Code& code, float* shared, Laye
   block.edges_odd = work + code.work.edges[1];
   block.leftover = work + code.work.leftover;
   block.staging = work + code.work.staging;
-  block.fetched = work + code.work.fetched;
+  block.tree_rows = work + code.work.tree_rows;
   if (code.work.perceive_edges[0] >= 0) {
     block.perceive_edges_even = work + code.work.perceive_edges[0];
     block.perceive_edges_odd = work + code.work.perceive_edges[1];
@@ -1668,7 +1759,7 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
   __shared__ Layer layers[most_layers];
   __shared__ double parts[most_warps];
   __shared__ std::uint64_t arrivals[2];
-  if (threadIdx.x < 2) count_arrivals(&arrivals[threadIdx.x]);
+  if (takes_turns(code) && threadIdx.x < 2) count_arrivals(&arrivals[threadIdx.x]);
   float* shared = reinterpret_cast<float*>(shared_words);
   Block<float> block = placed<float, F>(code, shared, layers);
   prepare<float, F>(code, block, shared, layers);
@@ -1679,9 +1770,10 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
                                           : 0;
   for (int i = first_summed + threadIdx.x; i < code.gates; i += threads()) block.sums[i] = {};
   clear_zero_rows(code, block);
-  TreeSums sums[most_slots] = {};
+  AllTreeSums sums = {};
 
-  for (int step = 0; step < code.steps; ++step) {
+  const int steps_ahead = code.one_tile ? code.steps : code.steps - 1;
+  for (int step = 0; step < steps_ahead; ++step) {
     turn_to(code, block, step);
     if (takes_turns(code) && threadIdx.x == 0) wait_for_leaving();
     if (step > 0) wait_for_neighbours(code, block);
@@ -1690,7 +1782,6 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
     let_leave(code, block, step);
   }
   if (takes_turns(code) && threadIdx.x == 0) wait_for_left();
-  add_losses(code, parts);
   const int stretch = code.keep_every;
   for (int first = (code.steps - 1) / stretch * stretch; first >= 0; first -= stretch) {
     const int end = min(first + stretch, code.steps);
@@ -1700,6 +1791,7 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
         wait_for_neighbours(code, block);
         advance<float, F, kOutputs>(code, block, held, step, false);
       }
+      wait_for_neighbours(code, block);
     }
     for (int step = end - 1; step >= first; --step) {
       turn_to(code, block, step);
@@ -1721,9 +1813,12 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
     }
   }
   store_held_sums(code, held, block_sums, tree_layers<kOutputs>);
-  if constexpr (kOutputs > 0) {
-    store_tree_sums<tree_nodes<kOutputs>>(code, block.staging, sums);
+  if constexpr (F::spreads_trees) {
+    store_tree_sums<tree_nodes<kOutputs>>(code, sums.of_node);
+  } else if constexpr (kOutputs > 0) {
+    store_tree_sums<F, tree_nodes<kOutputs>>(code, block.staging, sums.of_lane);
   }
+  add_losses(code, parts);
   wait_for_all(code, block.waits);
   make_logit_gradients(code);
   store_loss(code);
@@ -1789,9 +1884,10 @@ Kernel rollout_kernel(int tree_outputs) {
 template <class Function>
 Kernel with_form(const Launch& launch, Function f) {
   if (!launch.work_is_shared) return f(Form<false, false, -1>());
-  if (launch.holding == Holding::sixteen) return f(HeldForm<16, 256, true>());
-  if (launch.holding == Holding::twenty) return f(HeldForm<20, 256, true>());
-  if (launch.holding == Holding::ten) return f(HeldForm<10, 512, false>());
+  if (launch.holding == Holding::sixteen) return f(HeldForm<16, 256, true, 16, 32>());
+  if (launch.holding == Holding::twenty) return f(HeldForm<20, 256, true, 16, 32>());
+  if (launch.holding == Holding::twenty_of_any) return f(HeldForm<20, 256, true>());
+  if (launch.holding == Holding::eleven) return f(HeldForm<11, 512, false>());
   if (launch.row_bits == 2 && launch.tables_are_shared) return f(Form<true, true, 2>());
   return launch.tables_are_shared ? f(Form<true, true, -1>()) : f(Form<true, false, -1>());
 }

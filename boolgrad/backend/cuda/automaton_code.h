@@ -18,6 +18,15 @@ constexpr int most_threads = 512;
 constexpr int most_warps = most_threads / 32;
 constexpr int most_layers = 64;
 
+/// Rows of a tree: gradients of 15 nodes and values of 14, or of 14 and 12. An odd number of rows
+/// that are an odd number of vectors long: kernels lie on different banks.
+__host__ __device__ constexpr int spread_rows(int tree_outputs) {
+  return tree_outputs == 1 ? 29 : 27;
+}
+__host__ __device__ constexpr int tree_row_words(int columns) {
+  return columns % 8 == 0 ? columns + 4 : columns;
+}
+
 /// What is drawn for a launch. Streams are those of whoever draws the same on the host.
 struct Draws {
   std::uint64_t seed;
@@ -100,10 +109,11 @@ struct Code {
   // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
   // fit, in this much global memory a block; so do the tables, all or none.
   struct {
-    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging, fetched,
+    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging,
         perceive_edges[2], words;  ///< -1: there are none of those edges
     int other_acts;        ///< a second place for activations, in shared memory; -1: there is none
     bool staging_in_acts;  ///< it takes their place
+    int tree_rows;         ///< for [kernels][spread_rows()] rows, where trees are spread
   } work;
   struct {
     int coefficients, short_wires, input_reads, sums;
@@ -113,18 +123,20 @@ struct Code {
 };
 
 /// Whether threads keep in registers what belongs to their gates of the update: in up to so many
-/// layers, of 256 threads or, for ten, of 512.
-enum class Holding : std::uint8_t { nothing, ten, sixteen, twenty };
+/// layers, of 256 threads or, for eleven, of 512. Sixteen and twenty are for sixteen kernels and
+/// patches of 32 columns, as most have that are published.
+enum class Holding : std::uint8_t { nothing, eleven, sixteen, twenty, twenty_of_any };
 
 constexpr int held_layers(Holding holding) {
-  return holding == Holding::ten       ? 10
+  return holding == Holding::eleven    ? 11
          : holding == Holding::sixteen ? 16
-         : holding == Holding::twenty  ? 20
-                                       : 0;
+         : holding == Holding::nothing ? 0
+                                       : 20;
 }
-constexpr int held_threads(Holding holding) { return holding == Holding::ten ? 512 : 256; }
+constexpr int held_threads(Holding holding) { return holding == Holding::eleven ? 512 : 256; }
+/// Where coefficients are held, trees are spread.
 constexpr bool holds_coefficients(Holding holding) {
-  return holding == Holding::sixteen || holding == Holding::twenty;
+  return holding != Holding::nothing && holding != Holding::eleven;
 }
 
 /// How a launch is made.
