@@ -396,9 +396,9 @@ __device__ __forceinline__ bool rounds(const Code& code, int step, int cell) {
 
 __device__ __forceinline__ float next_value(const Code& code, int step, int cell, unsigned fires,
                                             float updated, float own) {
-  const float value = fires != 0 ? updated : own;
-  if (!rounds(code, step, cell)) return value;
-  return value > 0.5F ? 1.F : 0.F;
+  if (fires == 0) return own;
+  if (!rounds(code, step, cell)) return updated;
+  return updated > 0.5F ? 1.F : 0.F;
 }
 __device__ __forceinline__ unsigned next_value(const Code&, int, int, unsigned fires,
                                                unsigned updated, unsigned own) {
