@@ -22,21 +22,22 @@ std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& si
   for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
   for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
   const Memory memory = options.memory.value_or(Memory{});
-  cuda::AutomatonShape shape{.channels = rule.channels(),
-                           .kernels = rule.kernels(),
-                           .batch = size.batch,
-                           .height = size.height,
-                           .width = size.width,
-                           .steps = size.steps,
-                           .loss_channels = options.loss_channels,
-                           .periodic = rule.border() == Border::periodic,
-                           .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
-                           .loss = options.loss,
-                           .focal_gamma = options.focal_gamma,
-                           .keep_every = memory.policy == MemoryPolicy::some_states ? memory.every : 1,
-                           .keep_activations = memory.policy == MemoryPolicy::everything,
-                           .perceive = perceive,
-                           .update = update};
+  cuda::AutomatonShape shape{
+      .channels = rule.channels(),
+      .kernels = rule.kernels(),
+      .batch = size.batch,
+      .height = size.height,
+      .width = size.width,
+      .steps = size.steps,
+      .loss_channels = options.loss_channels,
+      .periodic = rule.border() == Border::periodic,
+      .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
+      .loss = options.loss,
+      .focal_gamma = options.focal_gamma,
+      .keep_every = memory.policy == MemoryPolicy::some_states ? memory.every : 1,
+      .keep_activations = memory.policy == MemoryPolicy::everything,
+      .perceive = perceive,
+      .update = update};
   if (!options.memory) shape.keep_activations = cuda::keeps_while_going_on(shape);
   auto device = std::make_unique<cuda::Automaton>(shape, options.optimiser);
   send(rule, *device);

@@ -32,14 +32,14 @@ bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
 CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, AutomatonLearner& learner)
     : experiment_(experiment),
       learner_(learner),
-      device_(on_cuda(learner.rule(), learner.size(),
-                      {.loss_channels = learner.task().channels(),
-                       .loss = cuda_loss(experiment.training.loss),
-                       .focal_gamma = experiment.training.focal_gamma,
-                       .memory = experiment.automaton.memory.empty()
-                                     ? std::nullopt
-                                     : std::optional(learner.memory()),
-                       .optimiser = cuda_optimiser(experiment)})) {
+      device_(
+          on_cuda(learner.rule(), learner.size(),
+                  {.loss_channels = learner.task().channels(),
+                   .loss = cuda_loss(experiment.training.loss),
+                   .focal_gamma = experiment.training.focal_gamma,
+                   .memory = experiment.automaton.memory.empty() ? std::nullopt
+                                                                 : std::optional(learner.memory()),
+                   .optimiser = cuda_optimiser(experiment)})) {
   const AutomatonTask& task = learner.task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {

@@ -86,10 +86,9 @@ TEST_F(CudaEngine, HasTheLossesOfTheCpu) {
 TEST_F(CudaEngine, DrawsTheSharesOfTheCpu) {
   // Hard gates and rounded states from the second step on, of wires that pass on nearly everything:
   // no state is near one half, where it might round to either side.
-  const std::vector<std::string> sure = {"network.init=pass_through", "network.init_strength=6",
-                                         "training.learning_rate=0.0001",
-                                         "training.gradient_noise=0", "hardening.steps=4",
-                                         "hardening.threshold=100"};
+  const std::vector<std::string> sure = {
+      "network.init=pass_through", "network.init_strength=6", "training.learning_rate=0.0001",
+      "training.gradient_noise=0", "hardening.steps=4",       "hardening.threshold=100"};
   const auto with_kind = [&](const std::string& kind) {
     std::vector<std::string> overrides = sure;
     overrides.push_back("hardening.kind=" + kind);

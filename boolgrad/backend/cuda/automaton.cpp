@@ -95,8 +95,7 @@ void place_work(Layout& layout, Use use) {
   code.work.acts_words = acts.words();
 
   Places work;
-  code.work.around =
-      work.take(neighbourhood * code.tile * (use == Use::hard ? cells_a_word : 1));
+  code.work.around = work.take(neighbourhood * code.tile * (use == Use::hard ? cells_a_word : 1));
   code.work.fires = work.take(code.tile);
   code.work.acts = work.take(code.work.acts_words);
   if (use == Use::training) {
@@ -119,8 +118,8 @@ void place_work(Layout& layout, Use use) {
       const std::int64_t needed =
           std::max(sums, std::int64_t{code.kernels} * neighbourhood * columns);
       code.work.staging_in_acts = needed <= code.work.acts_words - code.work.update_inputs;
-      code.work.staging = code.work.staging_in_acts ? code.work.acts + code.work.update_inputs
-                                                    : work.take(needed);
+      code.work.staging =
+          code.work.staging_in_acts ? code.work.acts + code.work.update_inputs : work.take(needed);
     } else {
       for (std::size_t i = 0; i < 2; ++i) {
         code.work.perceive_edges[i] = work.take(perceive_rows[i] * columns);
@@ -156,6 +155,19 @@ std::size_t held_words(const Layout& layout, Holding holding) {
   return index(layout.code.work.words) + table_words(layout.plan, holding) + spread;
 }
 
+/// The first of the last layers of the update that have at most so many gates together. The first
+/// layer is never one of them.
+int narrow_layers_from(const RulePlan& plan, int threads) {
+  int first = static_cast<int>(plan.layers.size());
+  int gates = 0;
+  while (first > plan.perceive_layers + 1) {
+    gates += plan.layers[index(first - 1)].gates;
+    if (gates > threads) break;
+    --first;
+  }
+  return first;
+}
+
 /// What threads keep in registers. Rows must be four cells long, kernels trees, and activations,
 /// edges and tables in shared memory.
 Holding holding_for(const Layout& layout, std::size_t shared_words) {
@@ -163,13 +175,13 @@ Holding holding_for(const Layout& layout, std::size_t shared_words) {
   if (layout.code.tile != 4 || plan.tree_outputs == 0 || !plan.edges_are_in_place()) {
     return Holding::nothing;
   }
-  const int layers = static_cast<int>(plan.layers.size()) - plan.perceive_layers;
   const bool sizes_are_known = layout.code.kernels == 16 && layout.code.columns == 32;
   for (const Holding holding :
-       {Holding::sixteen, Holding::twenty, Holding::twenty_of_any, Holding::eleven}) {
-    const bool fits = layers <= held_layers(holding) && layout.width <= held_threads(holding) &&
+       {Holding::ten, Holding::fourteen, Holding::fourteen_of_any, Holding::eight}) {
+    const int wide = narrow_layers_from(plan, held_threads(holding)) - plan.perceive_layers;
+    const bool fits = wide <= held_layers(holding) && layout.width <= held_threads(holding) &&
                       held_words(layout, holding) <= shared_words;
-    const bool is_for_any = holding == Holding::twenty_of_any || holding == Holding::eleven;
+    const bool is_for_any = holding == Holding::fourteen_of_any || holding == Holding::eight;
     if (fits && (sizes_are_known || is_for_any)) return holding;
   }
   return Holding::nothing;
@@ -211,8 +223,7 @@ Layout best_layout(const AutomatonShape& shape, Use use, int cells, const Limits
         (static_cast<double>(layout.width) * tile / 4 + most_threads - 1) / most_threads;
     const bool is_shared = index(layout.code.work.words) <= limits.shared_words;
     // Tables that lie further away cost more than a few more rounds.
-    const std::size_t tables =
-        table_words(layout.plan, holding_for(layout, limits.shared_words));
+    const std::size_t tables = table_words(layout.plan, holding_for(layout, limits.shared_words));
     const bool tables_fit = index(layout.code.work.words) + tables <= limits.shared_words;
     const double cost = rounds * (1 + items) * (tables_fit ? 1 : 3);
     if (!best || (is_shared && !best_is_shared) || (is_shared == best_is_shared && cost < least)) {
@@ -241,7 +252,8 @@ namespace {
 
 /// What all kernels of an automaton share.
 struct Shared {
-  /// A training step reads the one and writes the other, so that a rollout beside it may still read.
+  /// A training step reads the one and writes the other, so that a rollout beside it may still
+  /// read.
   std::array<DeviceArray<float>, 2> both_logits;
   std::size_t current = 0;
   DeviceArray<float> masks, logit_gradients;
@@ -443,6 +455,7 @@ class Program {
     launch_.holding = holding_for(layout, limits_.shared_words);
     const bool holds = launch_.holding != Holding::nothing;
     launch_.threads = holds ? held_threads(launch_.holding) : most_threads;
+    code_.narrow_from = narrow_layers_from(layout.plan, launch_.threads);
     Places shared;
     shared.take(code_.work.words);
     launch_.work_is_shared = index(shared.words()) <= limits_.shared_words;
@@ -458,7 +471,8 @@ class Program {
     if (index(shared.words()) > limits_.shared_words) code_.tables.sums = -1;
     if (code_.tables.sums >= 0) used = shared.words();
     if (use_ == Use::training && holds_coefficients(launch_.holding)) {
-      code_.work.tree_rows = shared.take(static_cast<std::int64_t>(spread_words(code_, launch_.tree_outputs)));
+      code_.work.tree_rows =
+          shared.take(static_cast<std::int64_t>(spread_words(code_, launch_.tree_outputs)));
       used = shared.words();
     }
     launch_.shared_bytes = 4 * index(used);
@@ -722,27 +736,23 @@ struct Automaton::State {
     return *beside_training;
   }
 
-  /// In one launch.
-  void train_and_update(const AutomatonDraws& draws, std::int64_t step, double learning_rate) {
-    training->run(draws, {.parameters = shared.next_logits().data(),
-                          .first = optimiser->first().data(),
-                          .second = optimiser->second().data(),
-                          .finite = finite.data(),
-                          .factors = optimiser->factors(step, learning_rate)});
-    check(cudaStreamSynchronize(main), "wait for a training step");
-    shared.current = 1 - shared.current;
+  /// How training updates the parameters in its own launch.
+  Update own_update(std::int64_t step, double learning_rate) {
+    return {.parameters = shared.next_logits().data(),
+            .first = optimiser->first().data(),
+            .second = optimiser->second().data(),
+            .finite = finite.data(),
+            .factors = optimiser->factors(step, learning_rate)};
   }
 
-  /// In two: where gradients are clipped by their norm, it must be known before any is used.
-  void train_then_update(const AutomatonDraws& draws, std::int64_t step, double learning_rate) {
-    training->run(draws);
+  /// Where gradients are clipped by their norm, it must be known before any is used.
+  void update_by_norm(std::int64_t step, double learning_rate) {
     check(cudaStreamSynchronize(beside), "wait for a hard rollout");
     optimiser->step(shared.logits().data(), shared.logit_gradients.data(),
                     training->loss_on_device(), step, learning_rate, main);
     check(cudaMemcpyAsync(finite.data(), optimiser->finite(), sizeof(int), cudaMemcpyDeviceToHost,
                           main),
           "fetch whether gradients are finite");
-    check(cudaStreamSynchronize(main), "wait for a training step");
   }
 
   std::size_t gates() const {
@@ -859,15 +869,16 @@ AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
   Program* hard = with_hard ? &s.hard_beside_training() : nullptr;
+  const bool updates_itself = s.optimiser->options().clip_norm <= 0;
+  s.training->run(draws, updates_itself ? s.own_update(step, learning_rate) : Update{});
   // Beside the training: both read the parameters of before.
   if (hard != nullptr) hard->run(draws);
-  if (s.optimiser->options().clip_norm > 0) s.train_then_update(draws, step, learning_rate);
-  else s.train_and_update(draws, step, learning_rate);
+  if (!updates_itself) s.update_by_norm(step, learning_rate);
+  check(cudaStreamSynchronize(s.beside), "wait for a hard rollout");
+  check(cudaStreamSynchronize(s.main), "wait for a training step");
+  if (updates_itself) s.shared.current = 1 - s.shared.current;
   AutomatonOutcome outcome{.loss = s.training->loss(), .finite = s.finite[0] != 0, .hard = {}};
-  if (hard != nullptr) {
-    check(cudaStreamSynchronize(s.beside), "wait for a hard rollout");
-    outcome.hard = hard->outcome();
-  }
+  if (hard != nullptr) outcome.hard = hard->outcome();
   return outcome;
 }
 

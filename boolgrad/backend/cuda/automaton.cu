@@ -102,9 +102,9 @@ struct Form {
   static constexpr bool spreads_trees = false;
 };
 
-/// The quickest form: a thread has four cells of one gate in each of up to kHeld layers of the
-/// update, and keeps in registers what belongs to those gates: wires, sums and, where so many
-/// threads have registers for them, coefficients.
+/// The quickest form: a thread has four cells of one gate in each of up to kHeld wide layers of the
+/// update and of one in the narrow ones after them, and keeps in registers what belongs to those
+/// gates: wires, sums and, where so many threads have registers for them, coefficients.
 ///
 /// The numbers of kernels and of columns of a patch may be known too; 0 stands for any.
 template <int kHeld, int kThreads, bool kCoefficients, int kKernels = 0, int kColumns = 0>
@@ -133,14 +133,22 @@ __device__ __forceinline__ int warps_of() {
   return F::threads / 32;
 }
 
-/// What threads of that form keep. Arrays are indexed by numbers known when compiled only.
+/// What a thread keeps of a gate.
+template <class T, class F>
+struct HeldGate {
+  std::uint32_t sources;  ///< rows of both inputs, and how often the output is read
+  std::uint32_t edges;    ///< rows of the edges to both inputs
+  Four<T> coefficients;   ///< where they are held
+  Four<float> sums;
+};
+
+/// What it keeps of all: one gate of each wide layer, and one of all the last layers together,
+/// which are so narrow that all their gates find a thread. The array is indexed by numbers known
+/// when compiled only.
 template <class T, class F>
 struct Held {
-  static constexpr int layers = F::held > 0 ? F::held : 1;
-  std::uint32_t sources[layers];  ///< rows of both inputs, and how often the output is read
-  std::uint32_t edges[layers];    ///< rows of the edges to both inputs
-  Four<T> coefficients[F::holds_coefficients ? layers : 1];
-  Four<float> sums[layers];
+  HeldGate<T, F> wide[F::held > 0 ? F::held : 1];
+  HeldGate<T, F> narrow;
 };
 
 /// Where a block finds everything, and how far it is.
@@ -238,8 +246,7 @@ __device__ __forceinline__ Table table_of(const Code& code, std::uint32_t gate) 
 }
 
 __device__ __forceinline__ void make_coefficients(const Code& code, Four<float>* to) {
-  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates;
-       i += gridDim.x * threads()) {
+  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates; i += gridDim.x * threads()) {
     const Drawn drawn = drawn_gate(code, i);
     const std::uint32_t gate = drawn.origin & ~swapped_inputs;
     const Table table = table_of(code, gate);
@@ -258,8 +265,7 @@ __device__ __forceinline__ void make_coefficients(const Code& code, Four<float>*
 }
 
 __device__ __forceinline__ void make_coefficients(const Code& code, Four<unsigned>* to) {
-  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates;
-       i += gridDim.x * threads()) {
+  for (int i = blockIdx.x * threads() + threadIdx.x; i < code.gates; i += gridDim.x * threads()) {
     const std::uint32_t origin = code.origin[i];
     const std::uint32_t gate = origin & ~swapped_inputs;
     const unsigned table = code.masks[gate] < 0.5F ? 0 : table_of(code, gate).hard;
@@ -286,8 +292,7 @@ __device__ __forceinline__ float4 summed_over_warp(float4 sum) {
 /// Sums of all blocks, in a fixed tree, to gradients of the logits: a warp a gate.
 __device__ __forceinline__ void make_logit_gradients(const Code& code) {
   const int lane = threadIdx.x & 31;
-  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates;
-       i += gridDim.x * warps()) {
+  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates; i += gridDim.x * warps()) {
     float4 g = make_float4(0, 0, 0, 0);
     for (int block = lane; block < gridDim.x; block += 32) {
       const float4 part = __ldcg(code.block_sums + std::size_t(block) * code.gates + i);
@@ -996,51 +1001,79 @@ __device__ __forceinline__ Four<unsigned> fetched_global(const Four<unsigned>* f
   return {v.x, v.y, v.z, v.w};
 }
 
-/// Reads what a thread keeps.
 template <class T, class F>
-__device__ __forceinline__ void hold(const Code& code, const Block<T>& block, Held<T, F>& held,
-                                     int perceive_layers) {
-#pragma unroll
-  for (int l = 0; l < F::held; ++l) {
-    held.sums[l] = {};
-    if (perceive_layers + l >= code.layers) continue;
-    const Layer& layer = code.layer[perceive_layers + l];
-    if (threadIdx.x >= layer.gates) continue;
-    const int position = layer.first_gate + threadIdx.x;
-    const Wires wires = code.wires[position];
-    held.sources[l] = wires.sources | ((wires.reads.rows & 0xFFFF) != 0 ? held_once : 0) |
-                      ((wires.reads.rows >> 16) != 0 ? held_again : 0) |
-                      (wires.reads.rest >= 0 ? held_thrice : 0);
-    held.edges[l] = wires.edges;
-    if constexpr (F::holds_coefficients) {
-      held.coefficients[l] = fetched_global(static_cast<const Four<T>*>(code.coefficients) + position);
-    }
+__device__ __forceinline__ void hold_gate(const Code& code, int position, HeldGate<T, F>& gate) {
+  const Wires wires = code.wires[position];
+  gate.sources = wires.sources | ((wires.reads.rows & 0xFFFF) != 0 ? held_once : 0) |
+                 ((wires.reads.rows >> 16) != 0 ? held_again : 0) |
+                 (wires.reads.rest >= 0 ? held_thrice : 0);
+  gate.edges = wires.edges;
+  if constexpr (F::holds_coefficients) {
+    gate.coefficients = fetched_global(static_cast<const Four<T>*>(code.coefficients) + position);
   }
 }
 
+/// The wide layers of the update, for a form that holds.
+template <int kOutputs>
+__device__ __forceinline__ const Layer& wide_layer(const Code& code, int l) {
+  return code.layer[tree_layers<kOutputs> + l];
+}
+/// The first gate of the narrow ones. There may be none.
+__device__ __forceinline__ int narrow_gates_from(const Code& code) {
+  const Layer& last_wide = code.layer[code.narrow_from - 1];
+  return last_wide.first_gate + last_wide.gates;
+}
+
+/// Reads what a thread keeps.
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void hold(const Code& code, Held<T, F>& held) {
+#pragma unroll
+  for (int l = 0; l < F::held; ++l) {
+    held.wide[l].sums = {};
+    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (threadIdx.x < layer.gates) hold_gate(code, layer.first_gate + threadIdx.x, held.wide[l]);
+  }
+  held.narrow.sums = {};
+  const int position = narrow_gates_from(code) + threadIdx.x;
+  if (F::held > 0 && position < code.gates) hold_gate(code, position, held.narrow);
+}
+
 template <class T, class F>
-__device__ __forceinline__ Four<T> held_coefficients(const Block<T>& block, const Held<T, F>& held,
-                                                     int l, const Layer& layer) {
-  if constexpr (F::holds_coefficients) return held.coefficients[l];
-  return loaded(shared_address(block.coefficients + layer.first_gate + threadIdx.x), T{});
+__device__ __forceinline__ Four<T> held_coefficients(const Block<T>& block,
+                                                     const HeldGate<T, F>& gate, int position) {
+  if constexpr (F::holds_coefficients) return gate.coefficients;
+  return loaded(shared_address(block.coefficients + position), T{});
+}
+
+/// Four cells of gate `of` of a layer.
+template <class T, class F>
+__device__ __forceinline__ void take_gate(const Block<T>& block, const Layer& layer, int of,
+                                          const HeldGate<T, F>& held) {
+  const unsigned acts = shared_address(block.acts);
+  const unsigned from = acts + 4 * layer.inputs_at;
+  const Four<T> c = held_coefficients(block, held, layer.first_gate + of);
+  const Four<T> a = loaded(from + row_bytes * (held.sources & held_row_mask), T{});
+  const Four<T> b = loaded(from + row_bytes * (held.sources >> 16), T{});
+  store(acts + 4 * layer.outputs_at + row_bytes * of, gate(c, a, b));
 }
 
 /// Every thread has one gate of a layer at most, and four cells of it.
-template <class T, class F, int kPerceiveLayers>
+template <class T, class F, int kOutputs>
 __device__ __forceinline__ void update_layers_held(const Code& code, const Block<T>& block,
                                                    const Held<T, F>& held) {
-  const unsigned acts = shared_address(block.acts);
 #pragma unroll
   for (int l = 0; l < F::held; ++l) {
-    if (kPerceiveLayers + l >= code.layers) continue;
-    const Layer& layer = code.layer[kPerceiveLayers + l];
-    if (threadIdx.x < layer.gates) {
-      const Four<T> c = held_coefficients(block, held, l, layer);
-      const unsigned from = acts + 4 * layer.inputs_at;
-      const Four<T> a = loaded(from + row_bytes * (held.sources[l] & held_row_mask), T{});
-      const Four<T> b = loaded(from + row_bytes * (held.sources[l] >> 16), T{});
-      store(acts + 4 * layer.outputs_at + row_bytes * threadIdx.x, gate(c, a, b));
-    }
+    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (threadIdx.x < layer.gates) take_gate(block, layer, threadIdx.x, held.wide[l]);
+    __syncthreads();
+  }
+  const int position = narrow_gates_from(code) + threadIdx.x;
+  for (int l = code.narrow_from; l < code.layers; ++l) {
+    const Layer& layer = block.layers[l];
+    const int of = position - layer.first_gate;
+    if (of >= 0 && of < layer.gates) take_gate(block, layer, of, held.narrow);
     __syncthreads();
   }
 }
@@ -1048,7 +1081,7 @@ __device__ __forceinline__ void update_layers_held(const Code& code, const Block
 template <class T, class F, int kOutputs>
 __device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block,
                                               const Held<T, F>& held) {
-  if constexpr (F::held > 0) update_layers_held<T, F, tree_layers<kOutputs>>(code, block, held);
+  if constexpr (F::held > 0) update_layers_held<T, F, kOutputs>(code, block, held);
   else if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
   else update_layers_in_turn(code, block);
 }
@@ -1238,39 +1271,51 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
   }
 }
 
-/// As `update_layers_held`, from the last layer to the first. The edges of an output lie in known
-/// rows, if they are there.
-template <class F, int kPerceiveLayers>
+/// What comes back to four cells of gate `of` of layer l, on to its inputs and into its sums. The
+/// edges of its output lie in known rows, if they are there.
+template <class F>
+__device__ __forceinline__ void take_gate_back(const Block<float>& block, const Layer& layer, int l,
+                                               int of, HeldGate<float, F>& held) {
+  const std::uint32_t sources = held.sources;
+  const unsigned above = shared_address(block.edges(l + 1)) + row_bytes;
+  const unsigned below = shared_address(block.edges(l));
+  const unsigned from = shared_address(block.acts) + 4 * layer.inputs_at;
+  Four<float> g{};
+  Four<float> again{};
+  if ((sources & held_once) != 0) g = loaded(above + row_bytes * of, float{});
+  if ((sources & held_again) != 0) {
+    again = loaded(above + row_bytes * (of + layer.gates), float{});
+  }
+  const Four<float> a = loaded(from + row_bytes * (sources & held_row_mask), float{});
+  const Four<float> b = loaded(from + row_bytes * (sources >> 16), float{});
+  const Four<float> c = held_coefficients(block, held, layer.first_gate + of);
+  g = g + again;
+  if ((sources & held_thrice) != 0) {
+    g = g + loaded(above + row_bytes * 2 * layer.gates, float{});
+  }
+  store(below + row_bytes * (held.edges & 0xFFFF), g * line(c.w, b, c.y));
+  store(below + row_bytes * (held.edges >> 16), g * line(c.w, a, c.z));
+  add_products(held.sums, a, b, g);
+}
+
+/// As `update_layers_held`, from the last layer to the first.
+template <class F, int kOutputs>
 __device__ __forceinline__ void update_layers_backward_held(const Code& code,
                                                             const Block<float>& block,
                                                             Held<float, F>& held) {
-  const unsigned acts = shared_address(block.acts);
-  const int of = threadIdx.x;
+  const int position = narrow_gates_from(code) + threadIdx.x;
+  for (int l = code.layers - 1; l >= code.narrow_from; --l) {
+    const Layer& layer = block.layers[l];
+    const int of = position - layer.first_gate;
+    if (of >= 0 && of < layer.gates) take_gate_back(block, layer, l, of, held.narrow);
+    __syncthreads();
+  }
 #pragma unroll
   for (int l = F::held - 1; l >= 0; --l) {
-    if (kPerceiveLayers + l >= code.layers) continue;
-    const Layer& layer = code.layer[kPerceiveLayers + l];
-    if (of < layer.gates) {
-      const std::uint32_t sources = held.sources[l];
-      const unsigned above = shared_address(block.edges(kPerceiveLayers + l + 1)) + row_bytes;
-      const unsigned below = shared_address(block.edges(kPerceiveLayers + l));
-      const unsigned from = acts + 4 * layer.inputs_at;
-      Four<float> g{};
-      Four<float> again{};
-      if ((sources & held_once) != 0) g = loaded(above + row_bytes * of, float{});
-      if ((sources & held_again) != 0) {
-        again = loaded(above + row_bytes * (of + layer.gates), float{});
-      }
-      const Four<float> a = loaded(from + row_bytes * (sources & held_row_mask), float{});
-      const Four<float> b = loaded(from + row_bytes * (sources >> 16), float{});
-      const Four<float> c = held_coefficients(block, held, l, layer);
-      g = g + again;
-      if ((sources & held_thrice) != 0) {
-        g = g + loaded(above + row_bytes * 2 * layer.gates, float{});
-      }
-      store(below + row_bytes * (held.edges[l] & 0xFFFF), g * line(c.w, b, c.y));
-      store(below + row_bytes * (held.edges[l] >> 16), g * line(c.w, a, c.z));
-      add_products(held.sums[l], a, b, g);
+    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (threadIdx.x < layer.gates) {
+      take_gate_back(block, layer, tree_layers<kOutputs> + l, threadIdx.x, held.wide[l]);
     }
     __syncthreads();
   }
@@ -1281,7 +1326,7 @@ template <class F, int kOutputs>
 __device__ __forceinline__ void update_layers_backward(const Code& code, const Block<float>& block,
                                                        Held<float, F>& held) {
   if constexpr (F::held > 0) {
-    update_layers_backward_held<F, tree_layers<kOutputs>>(code, block, held);
+    update_layers_backward_held<F, kOutputs>(code, block, held);
   } else if constexpr (F::one_gate) {
     update_layers_backward_at_once<F>(code, block);
   } else {
@@ -1436,8 +1481,7 @@ __device__ __forceinline__ void call_back(const Code& code, const Block<float>& 
   let_copies_see();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  begin_return(block.acts, kept_acts_of(code, step - 2), code.work.acts_words,
-               &arrivals[step & 1]);
+  begin_return(block.acts, kept_acts_of(code, step - 2), code.work.acts_words, &arrivals[step & 1]);
 }
 
 template <class T, class F, int kOutputs>
@@ -1466,8 +1510,7 @@ __device__ __forceinline__ float returned_gradient(const Code& code, const Block
   for (int row = 0; row < neighbourhood; ++row) {
     // Who reads a cell at a place is the neighbour on the other side.
     const int from = block.around[(code.opposite[row] << code.tile_bits) + at];
-    parts[row] =
-        from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * code.channels + c);
+    parts[row] = from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * code.channels + c);
   }
   float g = 0;
 #pragma unroll
@@ -1546,9 +1589,8 @@ __device__ __forceinline__ void store_patch_gradients(const Code& code, const Bl
 /// One step back. The activations of the step come first: they need nobody's gradients. Where
 /// blocks have more than one tile, this is also where the last step is taken.
 template <class F, int kOutputs>
-__device__ __forceinline__ void retreat(const Code& code, Block<float>& block,
-                                        Held<float, F>& held, int step, bool acts_are_there,
-                                        AllTreeSums& sums) {
+__device__ __forceinline__ void retreat(const Code& code, Block<float>& block, Held<float, F>& held,
+                                        int step, bool acts_are_there, AllTreeSums& sums) {
   for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
     if (!code.one_tile) look_around<float>(code, tile, block.around);
     if (step + 1 < code.steps || !code.one_tile) draw_fires(code, block, tile, step);
@@ -1742,15 +1784,17 @@ __device__ __forceinline__ void clear_zero_rows(const Code& code, const Block<fl
   __syncthreads();
 }
 
-template <class F>
+template <class F, int kOutputs>
 __device__ __forceinline__ void store_held_sums(const Code& code, const Held<float, F>& held,
-                                                Four<float>* to, int perceive_layers) {
+                                                Four<float>* to) {
 #pragma unroll
   for (int l = 0; l < F::held; ++l) {
-    if (perceive_layers + l >= code.layers) continue;
-    const Layer& layer = code.layer[perceive_layers + l];
-    if (threadIdx.x < layer.gates) to[layer.first_gate + threadIdx.x] = held.sums[l];
+    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (threadIdx.x < layer.gates) to[layer.first_gate + threadIdx.x] = held.wide[l].sums;
   }
+  const int position = narrow_gates_from(code) + threadIdx.x;
+  if (F::held > 0 && position < code.gates) to[position] = held.narrow.sums;
 }
 
 template <class F, int kOutputs>
@@ -1764,7 +1808,7 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
   Block<float> block = placed<float, F>(code, shared, layers);
   prepare<float, F>(code, block, shared, layers);
   Held<float, F> held;
-  hold(code, block, held, tree_layers<kOutputs>);
+  hold<float, F, kOutputs>(code, held);
   const int first_summed = F::held > 0    ? code.gates
                            : kOutputs > 0 ? block.layers[code.perceive_layers].first_gate
                                           : 0;
@@ -1799,8 +1843,7 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
       if (takes_turns(code) && returns > 0) {
         wait_for_return(&arrivals[step & 1], (returns - 1) & 1);
       }
-      const bool acts_are_there =
-          takes_turns(code) || (step + 1 == code.steps && code.one_tile);
+      const bool acts_are_there = takes_turns(code) || (step + 1 == code.steps && code.one_tile);
       retreat<F, kOutputs>(code, block, held, step, acts_are_there, sums);
       call_back(code, block, step, arrivals);
     }
@@ -1812,7 +1855,7 @@ __global__ void __launch_bounds__(F::threads, 1) train(const __grid_constant__ C
       block_sums[i] = block.sums[i];
     }
   }
-  store_held_sums(code, held, block_sums, tree_layers<kOutputs>);
+  store_held_sums<F, kOutputs>(code, held, block_sums);
   if constexpr (F::spreads_trees) {
     store_tree_sums<tree_nodes<kOutputs>>(code, sums.of_node);
   } else if constexpr (kOutputs > 0) {
@@ -1835,7 +1878,7 @@ __global__ void __launch_bounds__(F::threads, 1) roll_out(const __grid_constant_
   Block<T> block = placed<T, F>(code, shared, layers);
   prepare<T, F>(code, block, shared, layers);
   Held<T, F> held;
-  hold(code, block, held, tree_layers<kOutputs>);
+  hold<T, F, kOutputs>(code, held);
   for (int step = 0; step < code.steps; ++step) {
     if (step > 0) wait_for_neighbours(code, block);
     advance<T, F, kOutputs>(code, block, held, step, false);
@@ -1884,10 +1927,10 @@ Kernel rollout_kernel(int tree_outputs) {
 template <class Function>
 Kernel with_form(const Launch& launch, Function f) {
   if (!launch.work_is_shared) return f(Form<false, false, -1>());
-  if (launch.holding == Holding::sixteen) return f(HeldForm<16, 256, true, 16, 32>());
-  if (launch.holding == Holding::twenty) return f(HeldForm<20, 256, true, 16, 32>());
-  if (launch.holding == Holding::twenty_of_any) return f(HeldForm<20, 256, true>());
-  if (launch.holding == Holding::eleven) return f(HeldForm<11, 512, false>());
+  if (launch.holding == Holding::ten) return f(HeldForm<10, 256, true, 16, 32>());
+  if (launch.holding == Holding::fourteen) return f(HeldForm<14, 256, true, 16, 32>());
+  if (launch.holding == Holding::fourteen_of_any) return f(HeldForm<14, 256, true>());
+  if (launch.holding == Holding::eight) return f(HeldForm<8, 512, false>());
   if (launch.row_bits == 2 && launch.tables_are_shared) return f(Form<true, true, 2>());
   return launch.tables_are_shared ? f(Form<true, true, -1>()) : f(Form<true, false, -1>());
 }

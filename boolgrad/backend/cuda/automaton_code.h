@@ -57,6 +57,7 @@ struct Code {
   bool periodic;
   bool softmax;  ///< 16 logits a gate, else 4
   int perceive_layers, layers, gates;
+  int narrow_from;  ///< the first of the last layers that have no more gates together than threads
   int tile, tile_bits, tiles;
   int columns;      ///< words of a row of the patch: channels times tile
   int column_bits;  ///< where that is a power of two; else -1
@@ -118,25 +119,25 @@ struct Code {
   struct {
     int coefficients, short_wires, input_reads, sums;
     int gates;  ///< that have coefficients here
-  } tables;  ///< in shared memory, where they are there; sums may be -1
+  } tables;     ///< in shared memory, where they are there; sums may be -1
   float* scratch;
 };
 
 /// Whether threads keep in registers what belongs to their gates of the update: in up to so many
-/// layers, of 256 threads or, for eleven, of 512. Sixteen and twenty are for sixteen kernels and
+/// wide layers, of 256 threads or, for eight, of 512. Ten and fourteen are for sixteen kernels and
 /// patches of 32 columns, as most have that are published.
-enum class Holding : std::uint8_t { nothing, eleven, sixteen, twenty, twenty_of_any };
+enum class Holding : std::uint8_t { nothing, eight, ten, fourteen, fourteen_of_any };
 
 constexpr int held_layers(Holding holding) {
-  return holding == Holding::eleven    ? 11
-         : holding == Holding::sixteen ? 16
-         : holding == Holding::nothing ? 0
-                                       : 20;
+  return holding == Holding::nothing ? 0
+         : holding == Holding::eight ? 8
+         : holding == Holding::ten   ? 10
+                                     : 14;
 }
-constexpr int held_threads(Holding holding) { return holding == Holding::eleven ? 512 : 256; }
+constexpr int held_threads(Holding holding) { return holding == Holding::eight ? 512 : 256; }
 /// Where coefficients are held, trees are spread.
 constexpr bool holds_coefficients(Holding holding) {
-  return holding != Holding::nothing && holding != Holding::eleven;
+  return holding != Holding::nothing && holding != Holding::eight;
 }
 
 /// How a launch is made.
