@@ -8,32 +8,6 @@ namespace {
 
 constexpr Truth always = ~Truth{0};
 
-// A constant input, or one that an earlier input decides, is no variable of its own.
-void fold_input(TableGate& gate, std::size_t j) {
-  const BitLiteral own = gate.inputs[j];
-  if (own.node() == 0) {
-    gate.truth = cofactor(gate.truth, j, own.complemented());
-    return;
-  }
-  for (std::size_t i = 0; i < j; ++i) {
-    if (gate.inputs[i].node() != own.node()) continue;
-    const bool same = gate.inputs[i] == own;
-    gate.truth = (variable_truth[i] & cofactor(gate.truth, j, same)) |
-                 (~variable_truth[i] & cofactor(gate.truth, j, !same));
-    return;
-  }
-}
-
-void drop_unneeded(TableGate& gate) {
-  std::size_t kept = 0;
-  for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
-    if (!depends(gate.truth, j)) continue;
-    gate.truth = swapped(gate.truth, kept, j);
-    std::swap(gate.inputs[kept++], gate.inputs[j]);
-  }
-  gate.inputs.resize(kept);
-}
-
 void sort_inputs(TableGate& gate) {
   for (std::size_t i = 0; i < gate.inputs.size(); ++i) {
     const auto least =
@@ -106,13 +80,50 @@ Truth swapped(Truth f, std::size_t i, std::size_t j) {
 
 bool depends(Truth f, std::size_t j) { return cofactor(f, j, false) != cofactor(f, j, true); }
 
-TableGate canonical(TableGate gate) {
-  for (std::size_t j = gate.inputs.size(); j-- > 0;) fold_input(gate, j);
+void fold_constants(TableGate& gate) {
+  for (std::size_t j = gate.inputs.size(); j-- > 0;) {
+    if (gate.inputs[j].node() != 0) continue;
+    const std::size_t last = gate.inputs.size() - 1;
+    gate.truth = cofactor(gate.truth, j, gate.inputs[j].complemented());
+    gate.truth = swapped(gate.truth, j, last);
+    gate.inputs[j] = gate.inputs[last];
+    gate.inputs.pop_back();
+  }
+}
+
+void fold_complements(TableGate& gate) {
   for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
     if (!gate.inputs[j].complemented()) continue;
     gate.truth = flipped(gate.truth, j);
     gate.inputs[j] = !gate.inputs[j];
   }
+}
+
+void fold_repeated(TableGate& gate) {
+  for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (gate.inputs[i].node() != gate.inputs[j].node()) continue;
+      const bool same = gate.inputs[i] == gate.inputs[j];
+      gate.truth = (variable_truth[i] & cofactor(gate.truth, j, same)) |
+                   (~variable_truth[i] & cofactor(gate.truth, j, !same));
+    }
+  }
+}
+
+void drop_unneeded(TableGate& gate) {
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
+    if (!depends(gate.truth, j)) continue;
+    gate.truth = swapped(gate.truth, kept, j);
+    std::swap(gate.inputs[kept++], gate.inputs[j]);
+  }
+  gate.inputs.resize(kept);
+}
+
+TableGate canonical(TableGate gate) {
+  fold_constants(gate);
+  fold_complements(gate);
+  fold_repeated(gate);
   drop_unneeded(gate);
   sort_inputs(gate);
   if ((gate.truth & 1) != 0) {

@@ -41,6 +41,15 @@ struct TableGate {
   bool complemented = false;  ///< the table's output is
 };
 
+/// Takes constants (node 0) out of the inputs.
+void fold_constants(TableGate& gate);
+/// Reads every input plain.
+void fold_complements(TableGate& gate);
+/// Reads no node twice. The inputs that are left over are not needed.
+void fold_repeated(TableGate& gate);
+/// Removes the inputs that the table does not depend on.
+void drop_unneeded(TableGate& gate);
+
 /// The same function in the one form that equal gates share: inputs that are plain, different,
 /// ascending, no constant (node 0) and all needed; a table that is 0 where all of them are 0. With
 /// one input left it is that input, with none a constant.
