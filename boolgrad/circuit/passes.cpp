@@ -1,7 +1,6 @@
 #include "boolgrad/circuit/passes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -121,6 +120,12 @@ Netlist decomposed(const Netlist& netlist, PassStats* stats) {
   return recorded("two inputs", netlist, netlist_of(bit_circuit_of(netlist), netlist), stats);
 }
 
+Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params,
+                      PassStats* stats) {
+  const BitCircuit circuit = resubstituted(bit_circuit_of(netlist), params);
+  return recorded("resubstitution", netlist, netlist_of(circuit, netlist), stats);
+}
+
 Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params, PassStats* stats) {
   const BitCircuit circuit = cuts_rewritten(bit_circuit_of(netlist), params);
   return recorded("rewriting", netlist, netlist_of(circuit, netlist), stats);
@@ -128,20 +133,27 @@ Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params, Pa
 
 Netlist simplified(const Netlist& netlist, const SimplifyParams& params,
                    std::vector<PassStats>* stats) {
-  using Pass = std::function<Netlist(const Netlist&, PassStats*)>;
-  std::vector<Pass> passes{constants_propagated, inputs_removed, wires_absorbed, equal_gates_merged,
-                           unreachable_removed};
-  if (!params.keeps_tables) {
-    passes.emplace_back(decomposed);
-    passes.emplace_back([&](const Netlist& before, PassStats* own) {
-      return cuts_rewritten(before, params.rewriting, own);
-    });
-  }
   Netlist result = netlist;
-  for (const Pass& pass : passes) {
+  const auto apply = [&](const auto& pass, const auto&... more) {
     PassStats own;
-    result = pass(result, &own);
+    result = pass(result, more..., &own);
     if (stats != nullptr) stats->push_back(std::move(own));
+  };
+  for (const auto& pass : {constants_propagated, inputs_removed, wires_absorbed, equal_gates_merged,
+                           unreachable_removed}) {
+    apply(pass);
+  }
+  if (params.keeps_tables) return result;
+  apply(decomposed);
+  for (int turn = 0; turn < params.most_turns; ++turn) {
+    const std::int64_t before = gate_count(result);
+    apply([](const Netlist& x, const ResubstitutionParams& how,
+             PassStats* own) { return resubstituted(x, how, own); },
+          params.resubstitution);
+    apply([](const Netlist& x, const RewritingParams& how,
+             PassStats* own) { return cuts_rewritten(x, how, own); },
+          params.rewriting);
+    if (gate_count(result) >= before) break;
   }
   return result;
 }

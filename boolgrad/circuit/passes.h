@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/resubstitution.h"
 #include "boolgrad/circuit/rewriting.h"
 #include "boolgrad/logic/lut.h"
 
@@ -45,6 +46,10 @@ Netlist unreachable_removed(const Netlist& netlist, PassStats* stats = nullptr);
 /// table's function suggests.
 Netlist decomposed(const Netlist& netlist, PassStats* stats = nullptr);
 
+/// Gates of two inputs are replaced by what is there already; see `resubstituted` of circuits.
+Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params = {},
+                      PassStats* stats = nullptr);
+
 /// Parts of four inputs take their best form; see `cuts_rewritten`. Leaves gates of two inputs.
 Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params = {},
                        PassStats* stats = nullptr);
@@ -55,12 +60,16 @@ Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params = {
 Netlist restricted(const Netlist& netlist, const BitMatrix& occurring, PassStats* stats = nullptr);
 
 struct SimplifyParams {
+  ResubstitutionParams resubstitution;
   RewritingParams rewriting;
-  /// Leave tables of more than two inputs as they are, and then do not rewrite.
+  /// How often at most the last two take turns; they end when a turn saves nothing.
+  int most_turns = 8;
+  /// Leave tables of more than two inputs as they are, and then end with the unreachable ones.
   bool keeps_tables = false;
 };
 
-/// All of the passes that keep the function, in the order of this file. `stats` gets an entry each.
+/// All of the passes that keep the function, in the order of this file, the last two in turns.
+/// `stats` gets an entry each.
 Netlist simplified(const Netlist& netlist, const SimplifyParams& params = {},
                    std::vector<PassStats>* stats = nullptr);
 

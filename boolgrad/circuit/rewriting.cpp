@@ -6,58 +6,12 @@
 #include <vector>
 
 #include "boolgrad/circuit/best_forms.h"
+#include "boolgrad/circuit/rebuilding.h"
 #include "boolgrad/circuit/small_cuts.h"
 #include "boolgrad/core/random.h"
 
 namespace boolgrad {
 namespace {
-
-bool is_gate(const BitNode& node) {
-  return node.kind == BitNodeKind::conjunction || node.kind == BitNodeKind::exclusive_or;
-}
-
-BitLiteral built(BitCircuit& circuit, BitNodeKind kind, BitLiteral a, BitLiteral b) {
-  return kind == BitNodeKind::conjunction ? circuit.conjunction(a, b) : circuit.exclusive_or(a, b);
-}
-
-/// Which nodes are needed: those that something needed reads.
-class Readers {
- public:
-  explicit Readers(const BitCircuit& circuit) : circuit_(circuit) {}
-
-  /// Counts a reader more; how many gates are needed because of it.
-  int retain(std::uint32_t first) {
-    counts_.resize(circuit_.nodes().size(), 0);
-    int gates = 0;
-    walk(
-        first, [&](std::uint32_t node) { return counts_[node]++ == 0; }, [&] { ++gates; });
-    return gates;
-  }
-
-  void release(std::uint32_t first) {
-    walk(
-        first, [&](std::uint32_t node) { return --counts_[node] == 0; }, [] {});
-  }
-
- private:
-  /// Goes on below a gate where `changes` says so.
-  template <class Changes, class Found>
-  void walk(std::uint32_t first, const Changes& changes, const Found& found) {
-    waiting_.assign(1, first);
-    while (!waiting_.empty()) {
-      const std::uint32_t node = waiting_.back();
-      waiting_.pop_back();
-      if (!changes(node) || !is_gate(circuit_.nodes()[node])) continue;
-      found();
-      waiting_.push_back(circuit_.nodes()[node].a.node());
-      waiting_.push_back(circuit_.nodes()[node].b.node());
-    }
-  }
-
-  const BitCircuit& circuit_;
-  std::vector<std::uint32_t> counts_;
-  std::vector<std::uint32_t> waiting_;
-};
 
 /// One round over a circuit. The new one grows beside it; what is tried there and not taken stays
 /// unread. A node that is not built yet but will read counts as a reader.
@@ -175,24 +129,6 @@ class Round {
   std::vector<BitLiteral> literals_;  ///< of the old nodes
   std::vector<std::uint32_t> reads_;  ///< of the old nodes
 };
-
-/// Only what is needed.
-BitCircuit compacted(const BitCircuit& circuit) {
-  BitCircuit result(circuit.inputs());
-  const std::vector<bool> reachable = circuit.reachable();
-  std::vector<BitLiteral> literals(circuit.nodes().size());
-  const auto literal_of = [&](BitLiteral old) { return literals[old.node()] ^ old.complemented(); };
-  for (std::size_t n = 1; n < literals.size(); ++n) {
-    const BitNode& node = circuit.nodes()[n];
-    if (node.kind == BitNodeKind::input) {
-      literals[n] = result.input(static_cast<std::int64_t>(n) - 1);
-    } else if (reachable[n]) {
-      literals[n] = built(result, node.kind, literal_of(node.a), literal_of(node.b));
-    }
-  }
-  for (const BitLiteral output : circuit.outputs()) result.add_output(literal_of(output));
-  return result;
-}
 
 }  // namespace
 

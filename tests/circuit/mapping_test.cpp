@@ -36,7 +36,9 @@ TEST(Mapping, KeepsTheFunctionInTablesThatFit) {
         const Netlist result =
             mapped(netlist, {.inputs = inputs, .keeps_depth = keeps_depth}, &stats);
         RC_ASSERT(!difference(netlist, result));
-        for (const NetlistGate& gate : result.gates) RC_ASSERT(gate.arity <= inputs);
+        for (const NetlistGate& gate : result.gates) {
+          RC_ASSERT(gate.arity <= inputs);
+        }
         RC_ASSERT(stats.tables == gate_count(result));
         RC_ASSERT(stats.depth == depth(result));
         // An output that is the complement of an input or another output needs an inverter.
