@@ -126,6 +126,11 @@ Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params
   return recorded("resubstitution", netlist, netlist_of(circuit, netlist), stats);
 }
 
+Netlist observed_only(const Netlist& netlist, const ObservabilityParams& params, PassStats* stats) {
+  const BitCircuit circuit = observed_only(bit_circuit_of(netlist), params);
+  return recorded("observability", netlist, netlist_of(circuit, netlist), stats);
+}
+
 Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params, PassStats* stats) {
   const BitCircuit circuit = cuts_rewritten(bit_circuit_of(netlist), params);
   return recorded("rewriting", netlist, netlist_of(circuit, netlist), stats);
@@ -150,6 +155,9 @@ Netlist simplified(const Netlist& netlist, const SimplifyParams& params,
     apply([](const Netlist& x, const ResubstitutionParams& how,
              PassStats* own) { return resubstituted(x, how, own); },
           params.resubstitution);
+    apply([](const Netlist& x, const ObservabilityParams& how,
+             PassStats* own) { return observed_only(x, how, own); },
+          params.observability);
     apply([](const Netlist& x, const RewritingParams& how,
              PassStats* own) { return cuts_rewritten(x, how, own); },
           params.rewriting);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/observability.h"
 #include "boolgrad/circuit/resubstitution.h"
 #include "boolgrad/circuit/rewriting.h"
 #include "boolgrad/logic/lut.h"
@@ -50,6 +51,10 @@ Netlist decomposed(const Netlist& netlist, PassStats* stats = nullptr);
 Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params = {},
                       PassStats* stats = nullptr);
 
+/// Gates of two inputs become simpler where no output notices; see `observed_only` of circuits.
+Netlist observed_only(const Netlist& netlist, const ObservabilityParams& params = {},
+                      PassStats* stats = nullptr);
+
 /// Parts of four inputs take their best form; see `cuts_rewritten`. Leaves gates of two inputs.
 Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params = {},
                        PassStats* stats = nullptr);
@@ -61,14 +66,15 @@ Netlist restricted(const Netlist& netlist, const BitMatrix& occurring, PassStats
 
 struct SimplifyParams {
   ResubstitutionParams resubstitution;
+  ObservabilityParams observability;
   RewritingParams rewriting;
-  /// How often at most the last two take turns; they end when a turn saves nothing.
+  /// How often at most the last three take turns; they end when a turn saves nothing.
   int most_turns = 8;
   /// Leave tables of more than two inputs as they are, and then end with the unreachable ones.
   bool keeps_tables = false;
 };
 
-/// All of the passes that keep the function, in the order of this file, the last two in turns.
+/// All of the passes that keep the function, in the order of this file, the last three in turns.
 /// `stats` gets an entry each.
 Netlist simplified(const Netlist& netlist, const SimplifyParams& params = {},
                    std::vector<PassStats>* stats = nullptr);
