@@ -1,6 +1,5 @@
 #include "boolgrad/circuit/builder.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,10 +9,6 @@ namespace {
 // Reads the input j of a gate the other way round.
 void flip_input(NetlistGate& gate, std::size_t j) {
   gate.truth = shortened(flipped(stretched(gate.truth, gate.arity), j), gate.arity);
-}
-
-bool same_function(const NetlistGate& a, const NetlistGate& b) {
-  return a.truth == b.truth && std::ranges::equal(a.sources(), b.sources());
 }
 
 }  // namespace
@@ -43,13 +38,15 @@ BitLiteral NetlistBuilder::add(const TableGate& gate) {
 
 /// Complements the drivers that outputs read in no other way, and tells their readers.
 void NetlistBuilder::turn_around(std::span<BitLiteral> outputs) {
-  std::vector<bool> turned(netlist_.gate(netlist_.gates.size()), false);
+  const std::size_t nets = netlist_.gate(netlist_.gates.size());
+  std::vector<bool> turned(nets, false);
   for (const BitLiteral output : outputs) {
-    if (!output.complemented() || output.node() == 0) continue;
-    const Net net = output.node() - 1;
-    const bool also_plain = std::ranges::find(outputs, !output) != outputs.end();
-    turned[net] = !netlist_.is_input(net) && !also_plain;
+    if (output.node() != 0 && output.complemented()) turned[output.node() - 1] = true;
   }
+  for (const BitLiteral output : outputs) {
+    if (output.node() != 0 && !output.complemented()) turned[output.node() - 1] = false;
+  }
+  for (std::size_t i = 0; i < netlist_.inputs.size(); ++i) turned[i] = false;
   for (std::size_t g = 0; g < netlist_.gates.size(); ++g) {
     NetlistGate& gate = netlist_.gates[g];
     for (std::size_t j = 0; j < gate.arity; ++j) {
@@ -64,16 +61,12 @@ void NetlistBuilder::turn_around(std::span<BitLiteral> outputs) {
 
 Net NetlistBuilder::net_of(BitLiteral output) {
   if (output.node() != 0 && !output.complemented()) return output.node() - 1;
-  NetlistGate gate;
-  if (output.node() == 0) {
-    gate.truth = output.complemented() ? 1 : 0;
-  } else {
-    gate = {.truth = 0b01, .inputs = {output.node() - 1}, .arity = 1};
-  }
-  const auto known = std::ranges::find_if(
-      netlist_.gates, [&](const NetlistGate& other) { return same_function(gate, other); });
-  if (known == netlist_.gates.end()) return add_gate(gate);
-  return netlist_.gate(static_cast<std::size_t>(known - netlist_.gates.begin()));
+  const auto [known, added] = made_for_outputs_.try_emplace(output);
+  if (!added) return known->second;
+  NetlistGate gate{.truth = 0b01, .inputs = {output.node() - 1}, .arity = 1};
+  if (output.node() == 0) gate = {.truth = output.complemented() ? 1U : 0U};
+  known->second = add_gate(gate);
+  return known->second;
 }
 
 Netlist NetlistBuilder::finish(std::span<const BitLiteral> outputs) {

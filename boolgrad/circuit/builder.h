@@ -1,6 +1,7 @@
 // Netlists built from literals: complements go into the tables that read them.
 #pragma once
 
+#include <map>
 #include <span>
 
 #include "boolgrad/circuit/netlist.h"
@@ -31,6 +32,7 @@ class NetlistBuilder {
   Net add_gate(const NetlistGate& gate);
 
   Netlist netlist_;
+  std::map<BitLiteral, Net> made_for_outputs_;  ///< inverters and constants
 };
 
 }  // namespace boolgrad
