@@ -12,7 +12,7 @@ LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  fonts-dejavu-core libgtest-dev librapidcheck-dev
+                  libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
 # Programs that judge what is exported.
 TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)

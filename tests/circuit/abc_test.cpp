@@ -8,8 +8,8 @@
 #include "boolgrad/circuit/aiger.h"
 #include "boolgrad/circuit/blif.h"
 #include "boolgrad/circuit/from_model.h"
+#include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
-#include "tests/support/netlists.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 

@@ -10,8 +10,8 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/circuit/from_model.h"
+#include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
-#include "tests/support/netlists.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 

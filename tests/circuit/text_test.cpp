@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "tests/support/exported_netlists.h"
 #include "tests/support/messages.h"
-#include "tests/support/netlists.h"
 
 namespace boolgrad {
 namespace {
@@ -15,7 +15,7 @@ Netlist read(const std::string& text) { return netlist_from_text(text, "f"); }
 
 TEST(NetlistTextTest, ReadsBackWhatItWrites) {
   EXPECT_TRUE(rc::check([] {
-    const auto inputs = *rc::gen::inRange<std::size_t>(0, 12);
+    const auto inputs = *rc::gen::inRange<std::size_t>(1, 12);
     const auto gates = *rc::gen::inRange<std::size_t>(1, 60);
     const Netlist netlist = random_netlist({.inputs = inputs, .gates = gates, .outputs = 4},
                                            *rc::gen::arbitrary<std::uint64_t>());

@@ -7,9 +7,9 @@
 
 #include "boolgrad/circuit/blif.h"
 #include "boolgrad/circuit/from_model.h"
+#include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
-#include "tests/support/netlists.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
