@@ -105,8 +105,8 @@ std::string pipelined_module(const Netlist& netlist, const std::string& name, st
   const Pipeline pipeline = pipeline_of(netlist, levels, reachable);
   // What a net is called so many stages after the one that makes it. Constants do not wait.
   const auto delayed = [&](Net net, std::int64_t by) {
-    const std::string own = netlist.is_input(net) ? fmt::format("in[{}]", net)
-                                                  : fmt::format("n{}", net - netlist.inputs.size());
+    std::string own = netlist.is_input(net) ? fmt::format("in[{}]", net)
+                                            : fmt::format("n{}", net - netlist.inputs.size());
     if (by == 0 || is_constant(netlist, net)) return own;
     return netlist.is_input(net) ? fmt::format("x{}_d{}", net, by) : fmt::format("{}_d{}", own, by);
   };
