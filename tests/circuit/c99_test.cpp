@@ -68,7 +68,8 @@ class C99Test : public testing::TestWithParam<const char*> {
   }
 
   /// The state after some steps, in which only cells of `fire` step where that is not empty.
-  std::vector<std::uint64_t> stepped(const Netlist& netlist, std::vector<std::uint64_t> state,
+  std::vector<std::uint64_t> stepped(const Netlist& netlist,
+                                     const std::vector<std::uint64_t>& state,
                                      const std::vector<std::uint64_t>& fire, int steps,
                                      std::int64_t height, std::int64_t width) const {
     const std::size_t count = state.size();
