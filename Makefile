@@ -13,6 +13,8 @@ LLVM ?= 14
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
                   libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
+# Programs that judge what is exported.
+TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
 BENCH_PACKAGES := python3-venv
 
@@ -55,14 +57,14 @@ build: build/release/build.ninja ## Builds build/release/boolgrad and everything
 	@cmake --build build/release -j $(JOBS)
 
 .PHONY: test
-test: build ## Builds and runs all tests
+test: build test-packages ## Builds and runs all tests
 	@ctest --preset release -j $(JOBS)
 
 .PHONY: check
 check: asan tidy formatted ## Runs the tests under sanitizers, warnings as errors, and the linters
 
 .PHONY: asan
-asan: build/asan/build.ninja
+asan: build/asan/build.ninja test-packages
 	@cmake --build build/asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
 
@@ -130,6 +132,10 @@ build/%/build.ninja: CMakePresets.json | build-packages
 .PHONY: build-packages
 build-packages:
 	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: test-packages
+test-packages:
+	@$(call install,$(TEST_PACKAGES))
 
 .PHONY: check-packages
 check-packages:

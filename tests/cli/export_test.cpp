@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "boolgrad/circuit/aiger.h"
+#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/text.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/problem.h"
+#include "tests/cli/run_cli.h"
+#include "tests/support/life_rule.h"
+#include "tests/support/tools.h"
+
+namespace boolgrad {
+namespace {
+
+using nlohmann::json;
+using testing_support::CliResult;
+using testing_support::read_bytes;
+using testing_support::require_tool;
+using testing_support::run_cli;
+using testing_support::run_tool;
+using testing_support::ScratchFolder;
+using testing_support::ToolResult;
+
+const char* const life =
+    "[task]\nkind = 'life'\n[automaton]\nheight = 6\nwidth = 6\nsteps = 1\nchannels = 1\n"
+    "kernels = 1\nupdate = [8]\n";
+
+class ExportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    save_model(model_, parse_experiment(life, "life", "life", ""), life_rule().to_file());
+  }
+
+  std::string file(const std::string& name) const { return (scratch_ / name).string(); }
+
+  CliResult exported(const std::string& format, const std::string& name,
+                     std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"export", model_, "--format", format, "-o", file(name), "--json"});
+    return run_cli(more);
+  }
+
+  void expect_equal(const Netlist& written) const {
+    EXPECT_FALSE(difference(netlist_of(life_rule()), written).has_value());
+  }
+
+  /// Runs a test bench that lies beside its design.
+  void expect_pass(const std::string& stem) const {
+    require_tool("iverilog", "iverilog");
+    const ToolResult result =
+        run_tool(fmt::format("cd {0} && iverilog -g2012 -o bench {1}.v {1}_tb.v && vvp -n bench",
+                             scratch_.path().string(), stem));
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_TRUE(result.output.starts_with("PASS ")) << result.output;
+  }
+
+  ScratchFolder scratch_;
+  std::string model_ = (scratch_ / "model.safetensors").string();
+};
+
+TEST_F(ExportTest, WritesWhatReadersReadBack) {
+  for (const auto& [format, name] : std::vector<std::pair<std::string, std::string>>{
+           {"netlist", "a.net"}, {"blif", "a.blif"}, {"aiger", "a.aig"}, {"aiger", "a.aag"}}) {
+    const CliResult result = exported(format, name);
+    ASSERT_EQ(result.code, 0) << result.err;
+    const json answer = result.json();
+    EXPECT_EQ(answer["format"], format);
+    EXPECT_EQ(answer["file"], file(name));
+    EXPECT_EQ(answer["inputs"], 9);
+    EXPECT_EQ(answer["outputs"], 1);
+    EXPECT_EQ(answer["proven"], true);
+    EXPECT_EQ(answer["read_back"], true);
+    EXPECT_NE(result.out.find("proven equal to the model as read back"), std::string::npos);
+  }
+  expect_equal(netlist_from_text(read_bytes(file("a.net")), "a.net"));
+  expect_equal(netlist_from_blif(read_bytes(file("a.blif")), "a.blif"));
+  expect_equal(netlist_from_aiger(read_bytes(file("a.aig")), "a.aig"));
+  expect_equal(netlist_from_aiger(read_bytes(file("a.aag")), "a.aag"));
+  EXPECT_TRUE(read_bytes(file("a.aig")).starts_with("aig "));
+  EXPECT_TRUE(read_bytes(file("a.aag")).starts_with("aag "));
+}
+
+TEST_F(ExportTest, WritesGatesAsTheyWereTrained) {
+  const CliResult result = exported("netlist", "a.net", {"--as-trained", "--no-proof"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["proven"], false);
+  EXPECT_EQ(result.json()["gates"], result.json()["gates_before"]);
+  Netlist original = netlist_of(life_rule());
+  original.name = "life";
+  EXPECT_EQ(netlist_from_text(read_bytes(file("a.net")), "a.net"), original);
+}
+
+TEST_F(ExportTest, WritesVerilogWithItsTestBench) {
+  const CliResult result = exported("verilog", "a.v");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["test_bench"], file("a_tb.v"));
+  expect_pass("a");
+  ASSERT_EQ(exported("verilog", "b.v", {"--pipeline", "2"}).code, 0);
+  expect_pass("b");
+  ASSERT_EQ(exported("verilog", "c.v", {"--size", "4x5"}).code, 0);
+  expect_pass("c");
+}
+
+TEST_F(ExportTest, WritesCAndDot) {
+  ASSERT_EQ(exported("c", "a.h").code, 0);
+  EXPECT_NE(read_bytes(file("a.h")).find("life_step("), std::string::npos);
+  ASSERT_EQ(exported("dot", "a.dot").code, 0);
+  EXPECT_TRUE(read_bytes(file("a.dot")).starts_with("digraph \"life\""));
+}
+
+TEST_F(ExportTest, WritesNetworks) {
+  LogicNetwork network(3, Parametrisation::sigmoid, DType::float32);
+  add_gates(network, {{{0, 1}, [](unsigned bits) { return bits == 3; }},
+                      {{1, 2}, [](unsigned bits) { return bits != 0; }}});
+  save_safetensors(model_, network.to_file());
+  ASSERT_EQ(exported("blif", "a.blif").code, 0);
+  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  EXPECT_EQ(written.name, "circuit");
+  EXPECT_FALSE(difference(netlist_of(network), written).has_value());
+  const CliResult array = exported("verilog", "a.v", {"--size", "4x4"});
+  EXPECT_EQ(array.code, 1);
+  EXPECT_EQ(array.complaint(),
+            "[verilog] expected the rule of an automaton for an array, received none");
+}
+
+TEST_F(ExportTest, SaysWhatIsWrong) {
+  const auto refuses = [&](const std::vector<std::string>& more, const std::string& format,
+                           const std::string& message) {
+    const CliResult result = exported(format, "a", more);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.complaint(), message);
+    EXPECT_FALSE(std::filesystem::exists(file("a")));
+  };
+  refuses(
+      {"--pipeline", "2"}, "c",
+      "[export] expected --pipeline and --size with --format verilog only, received --format c");
+  refuses({"--pipeline", "2", "--size", "4x4"}, "verilog",
+          "[export] expected --pipeline or --size, received both");
+  refuses({"--pipeline", "0"}, "verilog",
+          "[export] expected --pipeline of 1 or more levels, received 0");
+  refuses({"--size", "4"}, "verilog",
+          "[export] expected --size HEIGHTxWIDTH in cells, as in 16x16, received '4'");
+  EXPECT_EQ(exported("vhdl", "a").code, 2);
+  const CliResult nowhere = exported("c", "none/a.h");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_EQ(nowhere.complaint(), "[export] " + file("none/a.h") +
+                                     ": expected to create it, received No such file or directory");
+}
+
+}  // namespace
+}  // namespace boolgrad
