@@ -14,7 +14,7 @@ BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev li
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
                   libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
 # Programs that judge what is exported.
-TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
+TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz chromium
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
 BENCH_PACKAGES := python3-venv
 

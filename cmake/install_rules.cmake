@@ -15,6 +15,7 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   # What stands between the rooms and a device: whoever uses the library names the device instead.
   REGEX "/(on_cuda|cuda_[a-z_]+)\\.h$" EXCLUDE
   PATTERN "tape_node.h" EXCLUDE
+  PATTERN "circuit/page_parts.h" EXCLUDE
   PATTERN "circuit/sat_miter.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
   PATTERN "ops/unary.h" EXCLUDE

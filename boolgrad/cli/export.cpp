@@ -15,11 +15,13 @@
 #include "boolgrad/circuit/dot.h"
 #include "boolgrad/circuit/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/html.h"
 #include "boolgrad/circuit/named_netlist.h"
 #include "boolgrad/circuit/passes.h"
 #include "boolgrad/circuit/text.h"
 #include "boolgrad/circuit/verilog.h"
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/model_page.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
 
@@ -42,7 +44,8 @@ struct ExportArguments {
 struct Exported {
   std::string content;
   std::optional<Netlist> read_back;
-  std::string test_bench;
+  std::string test_bench = {};
+  std::string remark = {};  ///< on what was left out
 };
 
 GridSize parse_size(const std::string& text) {
@@ -91,7 +94,16 @@ Exported verilog_of(const Netlist& netlist, const ExportArguments& arguments) {
   return {verilog.design, std::nullopt, verilog.test_bench};
 }
 
-Exported exported(const Netlist& netlist, const ExportArguments& arguments) {
+Exported page_of(const Netlist& netlist, const Netlist& original, const Model& model,
+                 const ExportArguments& arguments) {
+  ModelPage page = page_of_model(model, where, arguments.model);
+  page.options.gates_before = gate_count(original);
+  const std::string html = to_html(netlist, page.options);
+  return {html, netlist_from_html(html, arguments.file), "", page.why_no_target};
+}
+
+Exported exported(const Netlist& netlist, const Netlist& original, const Model& model,
+                  const ExportArguments& arguments) {
   const std::string& file = arguments.file;
   if (arguments.format == "netlist") {
     const std::string text = to_text(netlist);
@@ -108,6 +120,7 @@ Exported exported(const Netlist& netlist, const ExportArguments& arguments) {
   }
   if (arguments.format == "c") return {to_c99(netlist), std::nullopt, ""};
   if (arguments.format == "dot") return {to_dot(netlist), std::nullopt, ""};
+  if (arguments.format == "html") return page_of(netlist, original, model, arguments);
   return verilog_of(netlist, arguments);
 }
 
@@ -123,9 +136,10 @@ void prove(const Netlist& original, const Netlist& netlist, const Exported& resu
 
 int run(const ExportArguments& arguments, const CommonOptions& common) {
   check_usage(arguments);
-  const Netlist original = netlist_of(load_model(arguments.model));
+  const Model model = load_model(arguments.model);
+  const Netlist original = netlist_of(model);
   const Netlist netlist = arguments.as_trained ? original : simplified(original);
-  const Exported result = exported(netlist, arguments);
+  const Exported result = exported(netlist, original, model, arguments);
   // Before anything is written: a file that is there has been proven.
   if (!arguments.unproven) prove(original, netlist, result);
   write_file(where, arguments.file, result.content);
@@ -149,6 +163,7 @@ int run(const ExportArguments& arguments, const CommonOptions& common) {
                arguments.unproven ? ", not proven"
                : result.read_back ? ", proven equal to the model as read back"
                                   : ", proven equal to the model before it was written");
+    if (!result.remark.empty()) fmt::print("  no target: {}\n", printable(result.remark));
   }
   if (common.json) print_json(answer);
   return 0;
@@ -168,11 +183,11 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option(
           "--format", arguments->format,
           "netlist, c, verilog (with a test bench beside it), blif, aiger (ASCII for a FILE "
-          "that ends in .aag) or dot")
+          "that ends in .aag), dot, or html (a page that runs it)")
       ->type_name("FORMAT")
       ->required()
       ->check(CLI::IsMember(
-          std::vector<std::string>{"netlist", "c", "verilog", "blif", "aiger", "dot"}));
+          std::vector<std::string>{"netlist", "c", "verilog", "blif", "aiger", "dot", "html"}));
   command->add_option("-o,--output", arguments->file, "Where to write it")
       ->type_name("FILE")
       ->required();

@@ -11,8 +11,12 @@
 #include "boolgrad/circuit/text.h"
 #include "boolgrad/train/checkpoint.h"
 #include "boolgrad/train/problem.h"
+#include "boolgrad/train/scenario.h"
+#include "boolgrad/train/simulation.h"
 #include "tests/cli/run_cli.h"
+#include "tests/support/browser.h"
 #include "tests/support/life_rule.h"
+#include "tests/support/state_text.h"
 #include "tests/support/tools.h"
 
 namespace boolgrad {
@@ -20,12 +24,16 @@ namespace {
 
 using nlohmann::json;
 using testing_support::CliResult;
+using testing_support::document_of;
+using testing_support::dumped;
 using testing_support::read_bytes;
 using testing_support::require_tool;
 using testing_support::run_cli;
 using testing_support::run_tool;
 using testing_support::ScratchFolder;
+using testing_support::text_of;
 using testing_support::ToolResult;
+using testing_support::write_bytes;
 
 const char* const life =
     "[task]\nkind = 'life'\n[automaton]\nheight = 6\nwidth = 6\nsteps = 1\nchannels = 1\n"
@@ -113,6 +121,103 @@ TEST_F(ExportTest, WritesCAndDot) {
   EXPECT_TRUE(read_bytes(file("a.dot")).starts_with("digraph \"life\""));
 }
 
+/// The state that the simulator arrives at from the start that `boolgrad run` takes.
+std::string simulated(const Model& model, std::int64_t height, std::int64_t width,
+                      std::int64_t steps, const SimulationOptions& options) {
+  const Tensor starts = starts_for(*model.experiment, model.rule(), 1, height, width, options.seed);
+  Simulation simulation(model.rule(), starts, options);
+  simulation.step(steps);
+  return state_text(simulation.state());
+}
+
+TEST_F(ExportTest, WritesAPageThatRunsLife) {
+  require_tool("chromium", "chromium");
+  const CliResult result = exported("html", "a.html");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["read_back"], true);
+  const Model model = load_model(model_);
+  EXPECT_EQ(dumped(file("a.html"), "steps=50&dump"),
+            simulated(model, 64, 64, 50, {.seed = fresh_seed(*model.experiment)}));
+  EXPECT_EQ(dumped(file("a.html"), "start=random&seed=3&size=32x40&steps=50&dump"),
+            simulated(model, 32, 40, 50, {.seed = 3}));
+}
+
+TEST_F(ExportTest, WritesAPageThatRunsACheckerboard) {
+  require_tool("chromium", "chromium");
+  const std::string out = file("run");
+  ASSERT_EQ(run_cli({"train",   "checkerboard",
+                     "--seed",  "3",
+                     "--steps", "390",
+                     "--set",   "automaton.kernels=4",
+                     "--set",   "automaton.update=[64,64,64,32,16,8]",
+                     "--set",   "automaton.height=8",
+                     "--set",   "automaton.width=8",
+                     "--set",   "automaton.steps=12",
+                     "--set",   "automaton.probes=8",
+                     "--quiet", "--out",
+                     out})
+                .code,
+            0);
+  const std::string path = out + "/model.safetensors";
+  const Model model = load_model(path);
+  ASSERT_EQ(run_cli({"export", path, "--format", "html", "-o", file("a.html")}).code, 0);
+  EXPECT_EQ(dumped(file("a.html"), "size=20x30&steps=50&dump"),
+            simulated(model, 20, 30, 50, {.seed = fresh_seed(*model.experiment)}));
+  const Damage damage{{.top = 2, .left = 3, .height = 5, .width = 9}, 20, 20};
+  EXPECT_EQ(
+      dumped(file("a.html"), "seed=8&async=0.6&size=20x30&steps=50&damage=5x9+2+3@step20&dump"),
+      simulated(model, 20, 30, 50, {.fire_rate = 0.6, .seed = 8, .damage = {damage}}));
+}
+
+TEST_F(ExportTest, WritesAPageAsTheModelWasTrained) {
+  require_tool("chromium", "chromium");
+  write_bytes(file("arrow.txt"), "r....\nrg...\nrgb..\nrgby.\n");
+  const Experiment experiment = parse_experiment(
+      "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nheight = 4\nwidth = 5\n"
+      "steps = 4\nchannels = 4\nkernels = 1\nupdate = [12]\nstart = 'seed'\nfire_rate = 0.75\n"
+      "[network]\ninit = 'gaussian'\nparametrisation = 'softmax16'",
+      "arrow", "arrow", scratch_.path());
+  save_model(model_, experiment, make_rule(experiment).to_file());
+  ASSERT_EQ(exported("html", "a.html").code, 0);
+  const Model model = load_model(model_);
+  const SimulationOptions options{.fire_rate = 0.75, .seed = fresh_seed(experiment)};
+  const std::string document = document_of(file("a.html"), "steps=50&dump");
+  EXPECT_EQ(text_of(document, "dump"), simulated(model, 4, 5, 50, options));
+  EXPECT_NE(document.find("cells fire at a rate of 0.75, trained for 4 steps"), std::string::npos);
+  const CliResult run = run_cli({"run", model_, "--steps", "50", "--quiet", "--json"});
+  EXPECT_EQ(text_of(document, "wrong"),
+            fmt::format("{} of 60 bits wrong", run.json()["wrong_bits"].get<int>()));
+
+  std::filesystem::remove(file("arrow.txt"));
+  const CliResult without = exported("html", "b.html");
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_NE(without.out.find("\n  no target: [bitmap] "), std::string::npos) << without.out;
+}
+
+TEST_F(ExportTest, WritesAPageThatCalculates) {
+  require_tool("chromium", "chromium");
+  const Experiment experiment = parse_experiment(
+      "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [12]", "add", "add", "");
+  const LogicNetwork network = make_network(experiment, make_task(experiment));
+  save_model(model_, experiment, network.to_file());
+  ASSERT_EQ(exported("html", "a.html").code, 0);
+  const std::string document = document_of(file("a.html"), "inputs=1011&dump");
+  const Netlist netlist = netlist_of(network);
+  std::string expected;
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    std::vector<std::uint64_t> inputs;
+    for (int j = 0; j < 4; ++j) inputs.push_back(i >> j & 1);
+    if (i > 0) expected += '\n';
+    for (const std::uint64_t bit : inputs) expected += bit != 0 ? '1' : '0';
+    expected += ' ';
+    for (const std::uint64_t bit : evaluate(netlist, inputs))
+      expected += (bit & 1) != 0 ? '1' : '0';
+  }
+  EXPECT_EQ(text_of(document, "dump"), expected);
+  EXPECT_NE(document.find("<b>a + b</b>"), std::string::npos);
+  EXPECT_NE(document.find("aria-label=\"b as a number\""), std::string::npos);
+}
+
 TEST_F(ExportTest, WritesNetworks) {
   LogicNetwork network(3, Parametrisation::sigmoid, DType::float32);
   add_gates(network, {{{0, 1}, [](unsigned bits) { return bits == 3; }},
@@ -146,6 +251,9 @@ TEST_F(ExportTest, SaysWhatIsWrong) {
   refuses({"--size", "4"}, "verilog",
           "[export] expected --size HEIGHTxWIDTH in cells, as in 16x16, received '4'");
   EXPECT_EQ(exported("vhdl", "a").code, 2);
+  refuses({"--size", "4x4"}, "html",
+          "[export] expected --pipeline and --size with --format verilog only, received --format "
+          "html");
   const CliResult nowhere = exported("c", "none/a.h");
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_EQ(nowhere.complaint(), "[export] " + file("none/a.h") +
