@@ -48,9 +48,13 @@ demo: build ## Grows a checkerboard out of noise, then trains circuits to multip
 PICTURES := grows.gif large.gif heals.gif losses.png gates.png
 
 .PHONY: pictures
-pictures: demo ## Makes the pictures of the documentation anew
+pictures: demo test-packages ## Makes the pictures of the documentation anew
 	@mkdir -p docs/pictures
 	@cp $(addprefix $(DEMO)/checkerboard/,$(PICTURES)) docs/pictures/
+	@$(BOOLGRAD) export $(DEMO)/checkerboard/model.safetensors --format html -o $(DEMO)/checkerboard/page.html
+	@chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,1150 \
+	  --virtual-time-budget=1000 --screenshot=docs/pictures/page.png \
+	  'file://$(CURDIR)/$(DEMO)/checkerboard/page.html#size=24x24&steps=45&damage=10x10@step40' 2>/dev/null
 
 .PHONY: build
 build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it

@@ -90,6 +90,7 @@ class AutomatonView {
     this.listen();
     document.querySelector('.side').append(byId('gates-card'));
     byId('automaton').hidden = false;
+    this.start(this.options);
     new ResizeObserver(() => this.fit()).observe(byId('screen'));
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
       this.colours = cellColours();
@@ -222,7 +223,7 @@ class AutomatonView {
   play(playing) {
     const wasPlaying = this.playing;
     this.playing = playing;
-    byId('play').setAttribute('aria-pressed', playing);
+    byId('play').classList.toggle('playing', playing);
     byId('play').querySelector('span').textContent = playing ? 'Pause' : 'Play';
     byId('pace').textContent = '';
     if (!playing || wasPlaying) return;
@@ -442,7 +443,7 @@ class AutomatonView {
         : `${wrong.toLocaleString('en')} of ${counted(bits, 'bit')} wrong`;
   }
 
-  /** Seldom enough while playing not to slow the cells down. */
+  /** Seldom enough while playing, and small enough, not to slow the cells down. */
   showThumbnails(bitAt) {
     for (const {view, button} of this.thumbnails) {
       button.setAttribute('aria-pressed', view === this.shown);
@@ -451,8 +452,12 @@ class AutomatonView {
     if (byId('channels-card').hidden) return;
     if (this.playing && now - this.thumbnailsAt < 200) return;
     this.thumbnailsAt = now;
+    const {height, width} = this.automaton;
+    const every = Math.ceil(Math.max(height, width) / 64);
+    const sampled = (c, y, x) => bitAt(c, y * every, x * every);
     for (const {view, canvas} of this.thumbnails) {
-      paint(canvas, this.automaton.height, this.automaton.width, view, bitAt, this.colours);
+      paint(canvas, Math.ceil(height / every), Math.ceil(width / every), view, sampled,
+            this.colours);
     }
   }
 

@@ -44,6 +44,7 @@ class CircuitView {
     this.listen();
     byId('circuit').append(byId('gates-card'));
     byId('circuit').hidden = false;
+    this.show();
   }
 
   evaluate(cases) { return evaluateCases(this.netlist, this.program, cases); }

@@ -49,10 +49,12 @@ function listenToKeys(list) {
     ])),
     element('dd', {}, words),
   ]));
+  const isFor = (event, elements) => event.target.matches?.(elements) ?? false;
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches?.('input:not([type=radio]), select, textarea')) return;
-    if (event.key === ' ' && event.target.matches?.('button, summary, input')) return;
+    if (isFor(event, 'select, input:not([type=radio], [type=range])')) return;
+    if (event.key.startsWith('Arrow') && isFor(event, 'input')) return;
+    if (event.key === ' ' && isFor(event, 'button, summary')) return;
     const found = list.find(
         ([keys]) => keys.some((key) => key.toLowerCase() === event.key.toLowerCase()));
     if (found === undefined) return;
