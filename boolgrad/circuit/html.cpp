@@ -1,7 +1,9 @@
 #include "boolgrad/circuit/html.h"
 
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "boolgrad/circuit/page_parts.h"

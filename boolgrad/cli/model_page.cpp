@@ -1,5 +1,7 @@
 #include "boolgrad/cli/model_page.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 

@@ -25,14 +25,14 @@ namespace {
 
 using testing_support::document_of;
 using testing_support::dumped;
-using testing_support::require_tool;
+using testing_support::require_browser;
 using testing_support::ScratchFolder;
 using testing_support::text_of;
 using testing_support::write_bytes;
 
 class HtmlTest : public testing::Test {
  protected:
-  void SetUp() override { require_tool("chromium", "chromium"); }
+  void SetUp() override { require_browser(); }
 
   /// A page on disk, which may also run a script of the test's after its own.
   std::filesystem::path page(const Netlist& netlist, const PageOptions& options = {},

@@ -27,6 +27,7 @@ using testing_support::CliResult;
 using testing_support::document_of;
 using testing_support::dumped;
 using testing_support::read_bytes;
+using testing_support::require_browser;
 using testing_support::require_tool;
 using testing_support::run_cli;
 using testing_support::run_tool;
@@ -121,6 +122,14 @@ TEST_F(ExportTest, WritesCAndDot) {
   EXPECT_TRUE(read_bytes(file("a.dot")).starts_with("digraph \"life\""));
 }
 
+class ExportPageTest : public ExportTest {
+ protected:
+  void SetUp() override {
+    require_browser();
+    ExportTest::SetUp();
+  }
+};
+
 /// The state that the simulator arrives at from the start that `boolgrad run` takes.
 std::string simulated(const Model& model, std::int64_t height, std::int64_t width,
                       std::int64_t steps, const SimulationOptions& options) {
@@ -130,8 +139,7 @@ std::string simulated(const Model& model, std::int64_t height, std::int64_t widt
   return state_text(simulation.state());
 }
 
-TEST_F(ExportTest, WritesAPageThatRunsLife) {
-  require_tool("chromium", "chromium");
+TEST_F(ExportPageTest, WritesAPageThatRunsLife) {
   const CliResult result = exported("html", "a.html");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.json()["read_back"], true);
@@ -142,8 +150,7 @@ TEST_F(ExportTest, WritesAPageThatRunsLife) {
             simulated(model, 32, 40, 50, {.seed = 3}));
 }
 
-TEST_F(ExportTest, WritesAPageThatRunsACheckerboard) {
-  require_tool("chromium", "chromium");
+TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
   const std::string out = file("run");
   ASSERT_EQ(run_cli({"train",   "checkerboard",
                      "--seed",  "3",
@@ -169,8 +176,7 @@ TEST_F(ExportTest, WritesAPageThatRunsACheckerboard) {
       simulated(model, 20, 30, 50, {.fire_rate = 0.6, .seed = 8, .damage = {damage}}));
 }
 
-TEST_F(ExportTest, WritesAPageAsTheModelWasTrained) {
-  require_tool("chromium", "chromium");
+TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
   write_bytes(file("arrow.txt"), "r....\nrg...\nrgb..\nrgby.\n");
   const Experiment experiment = parse_experiment(
       "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nheight = 4\nwidth = 5\n"
@@ -194,8 +200,7 @@ TEST_F(ExportTest, WritesAPageAsTheModelWasTrained) {
   EXPECT_NE(without.out.find("\n  no target: [bitmap] "), std::string::npos) << without.out;
 }
 
-TEST_F(ExportTest, WritesAPageThatCalculates) {
-  require_tool("chromium", "chromium");
+TEST_F(ExportPageTest, WritesAPageThatCalculates) {
   const Experiment experiment = parse_experiment(
       "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [12]", "add", "add", "");
   const LogicNetwork network = make_network(experiment, make_task(experiment));

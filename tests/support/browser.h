@@ -12,6 +12,16 @@
 
 namespace boolgrad::testing_support {
 
+/// Fails where there is no browser; to be called by SetUp. Ubuntu has Chromium as a snap only,
+/// which may not read the files of tests: there the test is skipped.
+inline void require_browser() {
+  const bool is_ubuntu = run_tool("grep -qx ID=ubuntu /etc/os-release").code == 0;
+  if (is_ubuntu && run_tool("command -v chromium").code != 0) {
+    GTEST_SKIP() << "chromium is missing: Ubuntu has it as a snap only";
+  }
+  require_tool("chromium", "chromium");
+}
+
 /// The document that Chromium makes of a page, after its scripts ran and two seconds passed on the
 /// page's clock. `address` is what follows # there. Letters, digits and = & + @ , . are fine in it.
 inline std::string document_of(const std::filesystem::path& page, const std::string& address) {
