@@ -18,7 +18,7 @@
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
-#include "tests/support/state_text.h"
+#include "tests/support/page_text.h"
 
 namespace boolgrad {
 namespace {
@@ -52,21 +52,6 @@ class HtmlTest : public testing::Test {
 
 // ---------------------------------------------------------------------------------------------
 // Circuits
-
-/// Every case of a netlist, or the given ones, a line each: inputs, a blank, outputs.
-std::string table_text(const Netlist& netlist) {
-  std::string text;
-  const std::size_t count = netlist.inputs.size();
-  for (std::uint64_t i = 0; i < 1ULL << count; ++i) {
-    std::vector<std::uint64_t> inputs;
-    for (std::size_t j = 0; j < count; ++j) inputs.push_back(i >> j & 1);
-    if (i > 0) text += '\n';
-    for (const std::uint64_t bit : inputs) text += bit != 0 ? '1' : '0';
-    text += ' ';
-    for (const std::uint64_t bit : evaluate(netlist, inputs)) text += (bit & 1) != 0 ? '1' : '0';
-  }
-  return text;
-}
 
 TEST_F(HtmlTest, GivesWhatTheNetlistGives) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {

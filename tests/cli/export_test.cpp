@@ -16,7 +16,7 @@
 #include "tests/cli/run_cli.h"
 #include "tests/support/browser.h"
 #include "tests/support/life_rule.h"
-#include "tests/support/state_text.h"
+#include "tests/support/page_text.h"
 #include "tests/support/tools.h"
 
 namespace boolgrad {
@@ -207,18 +207,7 @@ TEST_F(ExportPageTest, WritesAPageThatCalculates) {
   save_model(model_, experiment, network.to_file());
   ASSERT_EQ(exported("html", "a.html").code, 0);
   const std::string document = document_of(file("a.html"), "inputs=1011&dump");
-  const Netlist netlist = netlist_of(network);
-  std::string expected;
-  for (std::uint64_t i = 0; i < 16; ++i) {
-    std::vector<std::uint64_t> inputs;
-    for (int j = 0; j < 4; ++j) inputs.push_back(i >> j & 1);
-    if (i > 0) expected += '\n';
-    for (const std::uint64_t bit : inputs) expected += bit != 0 ? '1' : '0';
-    expected += ' ';
-    for (const std::uint64_t bit : evaluate(netlist, inputs))
-      expected += (bit & 1) != 0 ? '1' : '0';
-  }
-  EXPECT_EQ(text_of(document, "dump"), expected);
+  EXPECT_EQ(text_of(document, "dump"), table_text(netlist_of(network)));
   EXPECT_NE(document.find("<b>a + b</b>"), std::string::npos);
   EXPECT_NE(document.find("aria-label=\"b as a number\""), std::string::npos);
 }
