@@ -84,21 +84,21 @@ class Core {
   Core(const CircuitRunner& runner, const BitMatrix& inputs)
       : program_(runner.program()),
         inputs_(inputs),
-        rows_(static_cast<std::size_t>(program_.outputs() * program_.row_words())) {}
+        rows_(static_cast<std::size_t>(program_.outputs() * program_.row_words())),
+        from_(static_cast<std::size_t>(inputs.features)) {
+    for (std::int64_t o = 0; o < program_.outputs(); ++o) {
+      to_.push_back(rows_.data() + o * program_.row_words());
+    }
+  }
 
   void operator()() {
     const auto words = static_cast<std::size_t>(inputs_.words_per_feature());
     const auto grain = static_cast<std::size_t>(program_.row_words());
     for (std::size_t first = 0; first < words; first += grain) {
-      std::vector<const std::uint64_t*> from;
-      std::vector<std::uint64_t*> to;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(inputs_.features); ++i) {
-        from.push_back(inputs_.words.data() + i * words + first);
+      for (std::size_t i = 0; i < from_.size(); ++i) {
+        from_[i] = inputs_.words.data() + i * words + first;
       }
-      for (std::size_t o = 0; o < static_cast<std::size_t>(program_.outputs()); ++o) {
-        to.push_back(rows_.data() + o * grain);
-      }
-      program_.run(from, to, std::min(grain, words - first));
+      program_.run(from_, to_, std::min(grain, words - first));
     }
   }
 
@@ -106,6 +106,8 @@ class Core {
   const BitProgram& program_;
   const BitMatrix& inputs_;
   std::vector<std::uint64_t> rows_;
+  std::vector<const std::uint64_t*> from_;
+  std::vector<std::uint64_t*> to_;
 };
 
 /// The same steps in the same order on so few rows that they stay in the first-level cache: what

@@ -82,6 +82,15 @@ void RunAllSteps(const BitCode& code, std::uint64_t* scratch) {
   }
 }
 
+template <std::size_t W>
+HWY_INLINE void CopyRow(const std::uint64_t* from, std::uint64_t flip, std::uint64_t* to) {
+  const Words d;
+  const Vec flips = hn::Set(d, flip);
+  for (std::size_t i = 0; i < W; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Xor(hn::Load(d, from + i), flips), d, to + i);
+  }
+}
+
 /// The whole program on `count` words from `at` on, at most W of them.
 template <std::size_t W>
 void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
@@ -95,7 +104,11 @@ void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint6
     const std::uint64_t* from = scratch + port.slot * W;
     std::uint64_t* to = outputs[port.index] + at;
     const std::uint64_t flip = port.complemented ? ~std::uint64_t{0} : 0;
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+    if (count == W) {
+      CopyRow<W>(from, flip, to);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+    }
   }
 }
 
