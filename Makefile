@@ -113,6 +113,10 @@ bench-lut-gpu: build build/bench/.ready ## Compares a training step of 384,000 g
 bench-automata: build build/bench/.ready ## Compares training steps of automata with JAX
 	@build/bench/bin/python bench/automata.py $(ARGS)
 
+.PHONY: bench-circuit
+bench-circuit: build build/bench/.ready test-packages ## Compares a hardened network with compiled C
+	@build/bench/bin/python bench/circuit.py $(ARGS)
+
 .PHONY: bench-geometry
 bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
 	@build/bench/bin/python bench/geometry.py $(ARGS)

@@ -11,7 +11,9 @@ namespace boolgrad {
 
 BitCircuit bit_circuit_of(const Netlist& netlist) {
   BitCircuit circuit(std::ssize(netlist.inputs));
+  circuit.reserve(netlist.gates.size());
   std::vector<BitLiteral> literals;
+  literals.reserve(netlist.gate(netlist.gates.size()));
   for (std::int64_t i = 0; i < circuit.inputs(); ++i) literals.push_back(circuit.input(i));
   for (const NetlistGate& gate : netlist.gates) {
     std::array<BitLiteral, NetlistGate::most_inputs> inputs;

@@ -49,6 +49,8 @@ class Reader {
   Reader(std::string_view text, const std::string& file) : text_(text), source_{where, file} {}
 
   Netlist read() {
+    constexpr std::size_t usual_line = 32;
+    named_.gates.reserve(text_.size() / usual_line);
     while (!ended_ && next_line()) {
       if (!words_.empty()) read_line();
     }
@@ -67,17 +69,26 @@ class Reader {
   bool next_line() {
     if (position_ >= text_.size()) return false;
     ++line_;
-    const std::size_t end = std::min(text_.find('\n', position_), text_.size());
-    std::string_view line = text_.substr(position_, end - position_);
-    position_ = end + 1;
-    line = line.substr(0, line.find('#'));
     words_.clear();
-    constexpr std::string_view blank = " \t\r";
-    for (std::size_t at = line.find_first_not_of(blank); at != std::string_view::npos;) {
-      const std::size_t stop = std::min(line.find_first_of(blank, at), line.size());
-      words_.push_back(line.substr(at, stop - at));
-      at = line.find_first_not_of(blank, stop);
+    bool comment = false;
+    std::size_t begin = position_;
+    const auto end_word = [&] {
+      if (begin < position_ && !comment) {
+        words_.push_back(text_.substr(begin, position_ - begin));
+      }
+      begin = position_ + 1;
+    };
+    for (; position_ < text_.size() && text_[position_] != '\n'; ++position_) {
+      const char c = text_[position_];
+      if (c == ' ' || c == '\t' || c == '\r') {
+        end_word();
+      } else if (c == '#') {
+        end_word();
+        comment = true;
+      }
     }
+    end_word();
+    ++position_;
     return true;
   }
 

@@ -15,9 +15,11 @@
 #include "boolgrad/circuit/dot.h"
 #include "boolgrad/circuit/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/html.h"
 #include "boolgrad/circuit/named_netlist.h"
 #include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/smallest_form.h"
 #include "boolgrad/circuit/text.h"
 #include "boolgrad/circuit/verilog.h"
 #include "boolgrad/cli/command.h"
@@ -36,6 +38,7 @@ struct ExportArguments {
   std::string file;
   std::optional<std::int64_t> pipeline;
   std::string size;  ///< empty for no array
+  std::optional<std::int64_t> classes;
   bool as_trained = false;
   bool unproven = false;
 };
@@ -80,6 +83,13 @@ Netlist netlist_of(const Model& model) {
                                          : boolgrad::netlist_of(model.network());
   netlist.name = model.experiment ? model.experiment->name : "circuit";
   return netlist;
+}
+
+/// For formats that keep tables the fewest tables count; who reads the others splits them up, and
+/// gets gates of two inputs.
+Netlist small_form_of(const Netlist& netlist, const std::string& format) {
+  const bool keeps_tables = format == "netlist" || format == "blif" || format == "dot";
+  return keeps_tables ? smallest_form(netlist) : simplified(netlist);
 }
 
 Exported verilog_of(const Netlist& netlist, const ExportArguments& arguments) {
@@ -137,8 +147,10 @@ void prove(const Netlist& original, const Netlist& netlist, const Exported& resu
 int run(const ExportArguments& arguments, const CommonOptions& common) {
   check_usage(arguments);
   const Model model = load_model(arguments.model);
-  const Netlist original = netlist_of(model);
-  const Netlist netlist = arguments.as_trained ? original : simplified(original);
+  Netlist original = netlist_of(model);
+  if (arguments.classes) original = with_argmax(original, *arguments.classes);
+  const Netlist netlist =
+      arguments.as_trained ? original : small_form_of(original, arguments.format);
   const Exported result = exported(netlist, original, model, arguments);
   // Before anything is written: a file that is there has been proven.
   if (!arguments.unproven) prove(original, netlist, result);
@@ -199,6 +211,11 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option("--size", arguments->size,
                    "Verilog of an automaton as an array of so many cells; without it, one cell")
       ->type_name("HxW");
+  command
+      ->add_option("--classes", arguments->classes,
+                   "Output the class, in binary digits, in place of the outputs: of so many groups "
+                   "of outputs the one in which most are 1, the first of equal ones")
+      ->type_name("N");
   command->add_flag("--as-trained", arguments->as_trained, "Every gate as it was trained");
   command->add_flag("--no-proof", arguments->unproven, "Write it without a proof");
   command->callback([arguments, &common, &job] {

@@ -212,6 +212,43 @@ TEST_F(ExportPageTest, WritesAPageThatCalculates) {
   EXPECT_NE(document.find("aria-label=\"b as a number\""), std::string::npos);
 }
 
+TEST_F(ExportTest, NeverWritesMoreTablesThanWereTrained) {
+  // Eleven tables, for which nine do, would be 26 gates of two inputs.
+  for (const std::string format : {"netlist", "blif", "dot"}) {
+    EXPECT_EQ(exported(format, "a").json()["gates"], 9) << format;
+  }
+  for (const std::string format : {"c", "verilog", "aiger"}) {
+    EXPECT_EQ(exported(format, "a").json()["gates"], 26) << format;
+  }
+}
+
+TEST_F(ExportTest, WritesClasses) {
+  LogicNetwork network(6, Parametrisation::sigmoid, DType::float32);
+  const auto wire = [](unsigned bits) { return (bits & 1) != 0; };
+  add_gates(network, {{{0, 1}, wire},
+                      {{1, 2}, wire},
+                      {{2, 3}, wire},
+                      {{3, 4}, wire},
+                      {{4, 5}, wire},
+                      {{5, 0}, wire}});
+  save_safetensors(model_, network.to_file());
+  const CliResult result = exported("blif", "a.blif", {"--classes", "3"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["proven"], true);
+  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  EXPECT_EQ(written.outputs, (std::vector<std::string>{"class_0", "class_1"}));
+  // Sums of pairs of inputs: 1 0 2, 1 2 2 and 0 0 0.
+  const std::vector<std::uint64_t> words{0b011, 0b000, 0b010, 0b010, 0b011, 0b011};
+  EXPECT_EQ(evaluate(written, words)[0] & 0b111, 0b010U);
+  EXPECT_EQ(evaluate(written, words)[1] & 0b111, 0b001U);
+  ASSERT_EQ(exported("c", "a.h", {"--classes", "2"}).code, 0);
+  EXPECT_NE(read_bytes(file("a.h")).find("#define CIRCUIT_OUTPUTS 1"), std::string::npos);
+  const CliResult refused = exported("c", "b.h", {"--classes", "4"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.complaint(),
+            "[group_sums] expected 2 or more classes, a number that divides 6 outputs, received 4");
+}
+
 TEST_F(ExportTest, WritesNetworks) {
   LogicNetwork network(3, Parametrisation::sigmoid, DType::float32);
   add_gates(network, {{{0, 1}, [](unsigned bits) { return bits == 3; }},
