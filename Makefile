@@ -12,7 +12,13 @@ LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  fonts-dejavu-core libgtest-dev librapidcheck-dev
+                  libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
+# Programs that judge what is exported.
+TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
+# Ubuntu has the browser as a snap only; there the tests of pages are skipped.
+ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
+TEST_PACKAGES += chromium
+endif
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
 BENCH_PACKAGES := python3-venv
 
@@ -46,23 +52,27 @@ demo: build ## Grows a checkerboard out of noise, then trains circuits to multip
 PICTURES := grows.gif large.gif heals.gif losses.png gates.png
 
 .PHONY: pictures
-pictures: demo ## Makes the pictures of the documentation anew
+pictures: demo test-packages ## Makes the pictures of the documentation anew
 	@mkdir -p docs/pictures
 	@cp $(addprefix $(DEMO)/checkerboard/,$(PICTURES)) docs/pictures/
+	@$(BOOLGRAD) export $(DEMO)/checkerboard/model.safetensors --format html -o $(DEMO)/checkerboard/page.html
+	@chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,1150 \
+	  --virtual-time-budget=1000 --screenshot=docs/pictures/page.png \
+	  'file://$(CURDIR)/$(DEMO)/checkerboard/page.html#size=24x24&steps=45&damage=10x10@step40' 2>/dev/null
 
 .PHONY: build
 build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it
 	@cmake --build build/release -j $(JOBS)
 
 .PHONY: test
-test: build ## Builds and runs all tests
+test: build test-packages ## Builds and runs all tests
 	@ctest --preset release -j $(JOBS)
 
 .PHONY: check
 check: asan tidy formatted ## Runs the tests under sanitizers, warnings as errors, and the linters
 
 .PHONY: asan
-asan: build/asan/build.ninja
+asan: build/asan/build.ninja test-packages
 	@cmake --build build/asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
 
@@ -103,6 +113,10 @@ bench-lut-gpu: build build/bench/.ready ## Compares a training step of 384,000 g
 bench-automata: build build/bench/.ready ## Compares training steps of automata with JAX
 	@build/bench/bin/python bench/automata.py $(ARGS)
 
+.PHONY: bench-circuit
+bench-circuit: build build/bench/.ready test-packages ## Compares a hardened network with compiled C
+	@build/bench/bin/python bench/circuit.py $(ARGS)
+
 .PHONY: bench-geometry
 bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
 	@build/bench/bin/python bench/geometry.py $(ARGS)
@@ -130,6 +144,10 @@ build/%/build.ninja: CMakePresets.json | build-packages
 .PHONY: build-packages
 build-packages:
 	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: test-packages
+test-packages:
+	@$(call install,$(TEST_PACKAGES))
 
 .PHONY: check-packages
 check-packages:

@@ -15,6 +15,8 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   # What stands between the rooms and a device: whoever uses the library names the device instead.
   REGEX "/(on_cuda|cuda_[a-z_]+)\\.h$" EXCLUDE
   PATTERN "tape_node.h" EXCLUDE
+  PATTERN "circuit/page_parts.h" EXCLUDE
+  PATTERN "circuit/sat_miter.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
   PATTERN "ops/unary.h" EXCLUDE
   PATTERN "geometry/arrangement.h" EXCLUDE
@@ -32,6 +34,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/generated/boolgradConfig.cmake
   ${PROJECT_BINARY_DIR}/generated/boolgradConfigVersion.cmake
   cmake/openblas_target.cmake
+  cmake/cadical_target.cmake
   DESTINATION ${package_dir})
 
 if(TARGET boolgrad_cli)

@@ -57,6 +57,12 @@ struct BitConstant {
   bool value = false;
 };
 
+/// A slot that is counted, or its complement.
+struct BitTerm {
+  std::uint32_t slot = 0;
+  bool complemented = false;
+};
+
 struct BitCode {
   std::span<const BitPort> inputs;
   std::span<const BitRun> runs;

@@ -21,6 +21,13 @@ const Rule& automaton_of(const Model& model, std::string_view where, const std::
   return rule;
 }
 
+bool is_life(const Experiment& experiment) { return experiment.task.kind == "life"; }
+
+Size default_size(const Experiment& experiment) {
+  if (is_life(experiment)) return {64, 64};
+  return {experiment.automaton.height, experiment.automaton.width};
+}
+
 Image for_terminal(const Image& cells) {
   constexpr std::int64_t side = 40;  // fits into 80 columns and 24 lines of two rows
   const std::int64_t longest = std::max(cells.width, cells.height);

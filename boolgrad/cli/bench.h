@@ -48,6 +48,7 @@ void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohma
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 /// Its part for the hardened rule of a model on the GPU.
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_geometry(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 
 template <class F>

@@ -38,6 +38,7 @@ void add_sweep(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
+void add_export(CLI::App& root, CommonOptions& common, Job& job);
 
 /// A command with the common options and an example under its help.
 CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& name,

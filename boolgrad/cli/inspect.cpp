@@ -4,8 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/passes.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
@@ -81,12 +84,52 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection) {
   return object;
 }
 
-int run(const std::string& path, const CommonOptions& common) {
-  const Model model = load_model(path);
+/// What each pass leaves of the hardened circuit.
+std::vector<PassStats> passes_of(const Model& model) {
+  std::vector<PassStats> stats;
+  simplified(model.is_automaton() ? netlist_of(model.rule()) : netlist_of(model.network()), {},
+             &stats);
+  return stats;
+}
+
+void print_passes(const std::vector<PassStats>& passes) {
+  fmt::print("{:<14}{:>9}{:>9}\n", "pass", "gates", "depth");
+  fmt::print("{:<14}{:>9}{:>9}\n", "as trained", passes[0].gates_before, passes[0].depth_before);
+  for (const PassStats& pass : passes) {
+    fmt::print("{:<14}{:>9}{:>9}\n", pass.pass, pass.gates_after, pass.depth_after);
+  }
+}
+
+nlohmann::json to_json(const std::vector<PassStats>& passes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const PassStats& pass : passes) {
+    list.push_back({{"pass", pass.pass},
+                    {"gates_before", pass.gates_before},
+                    {"gates", pass.gates_after},
+                    {"depth_before", pass.depth_before},
+                    {"depth", pass.depth_after}});
+  }
+  return list;
+}
+
+struct InspectOptions {
+  std::string path;
+  bool passes = false;
+};
+
+int run(const InspectOptions& options, const CommonOptions& common) {
+  const Model model = load_model(options.path);
   const Inspection inspection =
       model.is_automaton() ? inspect(model.rule()) : inspect(model.network());
-  if (!common.quiet) print_report(path, model, inspection);
-  if (common.json) print_json(to_json(model, inspection));
+  std::vector<PassStats> passes;
+  if (options.passes) passes = passes_of(model);
+  if (!common.quiet) print_report(options.path, model, inspection);
+  if (!common.quiet && options.passes) print_passes(passes);
+  if (common.json) {
+    nlohmann::json object = to_json(model, inspection);
+    if (options.passes) object["passes"] = to_json(passes);
+    print_json(object);
+  }
   return 0;
 }
 
@@ -97,10 +140,14 @@ void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
       new_command(root, common, "inspect",
                   "Gates by kind, unused gates, depth, and soft against hard in every layer.",
                   "boolgrad inspect runs/add-1/model.safetensors");
-  const auto path = std::make_shared<std::string>();
-  command->add_option("model", *path, "A model or a checkpoint")->type_name("MODEL")->required();
+  const auto options = std::make_shared<InspectOptions>();
+  command->add_option("model", options->path, "A model or a checkpoint")
+      ->type_name("MODEL")
+      ->required();
+  command->add_flag("--passes", options->passes,
+                    "Simplify the hardened circuit and say what each pass leaves of it");
   command->callback(
-      [path, &common, &job] { job = [path, &common] { return run(*path, common); }; });
+      [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });
 }
 
 }  // namespace boolgrad::cli

@@ -40,11 +40,6 @@ struct RunArguments {
   std::string device = "cpu";
 };
 
-struct Size {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-};
-
 // ---------------------------------------------------------------------------------------------
 // What is asked for
 
@@ -123,13 +118,6 @@ void check_size(const Size& size, const Rule& rule) {
 
 // ---------------------------------------------------------------------------------------------
 // What is left open
-
-bool is_life(const Experiment& experiment) { return experiment.task.kind == "life"; }
-
-Size default_size(const Experiment& experiment) {
-  if (is_life(experiment)) return {64, 64};
-  return {experiment.automaton.height, experiment.automaton.width};
-}
 
 /// As many as in training; more on a larger grid that starts from noise, where order has further to
 /// travel. What grows out of one cell does not grow larger on a larger grid.

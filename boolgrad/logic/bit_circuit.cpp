@@ -1,6 +1,7 @@
 #include "boolgrad/logic/bit_circuit.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -26,11 +27,18 @@ BitGate with_plain_inputs(BitGate gate) {
   return gate;
 }
 
-// The inputs of a gate are in order, so the other order is free to tell XOR from AND.
-std::uint64_t key_of(const BitNode& gate) {
+std::uint64_t hash_of(const BitNode& gate) {
+  // The inputs of a gate are in order, so the other order is free to tell XOR from AND.
   const std::uint64_t a = gate.a.code();
   const std::uint64_t b = gate.b.code();
-  return gate.kind == BitNodeKind::conjunction ? (a << 32) | b : (b << 32) | a;
+  const std::uint64_t key = gate.kind == BitNodeKind::conjunction ? (a << 32) | b : (b << 32) | a;
+  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+  const std::uint64_t mixed = (key ^ (key >> 32)) * golden;
+  return mixed ^ (mixed >> 32);
+}
+
+bool same(const BitNode& x, const BitNode& y) {
+  return x.kind == y.kind && x.a == y.a && x.b == y.b;
 }
 
 std::uint64_t word_of(std::span<const std::uint64_t> values, BitLiteral literal) {
@@ -38,6 +46,28 @@ std::uint64_t word_of(std::span<const std::uint64_t> values, BitLiteral literal)
 }
 
 }  // namespace
+
+std::uint32_t& BitGateIndex::place_of(const BitNode& gate, std::span<const BitNode> nodes) {
+  // At most half full, so that probes are short; nodes that are no gates count, too.
+  if (places_.size() < 2 * (nodes.size() + 1)) grow(nodes);
+  return probe(gate, nodes);
+}
+
+void BitGateIndex::reserve(std::size_t nodes) { places_.assign(std::bit_ceil(2 * (nodes + 1)), 0); }
+
+std::uint32_t& BitGateIndex::probe(const BitNode& gate, std::span<const BitNode> nodes) {
+  const std::size_t mask = places_.size() - 1;
+  std::size_t at = hash_of(gate) & mask;
+  while (places_[at] != 0 && !same(nodes[places_[at]], gate)) at = (at + 1) & mask;
+  return places_[at];
+}
+
+void BitGateIndex::grow(std::span<const BitNode> nodes) {
+  places_.assign(std::bit_ceil(4 * (nodes.size() + 1)), 0);
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (is_gate(nodes[i])) probe(nodes[i], nodes) = i;
+  }
+}
 
 BitCircuit::BitCircuit(std::int64_t inputs) : inputs_(inputs) {
   if (inputs < 0 || inputs >= most_nodes) {
@@ -94,15 +124,20 @@ BitCircuit::Literal BitCircuit::build(BitNodeKind kind, Literal a, Literal b) {
 }
 
 BitCircuit::Literal BitCircuit::find_or_add(const BitNode& gate) {
-  const auto [entry, added] =
-      known_.try_emplace(key_of(gate), static_cast<std::uint32_t>(nodes_.size()));
-  if (added) {
+  std::uint32_t& place = known_.place_of(gate, nodes_);
+  if (place == 0) {
     if (static_cast<std::int64_t>(nodes_.size()) >= most_nodes) {
       fail("BitCircuit", "expected at most {} nodes, received one more", most_nodes);
     }
+    place = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(gate);
   }
-  return Literal(entry->second);
+  return Literal(place);
+}
+
+void BitCircuit::reserve(std::size_t gates) {
+  nodes_.reserve(nodes_.size() + gates);
+  if (std::ssize(nodes_) == inputs_ + 1) known_.reserve(nodes_.size() + gates);
 }
 
 void BitCircuit::add_output(Literal literal) {

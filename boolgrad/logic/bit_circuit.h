@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace boolgrad {
@@ -40,6 +39,22 @@ struct BitNode {
   BitLiteral b;
 };
 
+/// Finds gates by what they read: an open table of the numbers of nodes, which the circuit has.
+class BitGateIndex {
+ public:
+  /// The place of an equal gate, or the empty place (node 0) where a new one's number belongs.
+  std::uint32_t& place_of(const BitNode& gate, std::span<const BitNode> nodes);
+
+  /// Room for so many nodes, before there are any gates.
+  void reserve(std::size_t nodes);
+
+ private:
+  std::uint32_t& probe(const BitNode& gate, std::span<const BitNode> nodes);
+  void grow(std::span<const BitNode> nodes);
+
+  std::vector<std::uint32_t> places_;  ///< a power of two of them, 0 where empty
+};
+
 /// A circuit that simplifies itself while it is built: constants are folded, equal gates are one
 /// node, and a gate that one level of its inputs makes redundant is never made.
 class BitCircuit {
@@ -62,6 +77,9 @@ class BitCircuit {
 
   void add_output(Literal literal);
 
+  /// Room for so many gates more, to build a large circuit faster; before the first gate.
+  void reserve(std::size_t gates);
+
   std::int64_t inputs() const { return inputs_; }
   std::span<const BitNode> nodes() const { return nodes_; }
   std::span<const Literal> outputs() const { return outputs_; }
@@ -82,7 +100,7 @@ class BitCircuit {
   std::int64_t inputs_;
   std::vector<BitNode> nodes_;
   std::vector<Literal> outputs_;
-  std::unordered_map<std::uint64_t, std::uint32_t> known_;  ///< gates by what they read
+  BitGateIndex known_;
 };
 
 }  // namespace boolgrad

@@ -1,6 +1,7 @@
 #include "boolgrad/logic/bit_schedule.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace boolgrad {
 namespace {
@@ -117,17 +118,21 @@ std::vector<BitOperation> operations_of(const BitCircuit& circuit) {
 class KindScheduler {
  public:
   KindScheduler(std::vector<BitOperation> operations, std::size_t nodes)
-      : operations_(std::move(operations)), waits_for_(operations_.size(), 0), readers_(nodes) {
+      : operations_(std::move(operations)),
+        waits_for_(operations_.size(), 0),
+        first_reader_(nodes + 1, 0) {
     std::vector<bool> computed(nodes, false);
     for (const BitOperation& operation : operations_) computed[operation.out] = true;
     for (std::uint32_t i = 0; i < operations_.size(); ++i) {
       for (const std::uint32_t from : operations_[i].sources()) {
         if (!computed[from]) continue;
         ++waits_for_[i];
-        readers_[from].push_back(i);
+        ++first_reader_[from + 1];
       }
       if (waits_for_[i] == 0) ready_[kind_of(operations_[i])].push_back(i);
     }
+    std::partial_sum(first_reader_.begin(), first_reader_.end(), first_reader_.begin());
+    list_readers(computed);
   }
 
   std::vector<BitOperation> schedule() {
@@ -151,15 +156,26 @@ class KindScheduler {
     return static_cast<std::size_t>(operation.outer) * bit_inners +
            static_cast<std::size_t>(operation.inner);
   }
+  void list_readers(const std::vector<bool>& computed) {
+    readers_.resize(first_reader_.back());
+    std::vector<std::uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
+    for (std::uint32_t i = 0; i < operations_.size(); ++i) {
+      for (const std::uint32_t from : operations_[i].sources()) {
+        if (computed[from]) readers_[next[from]++] = i;
+      }
+    }
+  }
   void announce(std::uint32_t node) {
-    for (const std::uint32_t reader : readers_[node]) {
+    for (std::uint32_t r = first_reader_[node]; r < first_reader_[node + 1]; ++r) {
+      const std::uint32_t reader = readers_[r];
       if (--waits_for_[reader] == 0) ready_[kind_of(operations_[reader])].push_back(reader);
     }
   }
 
   std::vector<BitOperation> operations_;
   std::vector<int> waits_for_;
-  std::vector<std::vector<std::uint32_t>> readers_;
+  std::vector<std::uint32_t> first_reader_;  // of each node
+  std::vector<std::uint32_t> readers_;
   std::array<std::vector<std::uint32_t>, bit_inners * bit_outers> ready_;
 };
 

@@ -68,13 +68,13 @@ TEST(Bench, AnUnknownBenchmarkIsWrongUsage) {
   CliResult result = run_cli({"bench", "opps"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(
-      result.complaint(),
-      "expected a benchmark (ops, lut, automata, geometry), received 'opps' (did you mean 'ops'?)");
+  EXPECT_EQ(result.complaint(),
+            "expected a benchmark (ops, lut, automata, circuit, geometry), received 'opps' (did "
+            "you mean 'ops'?)");
   result = run_cli({"bench", "everything"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.complaint(),
-            "expected a benchmark (ops, lut, automata, geometry), received 'everything'");
+            "expected a benchmark (ops, lut, automata, circuit, geometry), received 'everything'");
 }
 
 TEST(Bench, ABadFileIsAFailure) {

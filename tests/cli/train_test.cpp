@@ -68,6 +68,17 @@ TEST_F(TrainTest, ABuiltInExperimentIsSolved) {
   EXPECT_LE(inspection.json()["active_gates"], 933);
   EXPECT_LE(inspection.json()["depth"], 5);
   EXPECT_EQ(inspection.json()["layers"].size(), 5U);
+  EXPECT_FALSE(inspection.json().contains("passes"));
+
+  const CliResult passes = run_cli({"inspect", model_, "--passes", "--json"});
+  EXPECT_NE(passes.out.find("unreachable"), std::string::npos) << passes.out;
+  const json list = passes.json()["passes"];
+  EXPECT_EQ(list[0]["gates_before"], 933);
+  for (std::size_t i = 0; i + 1 < list.size(); ++i) {
+    EXPECT_EQ(list[i]["gates"], list[i + 1]["gates_before"]);
+  }
+  EXPECT_EQ(list.back()["pass"], "rewriting");
+  EXPECT_LE(list.back()["gates"], list.back()["gates_before"]);
 }
 
 TEST_F(TrainTest, DamageIsRepaired) {

@@ -69,15 +69,10 @@ constexpr std::array<StepsFunction, sizeof...(I)> EveryKind(std::index_sequence<
                     static_cast<BitOuter>(I / bit_inners)>...};
 }
 
-/// The whole program on `count` words from `at` on, at most W of them.
+/// Every step on rows of W words, in place.
 template <std::size_t W>
-void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
-             std::size_t at, std::size_t count, std::uint64_t* scratch) {
+void RunAllSteps(const BitCode& code, std::uint64_t* scratch) {
   static constexpr auto kinds = EveryKind<W>(std::make_index_sequence<bit_inners * bit_outers>{});
-  const std::size_t bytes = count * sizeof(std::uint64_t);
-  for (const BitPort& port : code.inputs) {
-    std::memcpy(scratch + port.slot * W, inputs[port.index] + at, bytes);
-  }
   const BitStep* step = code.steps.data();
   for (const BitRun& run : code.runs) {
     const auto kind =
@@ -85,11 +80,35 @@ void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint6
     kinds[kind](step, run.count, scratch);
     step += run.count;
   }
+}
+
+template <std::size_t W>
+HWY_INLINE void CopyRow(const std::uint64_t* from, std::uint64_t flip, std::uint64_t* to) {
+  const Words d;
+  const Vec flips = hn::Set(d, flip);
+  for (std::size_t i = 0; i < W; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Xor(hn::Load(d, from + i), flips), d, to + i);
+  }
+}
+
+/// The whole program on `count` words from `at` on, at most W of them.
+template <std::size_t W>
+void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
+             std::size_t at, std::size_t count, std::uint64_t* scratch) {
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  for (const BitPort& port : code.inputs) {
+    std::memcpy(scratch + port.slot * W, inputs[port.index] + at, bytes);
+  }
+  RunAllSteps<W>(code, scratch);
   for (const BitPort& port : code.outputs) {
     const std::uint64_t* from = scratch + port.slot * W;
     std::uint64_t* to = outputs[port.index] + at;
     const std::uint64_t flip = port.complemented ? ~std::uint64_t{0} : 0;
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+    if (count == W) {
+      CopyRow<W>(from, flip, to);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+    }
   }
 }
 
@@ -110,6 +129,16 @@ void RunFrom(const BitCode& code, const std::uint64_t* const* inputs, std::uint6
 void RunBits(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
              std::size_t words, std::uint64_t* scratch) {
   RunFrom<most_row_words>(code, inputs, outputs, 0, words, scratch);
+}
+
+template <std::size_t W>
+void RunStepsOfRows(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
+  if (row_words == W) return RunAllSteps<W>(code, scratch);
+  if constexpr (W > least_row_words) RunStepsOfRows<W / 2>(code, row_words, scratch);
+}
+
+void RunBitSteps(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
+  RunStepsOfRows<most_row_words>(code, row_words, scratch);
 }
 
 }  // namespace boolgrad::cpu::HWY_NAMESPACE
@@ -133,11 +162,16 @@ std::uint64_t* scratch_of_thread(std::size_t words) {
 }  // namespace
 
 HWY_EXPORT(RunBits);
+HWY_EXPORT(RunBitSteps);
 
 void run_bits(const BitCode& code, const std::uint64_t* const* inputs,
               std::uint64_t* const* outputs, std::size_t words) {
   std::uint64_t* scratch = scratch_of_thread(code.slots * code.row_words);
   HWY_DYNAMIC_DISPATCH(RunBits)(code, inputs, outputs, words, scratch);
+}
+
+void run_bit_steps(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
+  HWY_DYNAMIC_DISPATCH(RunBitSteps)(code, row_words, scratch);
 }
 
 }  // namespace boolgrad::cpu

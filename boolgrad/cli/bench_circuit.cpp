@@ -1,0 +1,215 @@
+// The benchmark "circuit": a hardened network of two-input gates with group sums, from bytes of
+// images to their classes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boolgrad/backend/cpu/bit_kernels.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/runner.h"
+#include "boolgrad/circuit/text.h"
+#include "boolgrad/cli/bench.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random.h"
+#include "boolgrad/logic/network.h"
+
+namespace boolgrad::cli {
+namespace {
+
+constexpr std::int64_t standard_inputs = 784;
+constexpr std::int64_t standard_width = 8000;
+constexpr std::uint32_t standard_layers = 6;
+constexpr std::int64_t standard_images = 10000;
+constexpr std::int64_t class_count = 10;
+
+struct CircuitProblem {
+  TensorFile network;
+  Tensor images;                   ///< uint8 [images, inputs]
+  std::optional<Tensor> expected;  ///< int32 [images]: the classes, where they are known
+};
+
+CircuitProblem standard_problem() {
+  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
+  for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
+    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
+                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
+                                     {Initialisation::gaussian, 1}, 1, layer));
+  }
+  Tensor images({standard_images, standard_inputs}, DType::uint8);
+  std::uint64_t index = 0;
+  for (std::uint8_t& pixel : images.mutable_values<std::uint8_t>()) {
+    pixel =
+        static_cast<std::uint8_t>(random_bits({.seed = 1, .stream = 3, .index = index++})[0] & 1);
+  }
+  return {network.to_file(), images, std::nullopt};
+}
+
+CircuitProblem problem_in(const std::string& path) {
+  TensorFile file = load_safetensors(path);
+  const auto part = [&](const std::string& name, DType dtype, std::size_t rank) {
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end() || found->second.dtype() != dtype ||
+        found->second.rank() != rank) {
+      fail("bench", "{}: expected the tensor {} of {} dimensions, {}, received none", path, name,
+           rank, to_string(dtype));
+    }
+    return found->second;
+  };
+  const Tensor images = part("images", DType::uint8, 2);
+  const Tensor classes = part("classes", DType::int32, 1);
+  if (classes.size() != images.shape()[0]) {
+    fail("bench", "{}: expected a class for each of {} images, received {}", path,
+         images.shape()[0], classes.size());
+  }
+  return {std::move(file), images, classes};
+}
+
+/// How many classes differ.
+double differences(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  double count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i] ? 1 : 0;
+  return count;
+}
+
+/// A block of samples after the other through the gates alone, outputs into the same rows again.
+class Core {
+ public:
+  Core(const CircuitRunner& runner, const BitMatrix& inputs)
+      : program_(runner.program()),
+        inputs_(inputs),
+        rows_(static_cast<std::size_t>(program_.outputs() * program_.row_words())),
+        from_(static_cast<std::size_t>(inputs.features)) {
+    for (std::int64_t o = 0; o < program_.outputs(); ++o) {
+      to_.push_back(rows_.data() + o * program_.row_words());
+    }
+  }
+
+  void operator()() {
+    const auto words = static_cast<std::size_t>(inputs_.words_per_feature());
+    const auto grain = static_cast<std::size_t>(program_.row_words());
+    for (std::size_t first = 0; first < words; first += grain) {
+      for (std::size_t i = 0; i < from_.size(); ++i) {
+        from_[i] = inputs_.words.data() + i * words + first;
+      }
+      program_.run(from_, to_, std::min(grain, words - first));
+    }
+  }
+
+ private:
+  const BitProgram& program_;
+  const BitMatrix& inputs_;
+  std::vector<std::uint64_t> rows_;
+  std::vector<const std::uint64_t*> from_;
+  std::vector<std::uint64_t*> to_;
+};
+
+/// The same steps in the same order on so few rows that they stay in the first-level cache: what
+/// the gates cost where nothing else does.
+class StepsInCache {
+ public:
+  explicit StepsInCache(const BitProgram& program)
+      : code_(program.code()), steps_(code_.steps.begin(), code_.steps.end()) {
+    constexpr std::uint32_t rows = 64;
+    for (BitStep& step : steps_) {
+      step = {step.out % rows, step.a % rows, step.b % rows, step.c % rows};
+    }
+    code_.steps = steps_;
+    code_.slots = rows;
+    scratch_ = Storage::allocate(rows * code_.row_words * sizeof(std::uint64_t));
+    std::fill_n(static_cast<std::uint64_t*>(scratch_->data()), rows * code_.row_words, 1);
+  }
+
+  void operator()(std::size_t words) const {
+    for (std::size_t at = 0; at < words; at += code_.row_words) {
+      cpu::run_bit_steps(code_, code_.row_words, static_cast<std::uint64_t*>(scratch_->data()));
+    }
+  }
+
+ private:
+  BitCode code_;
+  std::vector<BitStep> steps_;
+  std::shared_ptr<Storage> scratch_;
+};
+
+/// A million gates, each of two recent nets, in the text form.
+std::string million_gates() {
+  constexpr std::size_t count = 1'000'000;
+  constexpr Net width = 10'000;
+  Netlist netlist;
+  for (Net i = 0; i < width; ++i) netlist.inputs.push_back(fmt::format("x{}", i));
+  for (std::size_t g = 0; g < count; ++g) {
+    const PhiloxCounter bits = random_bits({.seed = 1, .stream = 4, .index = g});
+    const Net first = netlist.gate(g) - width;
+    constexpr std::array<std::uint64_t, 3> tables{0b1000, 0b0110, 0b0010};
+    netlist.gates.push_back({.truth = tables[bits[0] % tables.size()],
+                             .inputs = {first + bits[1] % width, first + bits[2] % width},
+                             .arity = 2});
+  }
+  for (Net o = 0; o < width; ++o) {
+    netlist.outputs.push_back(fmt::format("y{}", o));
+    netlist.output_nets.push_back(netlist.gate(count - width + o));
+  }
+  return to_text(netlist);
+}
+
+}  // namespace
+
+void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+  const CircuitProblem problem =
+      options.file.empty() ? standard_problem() : problem_in(options.file);
+  const auto loaded = [&] {
+    const TensorFile file = options.file.empty() ? problem.network : load_safetensors(options.file);
+    return CircuitRunner(netlist_of(LogicNetwork::from_file(file)), {.classes = class_count});
+  };
+  const auto timed = [&](const std::string& name, const auto& work) {
+    return BenchmarkRow{"circuit." + name, measure(work, options.repeat)};
+  };
+  report(timed("load", [&] { loaded(); }));
+
+  const CircuitRunner runner = loaded();
+  const ByteSamples images{problem.images.values<std::uint8_t>(), problem.images.shape()[0]};
+  std::vector<std::int32_t> classes(static_cast<std::size_t>(images.samples));
+  BenchmarkRow whole = timed("classify", [&] { runner.classify(images, classes); });
+  if (problem.expected) {
+    whole.error = differences(classes, problem.expected->values<std::int32_t>());
+  }
+  report(whole);
+
+  const BitMatrix bits = packed(images, runner.inputs());
+  report(timed("pack", [&] { packed(images, runner.inputs()); }));
+  Core core(runner, bits);
+  report(timed("core", [&] { core(); }));
+  const StepsInCache floor(runner.program());
+  const auto words = static_cast<std::size_t>(bits.words_per_feature());
+  report(timed("core_in_cache", [&] { floor(words); }));
+  std::vector<std::int32_t> from_bits(classes.size());
+  BenchmarkRow counted = timed("classify_bits", [&] { runner.classify(bits, from_bits); });
+  counted.error = differences(from_bits, classes);
+  report(counted);
+
+  const CircuitRunner by_gates(
+      with_argmax(netlist_of(LogicNetwork::from_file(problem.network)), class_count));
+  report(timed("classify_by_gates", [&] { by_gates.run(bits); }));
+
+  const std::string million = million_gates();
+  report(timed("load_million", [&] { CircuitRunner(netlist_from_text(million, "million")); }));
+
+  const BitProgram& program = runner.program();
+  facts["circuit"] = {{"images", images.samples},
+                      {"gates", program.operations()},
+                      {"steps", program.steps()},
+                      {"runs", program.runs()},
+                      {"slots", program.slots()},
+                      {"row_words", program.row_words()},
+                      {"gates_with_argmax", by_gates.program().operations()},
+                      {"steps_with_argmax", by_gates.program().steps()}};
+}
+
+}  // namespace boolgrad::cli

@@ -1,0 +1,93 @@
+#include "boolgrad/circuit/from_model.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <vector>
+
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/logic/knockout.h"
+#include "tests/support/bit_circuits.h"
+#include "tests/support/life_rule.h"
+#include "tests/support/op_cases.h"
+
+namespace boolgrad {
+namespace {
+
+LogicNetwork random_network(std::int64_t inputs, int arity, std::uint64_t seed) {
+  LogicNetwork network(inputs, Parametrisation::sigmoid, DType::float32);
+  std::int64_t below = inputs;
+  for (const std::int64_t gates : {20, 12, 5}) {
+    const auto layer = static_cast<std::uint32_t>(network.layers().size());
+    network.add_layer(random_wiring({below, gates, arity}, seed, layer),
+                      initial_logits(Parametrisation::sigmoid, gates, arity, DType::float32,
+                                     {Initialisation::gaussian, 1}, seed, layer));
+    below = gates;
+  }
+  return network;
+}
+
+std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint64_t> words;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto bits = random_bits({.seed = seed, .index = i});
+    words.push_back(std::uint64_t{bits[0]} << 32 | bits[1]);
+  }
+  return words;
+}
+
+TEST(NetlistOfNetwork, ComputesWhatTheHardNetworkDoes) {
+  EXPECT_TRUE(rc::check("any number of inputs a gate, masks or not", [](std::uint64_t seed) {
+    Choices choose(seed);
+    const auto arity = static_cast<int>(choose.between(1, 6));
+    LogicNetwork network = random_network(choose.between(6, 10), arity, seed);
+    if (choose.below(2) == 0) {
+      network.set_input_mask(block_knockout(network.inputs(), 2, 3, DType::float32));
+      network.set_mask(1, block_knockout(12, choose.below(9), 3, DType::float32));
+    }
+    const BitMatrix x{network.inputs(), 64,
+                      random_words(static_cast<std::size_t>(network.inputs()), seed)};
+    RC_ASSERT(evaluate(netlist_of(network), x.words) == network.hard(x).words);
+  }));
+}
+
+TEST(NetlistOfNetwork, KeepsEveryGateAndNamesWhatGoesInAndOut) {
+  const Netlist netlist = netlist_of(random_network(6, 3, 1));
+  EXPECT_EQ(netlist.gates.size(), 37U);
+  EXPECT_EQ(netlist.inputs, (std::vector<std::string>{"x0", "x1", "x2", "x3", "x4", "x5"}));
+  EXPECT_EQ(netlist.outputs, (std::vector<std::string>{"y0", "y1", "y2", "y3", "y4"}));
+  EXPECT_EQ(depth(netlist), 3);
+  EXPECT_FALSE(netlist.state);
+}
+
+TEST(NetlistOfRule, ComputesWhatACellDoes) {
+  EXPECT_TRUE(rc::check("like the circuit that automata run", [](std::uint64_t seed) {
+    Choices choose(seed);
+    const RuleShape shape{.channels = choose.between(1, 4),
+                          .kernels = choose.between(1, 3),
+                          .perceive = {8, 4, 2},
+                          .update = {choose.between(6, 20)}};
+    const Rule rule = Rule::make(shape, Border::zero, Parametrisation::softmax16, DType::float32,
+                                 {Initialisation::gaussian, 1}, seed % 10000);
+    const Netlist netlist = netlist_of(rule);
+    const auto words = random_words(netlist.inputs.size(), seed);
+    RC_ASSERT(evaluate(netlist, words) == hardened_circuit(rule).evaluate(words));
+    RC_ASSERT(netlist.state == (NetlistState{shape.channels, Border::zero}));
+  }));
+}
+
+TEST(NetlistOfRule, NamesNeighboursAndChannels) {
+  const Netlist netlist = netlist_of(life_rule());
+  EXPECT_EQ(netlist.inputs[4], "c0_n4");
+  EXPECT_EQ(netlist.outputs, std::vector<std::string>{"c0"});
+  EXPECT_EQ(netlist.gates.size(), 11U);
+  EXPECT_EQ(netlist.state, (NetlistState{1, Border::periodic}));
+  const BitCircuit life = life_circuit();
+  for (std::uint64_t block = 0; block < 8; ++block) {
+    const auto words = all_cases(9, block);
+    EXPECT_EQ(evaluate(netlist, words), life.evaluate(words));
+  }
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,130 @@
+#include "boolgrad/circuit/group_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <vector>
+
+#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/passes.h"
+#include "tests/support/bit_circuits.h"
+#include "tests/support/exported_netlists.h"
+#include "tests/support/messages.h"
+
+namespace boolgrad {
+namespace {
+
+/// Every input is an output.
+Netlist wires(std::size_t count) {
+  Netlist netlist = random_netlist({.inputs = count, .gates = 0, .outputs = count}, 0);
+  for (std::size_t i = 0; i < count; ++i) netlist.output_nets[i] = static_cast<Net>(i);
+  return netlist;
+}
+
+/// The sums of each class in a case whose inputs are the bits of a number.
+std::vector<int> sums_of(std::uint64_t inputs, std::size_t classes, std::size_t group) {
+  std::vector<int> sums;
+  for (std::size_t c = 0; c < classes; ++c) {
+    sums.push_back(std::popcount(inputs >> (c * group) & ((1ULL << group) - 1)));
+  }
+  return sums;
+}
+
+using Expected = std::function<std::uint64_t(std::uint64_t inputs)>;
+
+/// Tries every case of a netlist: its outputs are the binary digits of what is expected.
+void expect_numbers(const Netlist& netlist, const Expected& expected) {
+  const std::size_t inputs = netlist.inputs.size();
+  for (std::uint64_t block = 0; block < std::max(1ULL, (1ULL << inputs) / 64); ++block) {
+    const auto outputs = evaluate(netlist, all_cases(static_cast<std::int64_t>(inputs), block));
+    for (std::uint64_t s = 0; s < std::min<std::uint64_t>(64, 1ULL << inputs); ++s) {
+      std::uint64_t number = 0;
+      for (std::size_t o = 0; o < outputs.size(); ++o) number |= (outputs[o] >> s & 1) << o;
+      ASSERT_EQ(number, expected(block * 64 + s)) << block * 64 + s;
+    }
+  }
+}
+
+TEST(GroupSums, AreExactInEveryCase) {
+  for (std::size_t group = 1; group <= 13; ++group) {
+    const Netlist netlist = with_group_sums(wires(group), 1);
+    EXPECT_EQ(netlist.outputs.size(), static_cast<std::size_t>(std::bit_width(group)));
+    expect_numbers(netlist,
+                   [](std::uint64_t inputs) -> std::uint64_t { return std::popcount(inputs); });
+  }
+  const Netlist netlist = with_group_sums(wires(12), 4);
+  EXPECT_EQ(netlist.outputs[3], "sum1_1");
+  expect_numbers(netlist, [](std::uint64_t inputs) {
+    std::uint64_t number = 0;
+    const std::vector<int> sums = sums_of(inputs, 4, 3);
+    for (std::size_t c = 0; c < 4; ++c) number |= static_cast<std::uint64_t>(sums[c]) << (2 * c);
+    return number;
+  });
+}
+
+TEST(GroupSums, TakeTwoTablesAFullAdder) {
+  // n bits lose one with every adder, down to one bit a digit.
+  EXPECT_EQ(gate_count(with_group_sums(wires(7), 1)), 2 * 4);
+  EXPECT_EQ(gate_count(with_group_sums(wires(15), 1)), 2 * 11);
+  EXPECT_EQ(gate_count(with_group_sums(wires(1023), 1)), 2 * (1023 - 10));
+  EXPECT_LE(depth(with_group_sums(wires(1023), 1)), 31);
+}
+
+TEST(GroupSums, ClassifyInEveryCaseTheFirstOfEqualOnes) {
+  for (const auto& [classes, group] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {2, 1}, {2, 5}, {3, 4}, {4, 3}, {5, 2}, {6, 2}, {11, 1}}) {
+    expect_numbers(
+        with_argmax(wires(classes * group), static_cast<std::int64_t>(classes)),
+        [&](std::uint64_t inputs) {
+          const std::vector<int> sums = sums_of(inputs, classes, group);
+          return static_cast<std::uint64_t>(std::ranges::max_element(sums) - sums.begin());
+        });
+  }
+}
+
+TEST(GroupSums, CompareWithThresholds) {
+  for (std::int64_t least = 1; least <= 6; ++least) {
+    expect_numbers(with_thresholds(wires(10), 2, least), [&](std::uint64_t inputs) {
+      const std::vector<int> sums = sums_of(inputs, 2, 5);
+      return static_cast<std::uint64_t>((sums[0] >= least ? 1 : 0) + (sums[1] >= least ? 2 : 0));
+    });
+  }
+}
+
+TEST(GroupSums, StandOnTopOfAnyCircuitAndSimplify) {
+  const Netlist netlist = random_netlist({.inputs = 40, .gates = 200, .outputs = 24}, 5);
+  const Netlist classes = with_argmax(netlist, 3);
+  EXPECT_EQ(classes.inputs, netlist.inputs);
+  EXPECT_EQ(classes.outputs, (std::vector<std::string>{"class_0", "class_1"}));
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto words = random_words(40, seed);
+    const auto outputs = evaluate(netlist, words);
+    const auto digits = evaluate(classes, words);
+    for (unsigned s = 0; s < 64; ++s) {
+      std::vector<int> sums(3, 0);
+      for (std::size_t o = 0; o < 24; ++o) sums[o / 8] += static_cast<int>(outputs[o] >> s & 1);
+      const auto largest = std::ranges::max_element(sums) - sums.begin();
+      EXPECT_EQ((digits[0] >> s & 1) + 2 * (digits[1] >> s & 1),
+                static_cast<std::uint64_t>(largest));
+    }
+  }
+  EXPECT_FALSE(difference(classes, simplified(classes))) << "by SAT: it has 40 inputs";
+}
+
+TEST(GroupSums, SayWhatIsWrong) {
+  expect_error([] { with_group_sums(wires(6), 4); },
+               "[group_sums] expected 1 or more classes, a number that divides 6 outputs, "
+               "received 4");
+  expect_error([] { with_argmax(wires(6), 1); },
+               "[group_sums] expected 2 or more classes, a number that divides 6 outputs, "
+               "received 1");
+  expect_error([] { with_thresholds(wires(6), 2, 0); },
+               "[group_sums] expected a threshold of 1 or more, received 0");
+  expect_error([] { with_argmax(random_automaton(2, Border::zero, 1), 2); },
+               "[group_sums] expected a circuit, received the rule of an automaton");
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,64 @@
+#include "boolgrad/circuit/packing.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <vector>
+
+#include "boolgrad/core/random.h"
+#include "tests/support/messages.h"
+
+namespace boolgrad {
+namespace {
+
+/// Bytes of which about half are 0, the others anything.
+std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+    const auto bits = random_bits({.seed = seed, .index = i});
+    bytes.push_back((bits[0] & 1) != 0 ? static_cast<std::uint8_t>(1U << (bits[1] % 8)) : 0);
+  }
+  return bytes;
+}
+
+TEST(Packing, PutsEveryBitInItsPlaceAndBack) {
+  EXPECT_TRUE(rc::check("any number of samples and features", [](std::uint64_t seed) {
+    const auto samples = *rc::gen::inRange<std::int64_t>(0, 1200);
+    const auto features = *rc::gen::inRange<std::int64_t>(0, 700);
+    const std::vector<std::uint8_t> bytes = random_bytes(samples * features, seed);
+    const BitMatrix bits = packed({bytes, samples}, features);
+    RC_ASSERT(bits.features == features && bits.samples == samples);
+    for (std::int64_t s = 0; s < samples; ++s) {
+      for (std::int64_t f = 0; f < features; ++f) {
+        RC_ASSERT(bits.at(f, s) == (bytes[static_cast<std::size_t>(s * features + f)] != 0));
+      }
+    }
+    std::vector<std::uint8_t> back(bytes.size(), 7);
+    unpack(bits, back);
+    for (std::size_t i = 0; i < bytes.size(); ++i) RC_ASSERT(back[i] == (bytes[i] != 0 ? 1 : 0));
+  }));
+}
+
+TEST(Packing, LeavesBitsBeyondTheLastSampleZero) {
+  const std::vector<std::uint8_t> ones(70 * 3, 1);
+  const BitMatrix bits = packed({ones, 70}, 3);
+  EXPECT_EQ(bits.words, (std::vector<std::uint64_t>{~0ULL, 63, ~0ULL, 63, ~0ULL, 63}));
+}
+
+TEST(Packing, RefusesOtherSizes) {
+  const std::vector<std::uint8_t> bytes(11);
+  expect_error(
+      [&] {
+        packed({bytes, 4}, 3);
+      },
+      "[packing] expected 4 samples of 3 bytes, received 11 bytes");
+  std::vector<std::uint8_t> room(5);
+  expect_error(
+      [&] {
+        unpack({2, 2, {1, 2}}, room);
+      },
+      "[packing] expected 2 samples of 2 bytes, received 5 bytes");
+}
+
+}  // namespace
+}  // namespace boolgrad

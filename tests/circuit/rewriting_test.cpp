@@ -1,0 +1,97 @@
+#include "boolgrad/circuit/rewriting.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "boolgrad/core/random.h"
+#include "tests/support/bit_circuits.h"
+
+namespace boolgrad {
+namespace {
+
+bool same_function(const BitCircuit& a, const BitCircuit& b) {
+  const auto inputs = static_cast<std::size_t>(a.inputs());
+  for (std::uint64_t block = 0; block < (1ULL << inputs) / 64; ++block) {
+    const auto words = all_cases(inputs, block);
+    if (a.evaluate(words) != b.evaluate(words)) return false;
+  }
+  return true;
+}
+
+/// Gates none of which says much less than its inputs: little of it simplifies itself.
+BitCircuit dense_circuit(std::int64_t inputs, std::int64_t size, std::uint64_t seed) {
+  BitCircuit circuit(inputs);
+  std::vector<BitLiteral> literals;
+  for (std::int64_t i = 0; i < inputs; ++i) literals.push_back(circuit.input(i));
+  std::uint64_t index = 0;
+  const auto draw = [&] {
+    const std::uint64_t recent = std::min<std::uint64_t>(literals.size(), 20);
+    const std::uint64_t place = random_below({.seed = seed, .index = index++}, 2 * recent);
+    return literals[literals.size() - 1 - place / 2] ^ (place % 2 != 0);
+  };
+  for (std::int64_t i = 0; i < size; ++i) {
+    const BitLiteral a = draw();
+    const BitLiteral b = draw();
+    literals.push_back(i % 2 == 0 ? circuit.exclusive_or(a, b) : circuit.conjunction(a, b));
+  }
+  for (std::size_t i = 0; i < 10; ++i) circuit.add_output(literals[literals.size() - 1 - i]);
+  return circuit;
+}
+
+TEST(Rewriting, KeepsTheFunctionAndNeverAddsGates) {
+  EXPECT_TRUE(rc::check("on random circuits", [](std::uint64_t seed) {
+    const BitCircuit circuit = dense_circuit(8, 100, seed);
+    const BitCircuit rewritten = cuts_rewritten(circuit);
+    RC_ASSERT(same_function(circuit, rewritten));
+    RC_ASSERT(rewritten.gates() <= circuit.gates());
+  }));
+}
+
+TEST(Rewriting, FindsTheBestFormOfFourInputs) {
+  BitCircuit circuit(6);
+  // Most of three as a sum of products: five gates where four do.
+  const BitLiteral a = circuit.input(0);
+  const BitLiteral b = circuit.input(1);
+  const BitLiteral c = circuit.input(2);
+  circuit.add_output(
+      circuit.disjunction(circuit.disjunction(circuit.conjunction(a, b), circuit.conjunction(b, c)),
+                          circuit.conjunction(a, c)));
+  EXPECT_EQ(circuit.gates(), 5);
+  EXPECT_EQ(cuts_rewritten(circuit).gates(), 4);
+}
+
+TEST(Rewriting, SharesWhatOthersNeed) {
+  BitCircuit circuit(6);
+  const BitLiteral a = circuit.input(0);
+  const BitLiteral b = circuit.input(1);
+  const BitLiteral c = circuit.input(2);
+  const SumAndCarry sum = full_adder(circuit, a, b, c);
+  circuit.add_output(sum.sum);
+  circuit.add_output(sum.carry);
+  EXPECT_EQ(cuts_rewritten(circuit).gates(), 5);
+}
+
+TEST(Rewriting, PinsRandomCircuits) {
+  std::vector<std::int64_t> before;
+  std::vector<std::int64_t> after;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const BitCircuit circuit = dense_circuit(10, 200, seed);
+    before.push_back(circuit.gates());
+    after.push_back(cuts_rewritten(circuit).gates());
+  }
+  EXPECT_EQ(before, (std::vector<std::int64_t>{123, 53, 63}));
+  EXPECT_EQ(after, (std::vector<std::int64_t>{82, 40, 19}));
+}
+
+TEST(Rewriting, SimplifiesLife) { EXPECT_EQ(cuts_rewritten(life_circuit()).gates(), 26); }
+
+TEST(Rewriting, TakesConstantsAndInputsForOutputs) {
+  BitCircuit circuit(6);
+  circuit.add_output(circuit.constant(true));
+  circuit.add_output(!circuit.input(3));
+  EXPECT_EQ(cuts_rewritten(circuit).gates(), 0);
+  EXPECT_TRUE(same_function(circuit, cuts_rewritten(circuit)));
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,157 @@
+#include "boolgrad/circuit/verilog.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/from_model.h"
+#include "tests/support/exported_netlists.h"
+#include "tests/support/life_rule.h"
+#include "tests/support/messages.h"
+#include "tests/support/scratch.h"
+#include "tests/support/tools.h"
+
+namespace boolgrad {
+namespace {
+
+using testing_support::require_tool;
+using testing_support::run_tool;
+using testing_support::ScratchFolder;
+using testing_support::ToolResult;
+using testing_support::write_bytes;
+
+class VerilogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    require_tool("iverilog", "iverilog");
+    require_tool("yosys", "yosys");
+  }
+
+  /// What the test bench says.
+  ToolResult simulate(const Verilog& verilog) const {
+    write_bytes(scratch_ / "design.v", verilog.design);
+    write_bytes(scratch_ / "bench.v", verilog.test_bench);
+    return run_tool("cd " + scratch_.path().string() +
+                    " && iverilog -g2005-sv -Wall -Wno-timescale -o bench design.v bench.v && vvp "
+                    "-n bench");
+  }
+
+  void expect_pass(const Verilog& verilog, int cases) const {
+    const ToolResult result = simulate(verilog);
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_NE(result.output.find(fmt::format("PASS {}\n", cases)), std::string::npos)
+        << result.output << verilog.design;
+  }
+
+  /// Synthesises and returns Yosys' count of all cells, which it also reports.
+  int cells(const Verilog& verilog, const std::string& label) const {
+    write_bytes(scratch_ / "design.v", verilog.design);
+    const ToolResult result = run_tool(
+        fmt::format("cd {} && yosys -q -p 'read_verilog design.v; synth -flatten -top {}; check "
+                    "-assert; tee -o cells.txt stat'; cat cells.txt",
+                    scratch_.path().string(), verilog.module_name));
+    EXPECT_EQ(result.code, 0) << result.output;
+    const std::string heading = "Number of cells:";
+    const std::size_t at = result.output.rfind(heading);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << result.output;
+      return 0;
+    }
+    const int count = std::stoi(result.output.substr(at + heading.size()));
+    RecordProperty("yosys_cells_" + label, count);
+    fmt::print("Yosys: {} cells of {}\n", count, label);
+    return count;
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(VerilogTest, CombinationalOnesPass) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Netlist netlist =
+        random_netlist({.inputs = 5 + seed * 20, .gates = 60, .outputs = 7}, seed);
+    expect_pass(to_verilog(netlist), 64);
+  }
+}
+
+TEST_F(VerilogTest, PipelinedOnesPass) {
+  for (const std::int64_t levels : {1, 2, 3, 1000}) {
+    const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 7}, 4);
+    expect_pass(to_pipelined_verilog(netlist, levels), 64);
+  }
+}
+
+TEST_F(VerilogTest, ArraysOfCellsPass) {
+  expect_pass(to_verilog_array(netlist_of(life_rule()), {5, 6}), 10);
+  for (const Border border : {Border::zero, Border::periodic}) {
+    expect_pass(to_verilog_array(random_automaton(3, border, 2), {4, 3}), 10);
+    expect_pass(to_verilog_array(random_automaton(1, border, 2), {1, 1}), 10);
+  }
+}
+
+TEST_F(VerilogTest, BenchesNoticeAChangedGate) {
+  Netlist netlist = random_automaton(1, Border::zero, 1);
+  netlist.output_nets[0] = netlist.gate(29);
+  Netlist other = netlist;
+  other.gates[29].truth ^= netlist.gates[29].arity == 0 ? 1 : 3;
+  const auto expect_failure = [&](Verilog verilog, const Verilog& wrong) {
+    verilog.design = wrong.design;
+    const ToolResult result = simulate(verilog);
+    EXPECT_NE(result.code, 0);
+    EXPECT_NE(result.output.find("FAIL"), std::string::npos) << result.output;
+  };
+  expect_failure(to_verilog(netlist), to_verilog(other));
+  expect_failure(to_pipelined_verilog(netlist, 2), to_pipelined_verilog(other, 2));
+  expect_failure(to_verilog_array(netlist, {4, 4}), to_verilog_array(other, {4, 4}));
+}
+
+TEST_F(VerilogTest, YosysSynthesisesAll) {
+  const Netlist life = netlist_of(life_rule());
+  const int alone = cells(to_verilog(life), "life");
+  EXPECT_GT(alone, 0);
+  EXPECT_GT(cells(to_pipelined_verilog(life, 1), "life_pipelined"), alone);
+  EXPECT_GT(cells(to_verilog_array(life, {4, 4}), "life_4x4"), 16);
+}
+
+TEST_F(VerilogTest, YosysProvesItEqualToBlif) {
+  const Netlist netlist = random_netlist({.inputs = 7, .gates = 40, .outputs = 4}, 9);
+  const Verilog verilog = to_verilog(netlist);
+  write_bytes(scratch_ / "design.v", verilog.design);
+  write_bytes(scratch_ / "gold.blif", to_blif(netlist));
+  write_bytes(scratch_ / "wrapper.v",
+              fmt::format("module gate(input x0, x1, x2, x3, x4, x5, x6, output y0, y1, y2, y3);\n"
+                          "  {} c(.in({{x6, x5, x4, x3, x2, x1, x0}}), .out({{y3, y2, y1, y0}}));\n"
+                          "endmodule\n",
+                          verilog.module_name));
+  const ToolResult result =
+      run_tool(fmt::format("cd {} && yosys -q -p 'read_blif gold.blif; read_verilog design.v "
+                           "wrapper.v; hierarchy; proc; "
+                           "flatten gate; techmap; miter -equiv -flatten random gate miter; sat "
+                           "-verify -prove trigger 0 "
+                           "miter'",
+                           scratch_.path().string()));
+  EXPECT_EQ(result.code, 0) << result.output;
+}
+
+TEST_F(VerilogTest, SaysWhatItCannotWrite) {
+  const Netlist netlist = random_netlist({}, 1);
+  expect_error([&] { to_pipelined_verilog(netlist, 0); },
+               "[verilog] expected registers every 1 or more levels, received 0");
+  expect_error(
+      [&] {
+        to_verilog_array(netlist, {4, 4});
+      },
+      "[verilog] expected the rule of an automaton for an array, received none");
+  expect_error(
+      [&] {
+        to_verilog_array(random_automaton(1, Border::zero, 1), {0, 4});
+      },
+      "[verilog] expected an array of 1x1 to 4096x4096 cells, received 0x4");
+  expect_error([] { to_verilog(Netlist{}); },
+               "[verilog] expected at least one input and one output, received 0 and 0");
+}
+
+}  // namespace
+}  // namespace boolgrad

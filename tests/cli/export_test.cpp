@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "boolgrad/circuit/aiger.h"
+#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/text.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/problem.h"
+#include "boolgrad/train/scenario.h"
+#include "boolgrad/train/simulation.h"
+#include "tests/cli/run_cli.h"
+#include "tests/support/browser.h"
+#include "tests/support/life_rule.h"
+#include "tests/support/page_text.h"
+#include "tests/support/tools.h"
+
+namespace boolgrad {
+namespace {
+
+using nlohmann::json;
+using testing_support::CliResult;
+using testing_support::document_of;
+using testing_support::dumped;
+using testing_support::read_bytes;
+using testing_support::require_browser;
+using testing_support::require_tool;
+using testing_support::run_cli;
+using testing_support::run_tool;
+using testing_support::ScratchFolder;
+using testing_support::text_of;
+using testing_support::ToolResult;
+using testing_support::write_bytes;
+
+const char* const life =
+    "[task]\nkind = 'life'\n[automaton]\nheight = 6\nwidth = 6\nsteps = 1\nchannels = 1\n"
+    "kernels = 1\nupdate = [8]\n";
+
+class ExportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    save_model(model_, parse_experiment(life, "life", "life", ""), life_rule().to_file());
+  }
+
+  std::string file(const std::string& name) const { return (scratch_ / name).string(); }
+
+  CliResult exported(const std::string& format, const std::string& name,
+                     std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"export", model_, "--format", format, "-o", file(name), "--json"});
+    return run_cli(more);
+  }
+
+  void expect_equal(const Netlist& written) const {
+    EXPECT_FALSE(difference(netlist_of(life_rule()), written).has_value());
+  }
+
+  /// Runs a test bench that lies beside its design.
+  void expect_pass(const std::string& stem) const {
+    require_tool("iverilog", "iverilog");
+    const ToolResult result =
+        run_tool(fmt::format("cd {0} && iverilog -g2012 -o bench {1}.v {1}_tb.v && vvp -n bench",
+                             scratch_.path().string(), stem));
+    EXPECT_EQ(result.code, 0) << result.output;
+    EXPECT_TRUE(result.output.starts_with("PASS ")) << result.output;
+  }
+
+  ScratchFolder scratch_;
+  std::string model_ = (scratch_ / "model.safetensors").string();
+};
+
+TEST_F(ExportTest, WritesWhatReadersReadBack) {
+  for (const auto& [format, name] : std::vector<std::pair<std::string, std::string>>{
+           {"netlist", "a.net"}, {"blif", "a.blif"}, {"aiger", "a.aig"}, {"aiger", "a.aag"}}) {
+    const CliResult result = exported(format, name);
+    ASSERT_EQ(result.code, 0) << result.err;
+    const json answer = result.json();
+    EXPECT_EQ(answer["format"], format);
+    EXPECT_EQ(answer["file"], file(name));
+    EXPECT_EQ(answer["inputs"], 9);
+    EXPECT_EQ(answer["outputs"], 1);
+    EXPECT_EQ(answer["proven"], true);
+    EXPECT_EQ(answer["read_back"], true);
+    EXPECT_NE(result.out.find("proven equal to the model as read back"), std::string::npos);
+  }
+  expect_equal(netlist_from_text(read_bytes(file("a.net")), "a.net"));
+  expect_equal(netlist_from_blif(read_bytes(file("a.blif")), "a.blif"));
+  expect_equal(netlist_from_aiger(read_bytes(file("a.aig")), "a.aig"));
+  expect_equal(netlist_from_aiger(read_bytes(file("a.aag")), "a.aag"));
+  EXPECT_TRUE(read_bytes(file("a.aig")).starts_with("aig "));
+  EXPECT_TRUE(read_bytes(file("a.aag")).starts_with("aag "));
+}
+
+TEST_F(ExportTest, WritesGatesAsTheyWereTrained) {
+  const CliResult result = exported("netlist", "a.net", {"--as-trained", "--no-proof"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["proven"], false);
+  EXPECT_EQ(result.json()["gates"], result.json()["gates_before"]);
+  Netlist original = netlist_of(life_rule());
+  original.name = "life";
+  EXPECT_EQ(netlist_from_text(read_bytes(file("a.net")), "a.net"), original);
+}
+
+TEST_F(ExportTest, WritesVerilogWithItsTestBench) {
+  const CliResult result = exported("verilog", "a.v");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["test_bench"], file("a_tb.v"));
+  expect_pass("a");
+  ASSERT_EQ(exported("verilog", "b.v", {"--pipeline", "2"}).code, 0);
+  expect_pass("b");
+  ASSERT_EQ(exported("verilog", "c.v", {"--size", "4x5"}).code, 0);
+  expect_pass("c");
+}
+
+TEST_F(ExportTest, WritesCAndDot) {
+  ASSERT_EQ(exported("c", "a.h").code, 0);
+  EXPECT_NE(read_bytes(file("a.h")).find("life_step("), std::string::npos);
+  ASSERT_EQ(exported("dot", "a.dot").code, 0);
+  EXPECT_TRUE(read_bytes(file("a.dot")).starts_with("digraph \"life\""));
+}
+
+class ExportPageTest : public ExportTest {
+ protected:
+  void SetUp() override {
+    require_browser();
+    ExportTest::SetUp();
+  }
+};
+
+/// The state that the simulator arrives at from the start that `boolgrad run` takes.
+std::string simulated(const Model& model, std::int64_t height, std::int64_t width,
+                      std::int64_t steps, const SimulationOptions& options) {
+  const Tensor starts = starts_for(*model.experiment, model.rule(), 1, height, width, options.seed);
+  Simulation simulation(model.rule(), starts, options);
+  simulation.step(steps);
+  return state_text(simulation.state());
+}
+
+TEST_F(ExportPageTest, WritesAPageThatRunsLife) {
+  const CliResult result = exported("html", "a.html");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["read_back"], true);
+  const Model model = load_model(model_);
+  EXPECT_EQ(dumped(file("a.html"), "steps=50&dump"),
+            simulated(model, 64, 64, 50, {.seed = fresh_seed(*model.experiment)}));
+  EXPECT_EQ(dumped(file("a.html"), "start=random&seed=3&size=32x40&steps=50&dump"),
+            simulated(model, 32, 40, 50, {.seed = 3}));
+}
+
+TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
+  const std::string out = file("run");
+  ASSERT_EQ(run_cli({"train",   "checkerboard",
+                     "--seed",  "3",
+                     "--steps", "390",
+                     "--set",   "automaton.kernels=4",
+                     "--set",   "automaton.update=[64,64,64,32,16,8]",
+                     "--set",   "automaton.height=8",
+                     "--set",   "automaton.width=8",
+                     "--set",   "automaton.steps=12",
+                     "--set",   "automaton.probes=8",
+                     "--quiet", "--out",
+                     out})
+                .code,
+            0);
+  const std::string path = out + "/model.safetensors";
+  const Model model = load_model(path);
+  ASSERT_EQ(run_cli({"export", path, "--format", "html", "-o", file("a.html")}).code, 0);
+  EXPECT_EQ(dumped(file("a.html"), "size=20x30&steps=50&dump"),
+            simulated(model, 20, 30, 50, {.seed = fresh_seed(*model.experiment)}));
+  const Damage damage{{.top = 2, .left = 3, .height = 5, .width = 9}, 20, 20};
+  EXPECT_EQ(
+      dumped(file("a.html"), "seed=8&async=0.6&size=20x30&steps=50&damage=5x9+2+3@step20&dump"),
+      simulated(model, 20, 30, 50, {.fire_rate = 0.6, .seed = 8, .damage = {damage}}));
+}
+
+TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
+  write_bytes(file("arrow.txt"), "r....\nrg...\nrgb..\nrgby.\n");
+  const Experiment experiment = parse_experiment(
+      "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nheight = 4\nwidth = 5\n"
+      "steps = 4\nchannels = 4\nkernels = 1\nupdate = [12]\nstart = 'seed'\nfire_rate = 0.75\n"
+      "[network]\ninit = 'gaussian'\nparametrisation = 'softmax16'",
+      "arrow", "arrow", scratch_.path());
+  save_model(model_, experiment, make_rule(experiment).to_file());
+  ASSERT_EQ(exported("html", "a.html").code, 0);
+  const Model model = load_model(model_);
+  const SimulationOptions options{.fire_rate = 0.75, .seed = fresh_seed(experiment)};
+  const std::string document = document_of(file("a.html"), "steps=50&dump");
+  EXPECT_EQ(text_of(document, "dump"), simulated(model, 4, 5, 50, options));
+  EXPECT_NE(document.find("cells fire at a rate of 0.75, trained for 4 steps"), std::string::npos);
+  const CliResult run = run_cli({"run", model_, "--steps", "50", "--quiet", "--json"});
+  EXPECT_EQ(text_of(document, "wrong"),
+            fmt::format("{} of 60 bits wrong", run.json()["wrong_bits"].get<int>()));
+
+  std::filesystem::remove(file("arrow.txt"));
+  const CliResult without = exported("html", "b.html");
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_NE(without.out.find("\n  no target: [bitmap] "), std::string::npos) << without.out;
+}
+
+TEST_F(ExportPageTest, WritesAPageThatCalculates) {
+  const Experiment experiment = parse_experiment(
+      "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [12]", "add", "add", "");
+  const LogicNetwork network = make_network(experiment, make_task(experiment));
+  save_model(model_, experiment, network.to_file());
+  ASSERT_EQ(exported("html", "a.html").code, 0);
+  const std::string document = document_of(file("a.html"), "inputs=1011&dump");
+  EXPECT_EQ(text_of(document, "dump"), table_text(netlist_of(network)));
+  EXPECT_NE(document.find("<b>a + b</b>"), std::string::npos);
+  EXPECT_NE(document.find("aria-label=\"b as a number\""), std::string::npos);
+}
+
+TEST_F(ExportTest, NeverWritesMoreTablesThanWereTrained) {
+  // Eleven tables, for which nine do, would be 26 gates of two inputs.
+  for (const std::string format : {"netlist", "blif", "dot"}) {
+    EXPECT_EQ(exported(format, "a").json()["gates"], 9) << format;
+  }
+  for (const std::string format : {"c", "verilog", "aiger"}) {
+    EXPECT_EQ(exported(format, "a").json()["gates"], 26) << format;
+  }
+}
+
+TEST_F(ExportTest, WritesClasses) {
+  LogicNetwork network(6, Parametrisation::sigmoid, DType::float32);
+  const auto wire = [](unsigned bits) { return (bits & 1) != 0; };
+  add_gates(network, {{{0, 1}, wire},
+                      {{1, 2}, wire},
+                      {{2, 3}, wire},
+                      {{3, 4}, wire},
+                      {{4, 5}, wire},
+                      {{5, 0}, wire}});
+  save_safetensors(model_, network.to_file());
+  const CliResult result = exported("blif", "a.blif", {"--classes", "3"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["proven"], true);
+  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  EXPECT_EQ(written.outputs, (std::vector<std::string>{"class_0", "class_1"}));
+  // Sums of pairs of inputs: 1 0 2, 1 2 2 and 0 0 0.
+  const std::vector<std::uint64_t> words{0b011, 0b000, 0b010, 0b010, 0b011, 0b011};
+  EXPECT_EQ(evaluate(written, words)[0] & 0b111, 0b010U);
+  EXPECT_EQ(evaluate(written, words)[1] & 0b111, 0b001U);
+  ASSERT_EQ(exported("c", "a.h", {"--classes", "2"}).code, 0);
+  EXPECT_NE(read_bytes(file("a.h")).find("#define CIRCUIT_OUTPUTS 1"), std::string::npos);
+  const CliResult refused = exported("c", "b.h", {"--classes", "4"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.complaint(),
+            "[group_sums] expected 2 or more classes, a number that divides 6 outputs, received 4");
+}
+
+TEST_F(ExportTest, WritesNetworks) {
+  LogicNetwork network(3, Parametrisation::sigmoid, DType::float32);
+  add_gates(network, {{{0, 1}, [](unsigned bits) { return bits == 3; }},
+                      {{1, 2}, [](unsigned bits) { return bits != 0; }}});
+  save_safetensors(model_, network.to_file());
+  ASSERT_EQ(exported("blif", "a.blif").code, 0);
+  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  EXPECT_EQ(written.name, "circuit");
+  EXPECT_FALSE(difference(netlist_of(network), written).has_value());
+  const CliResult array = exported("verilog", "a.v", {"--size", "4x4"});
+  EXPECT_EQ(array.code, 1);
+  EXPECT_EQ(array.complaint(),
+            "[verilog] expected the rule of an automaton for an array, received none");
+}
+
+TEST_F(ExportTest, SaysWhatIsWrong) {
+  const auto refuses = [&](const std::vector<std::string>& more, const std::string& format,
+                           const std::string& message) {
+    const CliResult result = exported(format, "a", more);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.complaint(), message);
+    EXPECT_FALSE(std::filesystem::exists(file("a")));
+  };
+  refuses(
+      {"--pipeline", "2"}, "c",
+      "[export] expected --pipeline and --size with --format verilog only, received --format c");
+  refuses({"--pipeline", "2", "--size", "4x4"}, "verilog",
+          "[export] expected --pipeline or --size, received both");
+  refuses({"--pipeline", "0"}, "verilog",
+          "[export] expected --pipeline of 1 or more levels, received 0");
+  refuses({"--size", "4"}, "verilog",
+          "[export] expected --size HEIGHTxWIDTH in cells, as in 16x16, received '4'");
+  EXPECT_EQ(exported("vhdl", "a").code, 2);
+  refuses({"--size", "4x4"}, "html",
+          "[export] expected --pipeline and --size with --format verilog only, received --format "
+          "html");
+  const CliResult nowhere = exported("c", "none/a.h");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_EQ(nowhere.complaint(), "[export] " + file("none/a.h") +
+                                     ": expected to create it, received No such file or directory");
+}
+
+}  // namespace
+}  // namespace boolgrad
