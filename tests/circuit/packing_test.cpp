@@ -35,7 +35,9 @@ TEST(Packing, PutsEveryBitInItsPlaceAndBack) {
     }
     std::vector<std::uint8_t> back(bytes.size(), 7);
     unpack(bits, back);
-    for (std::size_t i = 0; i < bytes.size(); ++i) RC_ASSERT(back[i] == (bytes[i] != 0 ? 1 : 0));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      RC_ASSERT(back[i] == (bytes[i] != 0 ? 1 : 0));
+    }
   }));
 }
 
