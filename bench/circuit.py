@@ -180,7 +180,7 @@ def our_row(program, path):
         raise SystemExit(f"the classes of {rows['classify']['max_error']:.0f} images differ")
     rate = lambda name: IMAGES / rows[name]["min_ms"] * 1e3
     return {"images_per_second": rate("classify"), "core_per_second": rate("core"),
-            "load_ms": rows["load"]["ms"], "load_million_ms": rows["load_million"]["ms"],
+            "load_ms": rows["load"]["min_ms"], "load_million_ms": rows["load_million"]["min_ms"],
             "pack_ms": rows["pack"]["min_ms"], "classify_ms": rows["classify"]["min_ms"],
             "core_ms": rows["core"]["min_ms"], "core_in_cache_ms": rows["core_in_cache"]["min_ms"],
             "classify_bits_ms": rows["classify_bits"]["min_ms"],

@@ -31,7 +31,7 @@ class CircuitRunner {
   /// The gates as they are run.
   const BitProgram& program() const { return program_; }
 
-  /// Every output, from bits to bits.
+  /// Every output, from bits to bits. Those beyond the last sample are anything.
   BitMatrix run(const BitMatrix& inputs) const;
   /// Every output, from bytes to bytes that are 0 or 1: [samples, outputs].
   void run(const ByteSamples& inputs, std::span<std::uint8_t> outputs) const;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/logic/network.h"
+
 namespace boolgrad::cli {
 
 struct BenchOptions {
@@ -50,6 +52,9 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_geometry(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+
+/// 784 inputs and 6 layers of 8,000 random gates of two inputs.
+LogicNetwork standard_network();
 
 template <class F>
 double milliseconds_of(const F& work) {

@@ -23,9 +23,6 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::int64_t standard_inputs = 784;
-constexpr std::int64_t standard_width = 8000;
-constexpr std::uint32_t standard_layers = 6;
 constexpr std::int64_t standard_images = 10000;
 constexpr std::int64_t class_count = 10;
 
@@ -36,13 +33,8 @@ struct CircuitProblem {
 };
 
 CircuitProblem standard_problem() {
-  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
-  for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
-    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
-                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
-                                     {Initialisation::gaussian, 1}, 1, layer));
-  }
-  Tensor images({standard_images, standard_inputs}, DType::uint8);
+  const LogicNetwork network = standard_network();
+  Tensor images({standard_images, network.inputs()}, DType::uint8);
   std::uint64_t index = 0;
   for (std::uint8_t& pixel : images.mutable_values<std::uint8_t>()) {
     pixel =

@@ -44,13 +44,7 @@ Tensor uniform(const Shape& shape, std::uint32_t stream) {
 }
 
 Problem standard_problem() {
-  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
-  for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
-    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
-                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
-                                     {Initialisation::gaussian, 1}, 1, layer));
-  }
-  return {network, uniform({standard_inputs, standard_batch}, 1),
+  return {standard_network(), uniform({standard_inputs, standard_batch}, 1),
           uniform({standard_width, standard_batch}, 2)};
 }
 
@@ -120,6 +114,16 @@ BenchmarkRow timed(const std::string& name, const std::function<void()>& work, i
 }
 
 }  // namespace
+
+LogicNetwork standard_network() {
+  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
+  for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
+    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
+                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
+                                     {Initialisation::gaussian, 1}, 1, layer));
+  }
+  return network;
+}
 
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   if (options.device == "cuda") return bench_lut_on_cuda(options, report, facts);

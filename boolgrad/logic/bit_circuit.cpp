@@ -57,8 +57,19 @@ void BitGateIndex::reserve(std::size_t nodes) { places_.assign(std::bit_ceil(2 *
 
 std::uint32_t& BitGateIndex::probe(const BitNode& gate, std::span<const BitNode> nodes) {
   const std::size_t mask = places_.size() - 1;
-  std::size_t at = hash_of(gate) & mask;
-  while (places_[at] != 0 && !same(nodes[places_[at]], gate)) at = (at + 1) & mask;
+  const auto ends_at = [&](std::size_t at) {
+    return places_[at] == 0 || same(nodes[places_[at]], gate);
+  };
+  // First near others that read the same net, which are made at about the same time and still in
+  // the cache; anywhere where a net has too many readers for that.
+  constexpr std::size_t near = 8;
+  const std::uint64_t hash = hash_of(gate);
+  for (std::size_t i = 0; i < near; ++i) {
+    const std::size_t at = (gate.b.code() + (hash + i) % near) & mask;
+    if (ends_at(at)) return places_[at];
+  }
+  std::size_t at = hash & mask;
+  while (!ends_at(at)) at = (at + 1) & mask;
   return places_[at];
 }
 

@@ -10,6 +10,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/scratch.h"
@@ -94,6 +95,15 @@ TEST_P(C99Test, GivesWhatTheNetlistGives) {
     const Netlist netlist = random_netlist({.inputs = 9, .gates = 80, .outputs = 12}, seed);
     const std::vector<std::uint64_t> words = random_words(9, seed);
     EXPECT_EQ(evaluated(netlist, words), evaluate(netlist, words));
+  }
+}
+
+TEST_P(C99Test, GivesSumsThresholdsAndClasses) {
+  const Netlist netlist = random_netlist({.inputs = 9, .gates = 80, .outputs = 30}, 6);
+  const std::vector<std::uint64_t> words = random_words(9, 6);
+  for (const Netlist& counted :
+       {with_group_sums(netlist, 3), with_thresholds(netlist, 3, 4), with_argmax(netlist, 3)}) {
+    EXPECT_EQ(evaluated(counted, words), evaluate(counted, words));
   }
 }
 

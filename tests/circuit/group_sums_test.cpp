@@ -38,7 +38,7 @@ using Expected = std::function<std::uint64_t(std::uint64_t inputs)>;
 void expect_numbers(const Netlist& netlist, const Expected& expected) {
   const std::size_t inputs = netlist.inputs.size();
   for (std::uint64_t block = 0; block < std::max(1ULL, (1ULL << inputs) / 64); ++block) {
-    const auto outputs = evaluate(netlist, all_cases(static_cast<std::int64_t>(inputs), block));
+    const auto outputs = evaluate(netlist, all_cases(inputs, block));
     for (std::uint64_t s = 0; s < std::min<std::uint64_t>(64, 1ULL << inputs); ++s) {
       std::uint64_t number = 0;
       for (std::size_t o = 0; o < outputs.size(); ++o) number |= (outputs[o] >> s & 1) << o;
@@ -51,8 +51,9 @@ TEST(GroupSums, AreExactInEveryCase) {
   for (std::size_t group = 1; group <= 13; ++group) {
     const Netlist netlist = with_group_sums(wires(group), 1);
     EXPECT_EQ(netlist.outputs.size(), static_cast<std::size_t>(std::bit_width(group)));
-    expect_numbers(netlist,
-                   [](std::uint64_t inputs) -> std::uint64_t { return std::popcount(inputs); });
+    expect_numbers(netlist, [](std::uint64_t inputs) {
+      return static_cast<std::uint64_t>(std::popcount(inputs));
+    });
   }
   const Netlist netlist = with_group_sums(wires(12), 4);
   EXPECT_EQ(netlist.outputs[3], "sum1_1");
@@ -73,12 +74,15 @@ TEST(GroupSums, TakeTwoTablesAFullAdder) {
 }
 
 TEST(GroupSums, ClassifyInEveryCaseTheFirstOfEqualOnes) {
-  for (const auto& [classes, group] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {2, 1}, {2, 5}, {3, 4}, {4, 3}, {5, 2}, {6, 2}, {11, 1}}) {
+  struct Shape {
+    std::size_t classes;
+    std::size_t group;
+  };
+  for (const Shape shape : {Shape{2, 1}, {2, 5}, {3, 4}, {4, 3}, {5, 2}, {6, 2}, {11, 1}}) {
+    const Netlist netlist = wires(shape.classes * shape.group);
     expect_numbers(
-        with_argmax(wires(classes * group), static_cast<std::int64_t>(classes)),
-        [&](std::uint64_t inputs) {
-          const std::vector<int> sums = sums_of(inputs, classes, group);
+        with_argmax(netlist, static_cast<std::int64_t>(shape.classes)), [&](std::uint64_t inputs) {
+          const std::vector<int> sums = sums_of(inputs, shape.classes, shape.group);
           return static_cast<std::uint64_t>(std::ranges::max_element(sums) - sums.begin());
         });
   }
@@ -88,7 +92,7 @@ TEST(GroupSums, CompareWithThresholds) {
   for (std::int64_t least = 1; least <= 6; ++least) {
     expect_numbers(with_thresholds(wires(10), 2, least), [&](std::uint64_t inputs) {
       const std::vector<int> sums = sums_of(inputs, 2, 5);
-      return static_cast<std::uint64_t>((sums[0] >= least ? 1 : 0) + (sums[1] >= least ? 2 : 0));
+      return std::uint64_t{sums[0] >= least ? 1U : 0U} | (sums[1] >= least ? 2U : 0U);
     });
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boolgrad/core/random.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/messages.h"
 
 namespace boolgrad {
@@ -35,7 +36,9 @@ TEST(Packing, PutsEveryBitInItsPlaceAndBack) {
     }
     std::vector<std::uint8_t> back(bytes.size(), 7);
     unpack(bits, back);
-    for (std::size_t i = 0; i < bytes.size(); ++i) RC_ASSERT(back[i] == (bytes[i] != 0 ? 1 : 0));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      RC_ASSERT(back[i] == (bytes[i] != 0 ? 1 : 0));
+    }
   }));
 }
 
@@ -43,6 +46,19 @@ TEST(Packing, LeavesBitsBeyondTheLastSampleZero) {
   const std::vector<std::uint8_t> ones(70 * 3, 1);
   const BitMatrix bits = packed({ones, 70}, 3);
   EXPECT_EQ(bits.words, (std::vector<std::uint64_t>{~0ULL, 63, ~0ULL, 63, ~0ULL, 63}));
+}
+
+TEST(Packing, IsTheSameForEveryInstructionSet) {
+  const std::vector<std::uint8_t> bytes = random_bytes(600 * 130, 3);
+  const BitMatrix expected = packed({bytes, 600}, 130);
+  testing_support::with_every_instruction_set([&](const char* name) {
+    EXPECT_EQ(packed({bytes, 600}, 130).words, expected.words) << name;
+    std::vector<std::uint8_t> back(bytes.size(), 7);
+    unpack(expected, back);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) wrong += back[i] != (bytes[i] != 0 ? 1 : 0);
+    EXPECT_EQ(wrong, 0U) << name;
+  });
 }
 
 TEST(Packing, RefusesOtherSizes) {

@@ -9,10 +9,13 @@
 #include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/core/parallel.h"
 #include "tests/support/exported_netlists.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/messages.h"
 
 namespace boolgrad {
 namespace {
+
+using testing_support::with_every_instruction_set;
 
 std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes;
@@ -103,17 +106,21 @@ TEST(CircuitRunner, CountsManyOutputs) {
   const std::vector<std::uint8_t> bytes = random_bytes(samples * 30, 4);
   const std::vector<std::int32_t> sums = sums_of(expected_outputs(netlist, bytes, samples), group);
   const CircuitRunner runner(netlist, {.classes = classes});
-  for (const int threads : {1, 3}) {
-    const int before = thread_count();
-    set_thread_count(threads);
+  const auto expect_right = [&](const auto& where) {
     std::vector<std::int32_t> results(sums.size());
     runner.group_sums({bytes, samples}, results);
-    EXPECT_EQ(results, sums) << threads;
+    EXPECT_EQ(results, sums) << where;
     results.resize(samples);
     runner.classify({bytes, samples}, results);
-    EXPECT_EQ(results, first_largest_of(sums, classes)) << threads;
-    set_thread_count(before);
+    EXPECT_EQ(results, first_largest_of(sums, classes)) << where;
+  };
+  const int before = thread_count();
+  for (const int threads : {1, 3}) {
+    set_thread_count(threads);
+    expect_right(threads);
   }
+  set_thread_count(before);
+  with_every_instruction_set(expect_right);
 }
 
 TEST(CircuitRunner, TakesTheFirstOfEqualClasses) {

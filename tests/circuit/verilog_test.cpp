@@ -7,6 +7,7 @@
 
 #include "boolgrad/circuit/blif.h"
 #include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
@@ -74,6 +75,12 @@ TEST_F(VerilogTest, CombinationalOnesPass) {
         random_netlist({.inputs = 5 + seed * 20, .gates = 60, .outputs = 7}, seed);
     expect_pass(to_verilog(netlist), 64);
   }
+}
+
+TEST_F(VerilogTest, ClassesPass) {
+  const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 20}, 4);
+  expect_pass(to_verilog(with_argmax(netlist, 5)), 64);
+  expect_pass(to_pipelined_verilog(with_argmax(netlist, 5), 3), 64);
 }
 
 TEST_F(VerilogTest, PipelinedOnesPass) {

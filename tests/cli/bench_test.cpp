@@ -7,6 +7,7 @@
 #include "boolgrad/ops/op_table.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "tests/cli/run_cli.h"
+#include "tests/support/life_rule.h"
 
 namespace boolgrad {
 namespace {
@@ -62,6 +63,35 @@ TEST(Bench, StandardSetHasEveryOp) {
     EXPECT_LE(row["max_error"].get<double>(), 1e-5) << row;
   }
   for (const OpEntry& op : op_table()) EXPECT_TRUE(names.contains(std::string(op.name))) << op.name;
+}
+
+TEST(Bench, CircuitsGiveTheClassesOfAFile) {
+  // Ten groups of one output, each an input: the first 1 is the class.
+  LogicNetwork network(10, Parametrisation::sigmoid, DType::float32);
+  const auto first = [](unsigned bits) { return (bits & 1) != 0; };
+  std::vector<LifeGate> gates;
+  for (std::int32_t i = 0; i < 10; ++i) gates.push_back({{i, (i + 1) % 10}, first});
+  add_gates(network, gates);
+  TensorFile file = network.to_file();
+  file.tensors["images"] = Tensor::of(std::vector<std::uint8_t>{0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+                                                                0, 0, 0, 0, 0, 0, 0, 0, 0, 1})
+                               .viewed_as({2, 10});
+  file.tensors["classes"] = Tensor::of(std::vector<std::int32_t>{3, 8});
+  const ScratchFolder scratch;
+  const std::string path = (scratch / "file.safetensors").string();
+  save_safetensors(path, file);
+  const CliResult result =
+      run_cli({"bench", "circuit", "--file", path, "--repeat", "1", "--json", "--quiet"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const json& row : result.json()["benchmarks"]) {
+    EXPECT_EQ(row["max_error"], row["name"] == "circuit.classify" ? 1 : 0) << "it is 9, not 8";
+  }
+  EXPECT_EQ(result.json()["circuit"]["images"], 2);
+  file.tensors.erase("images");
+  save_safetensors(path, file);
+  EXPECT_EQ(
+      run_cli({"bench", "circuit", "--file", path}).complaint(),
+      "[bench] " + path + ": expected the tensor images of 2 dimensions, uint8, received none");
 }
 
 TEST(Bench, AnUnknownBenchmarkIsWrongUsage) {

@@ -15,10 +15,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::uint64_t, least_row_words>;
 using Vec = hn::Vec<Words>;
 
+/// Bit by bit `yes` where `chooses` is 1, else `no`. (Highway's IfVecThenElse may look at whole
+/// lanes.)
+HWY_INLINE Vec Chosen(Vec chooses, Vec yes, Vec no) {
+  return hn::Xor(no, hn::And(chooses, hn::Xor(yes, no)));
+}
+
 /// A full adder: `sum` takes two more in, and what is returned counts twice.
 HWY_INLINE Vec Added(Vec& sum, Vec a, Vec b) {
   const Vec odd = hn::Xor(a, b);
-  const Vec carry = hn::IfVecThenElse(odd, sum, a);
+  const Vec carry = Chosen(odd, sum, a);
   sum = hn::Xor(sum, odd);
   return carry;
 }
@@ -88,7 +94,7 @@ HWY_INLINE Vec Above(const std::uint64_t* digits, const std::uint64_t* largest, 
   for (std::size_t p = 0; p < planes; ++p) {
     const Vec own = hn::Load(d, digits + p * row_words);
     const Vec other = hn::Load(d, largest + p * row_words);
-    above = hn::IfVecThenElse(hn::Xor(own, other), own, above);
+    above = Chosen(hn::Xor(own, other), own, above);
   }
   return above;
 }
@@ -106,7 +112,7 @@ void FirstLargest(const std::uint64_t* counts, std::size_t classes, std::size_t 
       for (std::size_t p = 0; p < planes; ++p) {
         std::uint64_t* digit = largest + p * row_words + i;
         const Vec taken = hn::Load(d, own + p * row_words + i);
-        hn::Store(hn::IfVecThenElse(above, taken, hn::Load(d, digit)), d, digit);
+        hn::Store(Chosen(above, taken, hn::Load(d, digit)), d, digit);
       }
       for (std::size_t p = 0; p < index_planes; ++p) {
         std::uint64_t* digit = indices + p * row_words + i;

@@ -11,8 +11,6 @@ namespace boolgrad::cpu {
 
 /// Terms are counted so many at a time.
 inline constexpr std::size_t term_block = 16;
-/// Binary digits of a count.
-inline constexpr std::size_t most_planes = 31;
 
 /// Counts the terms, a multiple of `term_block`, which are rows of `row_words` words (a multiple of
 /// 8) in `scratch`: digit p of the counts goes to counts[p * row_words], the lowest first. `planes`

@@ -16,7 +16,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Words = hn::CappedTag<std::uint64_t, strip_words>;
 using Vec = hn::Vec<Words>;
+// One byte at a time needs no masks.
+#if HWY_TARGET != HWY_SCALAR
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
+#endif
 
 /// Eight matrices of 64 by 64 bits side by side: word b of line k is line k of matrix b.
 struct alignas(64) Tile {
@@ -67,17 +70,24 @@ void Transpose(Tile& tile) {
 
 /// Bit i is 1 where byte i of 64 is not 0.
 HWY_INLINE std::uint64_t BitsOfBytes(const std::uint8_t* bytes) {
+  std::uint64_t word = 0;
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < 64; ++i) word |= std::uint64_t{bytes[i] != 0} << i;
+#else
   const Bytes d;
   std::array<std::uint8_t, 8> bits{};
   for (std::size_t i = 0; i < 64; i += hn::Lanes(d)) {
     hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, bytes + i), hn::Zero(d)), bits.data() + i / 8);
   }
-  std::uint64_t word = 0;
   std::memcpy(&word, bits.data(), sizeof word);
+#endif
   return word;
 }
 
 HWY_INLINE void BytesOfBits(std::uint64_t word, std::uint8_t* bytes) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(word >> i & 1);
+#else
   const Bytes d;
   // Masks may be read eight bytes at a time.
   std::array<std::uint8_t, 16> bits{};
@@ -86,6 +96,7 @@ HWY_INLINE void BytesOfBits(std::uint64_t word, std::uint8_t* bytes) {
     const auto mask = hn::LoadMaskBits(d, bits.data() + i / 8);
     hn::StoreU(hn::IfThenElseZero(mask, hn::Set(d, std::uint8_t{1})), d, bytes + i);
   }
+#endif
 }
 
 // As many blocks of 64 features as fit a first-level cache: samples are read that far in one go.
