@@ -213,6 +213,32 @@ TEST(AutomatonPlan, MatchingsHoldEveryEdgeOnce) {
   }));
 }
 
+TEST(AutomatonPlan, KnowsWhetherEdgesAreInPlace) {
+  // Layers as wide as the one before: two readers each, and three for one at most.
+  const Rule rule = rule_of({8, 16, {8, 4, 2}, {256, 256, 128, 64, 8}});
+  const Wired wired(rule);
+  RulePlan plan = plan_of(wired);
+  EXPECT_TRUE(plan.edges_are_in_place());
+  const std::size_t first = index(plan.layers[index(plan.perceive_layers)].first_gate);
+
+  RulePlan moved = plan;
+  moved.wires[first].reads.rows += 1;
+  EXPECT_FALSE(moved.edges_are_in_place());
+  RulePlan far = plan;
+  far.wires[first].sources = 4096;
+  EXPECT_FALSE(far.edges_are_in_place());
+  RulePlan read_often = plan;
+  read_often.wires[first].reads.rest = static_cast<int>(plan.rest.size());
+  read_often.rest.push_back({513, 2});
+  EXPECT_FALSE(read_often.edges_are_in_place());
+  read_often.rest.back() = {513, 1};
+  EXPECT_TRUE(read_often.edges_are_in_place());
+
+  // 64 gates that are read 512 times.
+  const Rule narrow = rule_of({8, 16, {8, 4, 2}, {64, 256, 8}});
+  EXPECT_FALSE(plan_of(Wired(narrow)).edges_are_in_place());
+}
+
 TEST(AutomatonPlan, RefusesTooManyLayers) {
   const Wired wired(rule_of({1, 1, {8, 4, 2}, {8, 8}}));
   expect_error([&] { plan_rule(wired.rule, {.layers = 5}); },
