@@ -37,7 +37,7 @@ class Observed {
     words_ = inputs > most_variables ? std::size_t{1} << (inputs - most_variables) : 1;
     values_.assign(nodes_.size(), Words(words_, 0));
     changed_.assign(nodes_.size(), Words(words_, 0));
-    for (std::size_t i = 0; i < inputs; ++i) values_[i + 1] = row_of_input(i);
+    for (std::size_t i = 0; i < inputs; ++i) values_[i + 1] = variable_values(i, words_);
     simulate_from(0);
     for (const BitLiteral output : circuit.outputs()) retain(output.node());
   }
@@ -50,15 +50,6 @@ class Observed {
   }
 
  private:
-  Words row_of_input(std::size_t input) const {
-    Words row(words_);
-    for (std::size_t w = 0; w < words_; ++w) {
-      row[w] = input < most_variables ? variable_truth[input]
-                                      : ((w >> (input - most_variables) & 1) != 0 ? ~0ULL : 0);
-    }
-    return row;
-  }
-
   static std::uint64_t word_of(const Words& row, BitLiteral literal, std::size_t w) {
     return literal.complemented() ? ~row[w] : row[w];
   }

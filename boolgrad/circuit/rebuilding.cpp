@@ -2,6 +2,17 @@
 
 namespace boolgrad {
 
+std::vector<std::uint32_t> reads_of(const BitCircuit& circuit, const std::vector<bool>& reachable) {
+  std::vector<std::uint32_t> reads(circuit.nodes().size(), 0);
+  for (std::size_t n = 0; n < reads.size(); ++n) {
+    if (!reachable[n] || !is_gate(circuit.nodes()[n])) continue;
+    ++reads[circuit.nodes()[n].a.node()];
+    ++reads[circuit.nodes()[n].b.node()];
+  }
+  for (const BitLiteral output : circuit.outputs()) ++reads[output.node()];
+  return reads;
+}
+
 BitCircuit compacted(const BitCircuit& circuit) {
   BitCircuit result(circuit.inputs());
   const std::vector<bool> reachable = circuit.reachable();

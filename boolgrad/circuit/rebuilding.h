@@ -57,6 +57,9 @@ class Readers {
   std::vector<std::uint32_t> waiting_;
 };
 
+/// How often gates that are reachable, and outputs, read each node.
+std::vector<std::uint32_t> reads_of(const BitCircuit& circuit, const std::vector<bool>& reachable);
+
 /// The same gates without those that no output needs.
 BitCircuit compacted(const BitCircuit& circuit);
 

@@ -44,22 +44,13 @@ class Values {
   Words row_of(std::size_t n) const {
     const BitNode& node = circuit_.nodes()[n];
     if (node.kind == BitNodeKind::constant) return Words(words_, 0);
-    if (node.kind == BitNodeKind::input) return row_of_input(n - 1);
+    if (node.kind == BitNodeKind::input) return variable_values(n - 1, words_);
     Words a = of(node.a);
     const Words b = of(node.b);
     for (std::size_t w = 0; w < words_; ++w) {
       a[w] = node.kind == BitNodeKind::conjunction ? a[w] & b[w] : a[w] ^ b[w];
     }
     return a;
-  }
-
-  Words row_of_input(std::size_t input) const {
-    Words row(words_);
-    for (std::size_t w = 0; w < words_; ++w) {
-      row[w] = input < most_variables ? variable_truth[input]
-                                      : ((w >> (input - most_variables) & 1) != 0 ? ~0ULL : 0);
-    }
-    return row;
   }
 
   const BitCircuit& circuit_;
@@ -101,13 +92,7 @@ class Resubstitution {
 
  private:
   void count_reads(const std::vector<bool>& reachable) {
-    reads_.assign(literals_.size(), 0);
-    for (std::size_t n = 0; n < literals_.size(); ++n) {
-      if (!reachable[n] || !is_gate(old_.nodes()[n])) continue;
-      ++reads_[old_.nodes()[n].a.node()];
-      ++reads_[old_.nodes()[n].b.node()];
-    }
-    for (const BitLiteral output : old_.outputs()) ++reads_[output.node()];
+    reads_ = reads_of(old_, reachable);
     // Inputs and the constant are always there.
     for (std::uint32_t n = 0; n <= old_.inputs(); ++n) {
       for (std::uint32_t i = 0; i <= reads_[n]; ++i) readers_.retain(n);

@@ -45,13 +45,7 @@ class Round {
 
  private:
   void count_reads(const std::vector<bool>& reachable) {
-    reads_.assign(literals_.size(), 0);
-    for (std::size_t n = 0; n < literals_.size(); ++n) {
-      if (!reachable[n] || !is_gate(old_.nodes()[n])) continue;
-      ++reads_[old_.nodes()[n].a.node()];
-      ++reads_[old_.nodes()[n].b.node()];
-    }
-    for (const BitLiteral output : old_.outputs()) ++reads_[output.node()];
+    reads_ = reads_of(old_, reachable);
     for (std::uint32_t n = 1; n <= old_.inputs(); ++n) {
       for (std::uint32_t i = 0; i < reads_[n]; ++i) readers_.retain(n);
     }

@@ -46,6 +46,15 @@ Truth cover(Truth least, Truth most, std::size_t variables, Cube cube, std::vect
 
 }  // namespace
 
+std::vector<std::uint64_t> variable_values(std::size_t j, std::size_t words) {
+  std::vector<std::uint64_t> row(words);
+  for (std::size_t w = 0; w < words; ++w) {
+    const bool is_high = j >= most_variables && (w >> (j - most_variables) & 1) != 0;
+    row[w] = j < most_variables ? variable_truth[j] : is_high ? ~0ULL : 0;
+  }
+  return row;
+}
+
 Truth stretched(std::uint64_t table, std::size_t arity) {
   for (std::size_t width = std::size_t{1} << arity; width < 64; width *= 2) {
     table |= table << width;

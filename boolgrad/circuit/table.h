@@ -22,6 +22,9 @@ inline constexpr std::array<Truth, most_variables> variable_truth{
     0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC, 0xF0F0F0F0F0F0F0F0,
     0xFF00FF00FF00FF00, 0xFFFF0000FFFF0000, 0xFFFFFFFF00000000};
 
+/// Where variable j of any number is 1, in the first 64 `words` cases.
+std::vector<std::uint64_t> variable_values(std::size_t j, std::size_t words);
+
 /// A table of `arity` inputs as a function of six, and back.
 Truth stretched(std::uint64_t table, std::size_t arity);
 std::uint64_t shortened(Truth f, std::size_t arity);

@@ -10,15 +10,6 @@
 namespace boolgrad {
 namespace {
 
-bool same_function(const BitCircuit& a, const BitCircuit& b) {
-  const auto inputs = static_cast<std::size_t>(a.inputs());
-  for (std::uint64_t block = 0; block < (1ULL << inputs) / 64; ++block) {
-    const auto words = all_cases(inputs, block);
-    if (a.evaluate(words) != b.evaluate(words)) return false;
-  }
-  return true;
-}
-
 TEST(Observability, KeepsTheFunctionAndNeverAddsGates) {
   EXPECT_TRUE(rc::check("on random tables", [](std::uint64_t seed) {
     const BitCircuit circuit = bit_circuit_of(random_netlist(8, 40, 8, 5, seed));

@@ -9,15 +9,6 @@
 namespace boolgrad {
 namespace {
 
-bool same_function(const BitCircuit& a, const BitCircuit& b) {
-  const auto inputs = static_cast<std::size_t>(a.inputs());
-  for (std::uint64_t block = 0; block < (1ULL << inputs) / 64; ++block) {
-    const auto words = all_cases(inputs, block);
-    if (a.evaluate(words) != b.evaluate(words)) return false;
-  }
-  return true;
-}
-
 /// Gates none of which says much less than its inputs: little of it simplifies itself.
 BitCircuit dense_circuit(std::int64_t inputs, std::int64_t size, std::uint64_t seed) {
   BitCircuit circuit(inputs);

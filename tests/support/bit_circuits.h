@@ -21,6 +21,16 @@ inline std::vector<std::uint64_t> all_cases(std::size_t inputs, std::uint64_t bl
   return words;
 }
 
+/// Whether two circuits of six inputs or more agree in every case.
+inline bool same_function(const BitCircuit& a, const BitCircuit& b) {
+  const auto inputs = static_cast<std::size_t>(a.inputs());
+  for (std::uint64_t block = 0; block < (1ULL << inputs) / 64; ++block) {
+    const auto words = all_cases(inputs, block);
+    if (a.evaluate(words) != b.evaluate(words)) return false;
+  }
+  return true;
+}
+
 struct SumAndCarry {
   BitLiteral sum;
   BitLiteral carry;
