@@ -4,6 +4,7 @@
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/hardening.h"
 #include "boolgrad/train/learner.h"
 
@@ -14,15 +15,24 @@ class AutomatonLearner : public Learner {
   explicit AutomatonLearner(const Experiment& experiment);
 
   const Rule& rule() const { return rule_; }
+  /// What it is judged by.
   const AutomatonTask& task() const { return task_; }
+  /// What it trains on now: the same, or a smaller one in a curriculum.
+  const AutomatonTask& training_task() const { return stage_task_; }
   /// What the backward keeps, and the sizes that it depends on.
   const Memory& memory() const { return memory_; }
   RolloutSize size() const;
   const Hardening& hardening() const { return hardening_; }
 
+  bool enter(std::int64_t step) override;
+  bool trains_in_full() const override;
+
   std::vector<Tensor> parameters() const override { return rule_.parameters(); }
   Tensor loss(std::int64_t step) override;
   Evaluation evaluate() const override;
+  double hard_loss() const override;
+  Parametrisation parametrisation() const override { return rule_.update().parametrisation(); }
+  std::vector<std::vector<bool>> active_gates() const override;
   TensorFile to_file() const override { return rule_.to_file(); }
   void restore(const TensorFile& file) override { rule_ = Rule::from_file(file); }
   double rate_factor() const override { return hardening_.rate_factor(); }
@@ -34,13 +44,23 @@ class AutomatonLearner : public Learner {
   std::int64_t steps_per_epoch() const override { return 1; }
 
  private:
-  Tensor loss_at(const Tensor& states) const;
+  /// What it is judged on: starts and who fires from there.
+  struct Probe {
+    RolloutSize size;
+    Tensor starts;
+    Tensor fire;
+  };
+  Probe probe() const;
+  GridMistakes hard_mistakes(const Probe& probe) const;
+
+  Tensor loss_at(const Tensor& states, const AutomatonTask& task) const;
 
   Experiment experiment_;
+  AutomatonOptions stage_;  ///< the sizes it trains on now
   AutomatonTask task_;
+  AutomatonTask stage_task_;
   Rule rule_;
   Memory memory_;
-  Tensor target_;  ///< as the loss reads it
   Hardening hardening_;
 };
 

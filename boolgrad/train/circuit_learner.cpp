@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "boolgrad/core/random.h"
+#include "boolgrad/train/inspection.h"
 #include "boolgrad/train/problem.h"
 #include "boolgrad/train/streams.h"
 
@@ -41,6 +42,12 @@ CircuitLearner::CircuitLearner(const Experiment& experiment, const BooleanTask& 
 Tensor CircuitLearner::loss(std::int64_t step) {
   const Batch now = batch(step);
   return loss_of(experiment_.training, network_.soft(now.inputs), now.targets);
+}
+
+double CircuitLearner::hard_loss() const { return wrong_bits(network_, cases_); }
+
+std::vector<std::vector<bool>> CircuitLearner::active_gates() const {
+  return boolgrad::active_gates(network_);
 }
 
 void CircuitLearner::knock_out() { boolgrad::knock_out(experiment_, network_); }

@@ -38,7 +38,7 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
                        .focal_gamma = experiment.training.focal_gamma,
                        .memory = learner.memory(),
                        .optimiser = cuda_optimiser(experiment)})) {
-  const AutomatonTask& task = learner.task();
+  const AutomatonTask& task = learner.training_task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {
     inputs.starts = make_starts(task, experiment.automaton, learner.size(), 0, start_stream, 0);

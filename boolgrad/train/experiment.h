@@ -91,6 +91,37 @@ struct TrainingOptions {
   bool stop_when_solved = true;
 };
 
+/// Stages of an automaton that come before its own sizes: stage i lasts until update `until[i]`.
+/// Each list has a value a stage, or none where that size is the automaton's own from the start.
+struct CurriculumOptions {
+  std::vector<std::int64_t> until;
+  std::vector<std::int64_t> height;
+  std::vector<std::int64_t> width;
+  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> batch;
+};
+
+/// Where a run goes on from when it is stuck.
+enum class RestartKind : std::uint8_t {
+  none,   ///< where it is
+  fresh,  ///< other wires and initial values
+  best,   ///< the best hardened model that was seen, with moments of zero
+};
+
+/// What a run does beside following the gradient.
+struct SearchOptions {
+  std::int64_t members = 1;  ///< seeds trained side by side
+  std::int64_t until = 0;    ///< updates after which the best of them goes on alone; 0: none
+  RestartKind restart = RestartKind::none;
+  std::int64_t patience = 500;    ///< updates without a better hardened model before a restart
+  std::int64_t every = 10;        ///< updates between looks at the hardened model
+  bool keep_best = false;         ///< whether a run ends with the best model seen, not the last
+  std::int64_t refit = 0;         ///< alternatives that a refit tries; 0: none
+  std::int64_t refit_pairs = 0;   ///< pairs of them, where no single one helps
+  std::int64_t refit_every = 50;  ///< updates between refits
+  double refit_below = 0.02;      ///< share of wrong bits up to which it is tried
+};
+
 enum class KnockoutPattern : std::uint8_t { none, random, list, layer, block };
 
 struct KnockoutOptions {
@@ -113,6 +144,8 @@ struct Experiment {
   TrainingOptions training;
   KnockoutOptions knockout;
   HardeningOptions hardening;
+  CurriculumOptions curriculum;
+  SearchOptions search;
 
   bool is_automaton() const;
 

@@ -224,14 +224,29 @@ void compare_layers(const LogicNetwork& network, std::size_t first, Inspection& 
   }
 }
 
+std::vector<HardLayer> hard_layers_of(const LogicNetwork& network) {
+  std::vector<HardLayer> layers;
+  for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
+  return layers;
+}
+
+/// Perception is heard where the update listens to it for any channel.
+std::vector<bool> heard_perception(const Rule& rule, const std::vector<bool>& update_inputs) {
+  const auto channels = static_cast<std::size_t>(rule.channels());
+  std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
+  for (std::size_t i = channels; i < update_inputs.size(); ++i) {
+    if (update_inputs[i]) perceived[(i - channels) % perceived.size()] = true;
+  }
+  return perceived;
+}
+
 using Kinds = std::map<Kind, std::int64_t>;
 
 /// Adds the layers of a network of whose outputs only some are heard. Returns which of its inputs
 /// are.
 std::vector<bool> add_network(const LogicNetwork& network, const std::vector<bool>& outputs,
                               Inspection& result, Kinds& kinds) {
-  std::vector<HardLayer> layers;
-  for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
+  const std::vector<HardLayer> layers = hard_layers_of(network);
   Heard heard = find_heard(layers, network.inputs(), outputs);
   const std::size_t first = result.layers.size();
   for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -259,6 +274,23 @@ void take_over(const Kinds& kinds, Inspection& result) {
 
 }  // namespace
 
+std::vector<std::vector<bool>> active_gates(const LogicNetwork& network) {
+  if (network.layers().empty()) return {};
+  const std::vector<bool> outputs(static_cast<std::size_t>(network.outputs()), true);
+  return find_heard(hard_layers_of(network), network.inputs(), outputs).gates;
+}
+
+std::vector<std::vector<bool>> active_gates(const Rule& rule) {
+  const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
+  const Heard update = find_heard(hard_layers_of(rule.update()), rule.update().inputs(), channels);
+  std::vector<std::vector<bool>> gates =
+      find_heard(hard_layers_of(rule.perceive()), rule.perceive().inputs(),
+                 heard_perception(rule, update.inputs))
+          .gates;
+  gates.insert(gates.end(), update.gates.begin(), update.gates.end());
+  return gates;
+}
+
 Inspection inspect(const LogicNetwork& network) {
   const NoGrad off_the_tape;
   Inspection result;
@@ -276,13 +308,8 @@ Inspection inspect(const Rule& rule) {
   Kinds kinds;
   const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
   const std::vector<bool> inputs = add_network(rule.update(), channels, update, kinds);
-  // Perception is heard where the update listens to it for any channel.
-  std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
-  for (std::size_t i = channels.size(); i < inputs.size(); ++i) {
-    if (inputs[i]) perceived[(i - channels.size()) % perceived.size()] = true;
-  }
   Inspection result;
-  add_network(rule.perceive(), perceived, result, kinds);
+  add_network(rule.perceive(), heard_perception(rule, inputs), result, kinds);
   result.layers.insert(result.layers.end(), update.layers.begin(), update.layers.end());
   result.gates += update.gates;
   result.active_gates += update.active_gates;

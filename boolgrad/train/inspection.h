@@ -34,6 +34,11 @@ struct Inspection {
   std::int64_t samples = 0;  ///< inputs that soft and hard were compared on
 };
 
+/// Which gates of which layer are not off and are heard at an output through inputs that hard
+/// tables depend on. Of a rule: the layers of perception, then those of the update.
+std::vector<std::vector<bool>> active_gates(const LogicNetwork& network);
+std::vector<std::vector<bool>> active_gates(const Rule& rule);
+
 /// Soft and hard are compared on all inputs where they are at most 12 bits, else on 4,096 drawn at
 /// random.
 Inspection inspect(const LogicNetwork& network);

@@ -29,6 +29,7 @@ class Run {
     start();
     while (!ending_) advance();
     save();
+    if (*ending_ == Ending::finished && experiment_.search.keep_best) keep_best();
     RunReport report{.ending = *ending_, .last = last_, .checkpoint = checkpoint_, .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
@@ -125,6 +126,12 @@ class Run {
     }
     good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
     good_step_ = trainer_.steps();
+  }
+
+  /// The checkpoint goes on from where the run stands; the model is the best there was.
+  void keep_best() {
+    trainer_.take_best();
+    last_.evaluation = trainer_.evaluate();
   }
 
   void save() {

@@ -1,0 +1,144 @@
+#include "boolgrad/train/refit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "boolgrad/core/random.h"
+#include "boolgrad/train/streams.h"
+
+namespace boolgrad {
+namespace {
+
+/// One change of one gate: two logits that change places, or one that changes its sign where both
+/// are the same.
+struct Alternative {
+  double margin = 0;  ///< how certain the model is that it is wrong
+  std::size_t layer = 0;
+  std::size_t first = 0;
+  std::size_t second = 0;
+
+  auto rank() const { return std::tuple(margin, layer, first); }
+};
+
+/// Turns the change on, and off again.
+void turn(std::vector<Tensor>& parameters, const Alternative& change) {
+  Tensor& logits = parameters[change.layer];
+  visit_dtype(logits.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<T> values = logits.mutable_values<T>();
+    if (change.first == change.second) {
+      values[change.first] = convert<T>(-convert<double>(values[change.first]));
+    } else {
+      std::swap(values[change.first], values[change.second]);
+    }
+  });
+}
+
+/// Adds the alternatives of a gate whose logits are `width` values from `begin` on.
+void add_alternatives(Parametrisation parametrisation, const Tensor& logits, std::size_t layer,
+                      std::size_t begin, std::size_t width, std::vector<Alternative>& to) {
+  const auto at = [&](std::size_t i) { return logits.at(static_cast<std::int64_t>(i)); };
+  if (parametrisation == Parametrisation::sigmoid) {
+    for (std::size_t i = begin; i < begin + width; ++i) {
+      // A logit of exactly 0 cannot change its sign.
+      if (at(i) != 0) to.push_back({std::abs(at(i)), layer, i, i});
+    }
+    return;
+  }
+  std::size_t best = begin;
+  for (std::size_t i = begin + 1; i < begin + width; ++i) best = at(i) > at(best) ? i : best;
+  std::size_t next = best == begin ? begin + 1 : begin;
+  for (std::size_t i = begin; i < begin + width; ++i) {
+    if (i != best && at(i) > at(next)) next = i;
+  }
+  if (at(best) != at(next)) to.push_back({at(best) - at(next), layer, best, next});
+}
+
+/// The least certain alternatives of all active gates.
+std::vector<Alternative> least_certain(const Learner& learner, std::int64_t count) {
+  const std::vector<Tensor> parameters = learner.parameters();
+  const std::vector<std::vector<bool>> active = learner.active_gates();
+  std::vector<Alternative> all;
+  for (std::size_t layer = 0; layer < parameters.size(); ++layer) {
+    const auto width = static_cast<std::size_t>(parameters[layer].shape()[1]);
+    for (std::size_t gate = 0; gate < active[layer].size(); ++gate) {
+      if (!active[layer][gate]) continue;
+      add_alternatives(learner.parametrisation(), parameters[layer], layer, gate * width, width,
+                       all);
+    }
+  }
+  std::ranges::sort(all, {}, &Alternative::rank);
+  if (all.size() > static_cast<std::size_t>(count)) all.resize(static_cast<std::size_t>(count));
+  return all;
+}
+
+class Refit {
+ public:
+  Refit(Learner& learner, const RefitOptions& options)
+      : learner_(learner), options_(options), parameters_(learner.parameters()) {}
+
+  RefitStats go() {
+    stats_.before = stats_.after = learner_.hard_loss();
+    bool helped = true;
+    while (helped && stats_.after > 0) {
+      const std::vector<Alternative> candidates = least_certain(learner_, options_.candidates);
+      helped = try_singles(candidates) || try_pairs(candidates);
+    }
+    return stats_;
+  }
+
+ private:
+  bool try_singles(const std::vector<Alternative>& candidates) {
+    bool helped = false;
+    for (const Alternative& candidate : candidates) {
+      if (stats_.after > 0) helped = keep_if_better({candidate}) || helped;
+    }
+    return helped;
+  }
+
+  bool try_pairs(const std::vector<Alternative>& candidates) {
+    if (candidates.size() < 2) return false;
+    for (std::int64_t i = 0; i < options_.pairs && stats_.after > 0; ++i) {
+      RandomAddress at{.seed = options_.seed,
+                       .stream = refit_stream,
+                       .step = options_.step,
+                       .index = static_cast<std::uint64_t>(stats_.tried) * 2};
+      const std::size_t first = random_below(at, candidates.size());
+      ++at.index;
+      const std::size_t second =
+          (first + 1 + random_below(at, candidates.size() - 1)) % candidates.size();
+      if (keep_if_better({candidates[first], candidates[second]})) return true;
+    }
+    return false;
+  }
+
+  bool keep_if_better(const std::vector<Alternative>& changes) {
+    for (const Alternative& change : changes) turn(parameters_, change);
+    const double loss = learner_.hard_loss();
+    ++stats_.tried;
+    if (loss < stats_.after) {
+      stats_.after = loss;
+      stats_.kept += static_cast<std::int64_t>(changes.size());
+      return true;
+    }
+    // In reverse, since two changes may touch the same gate.
+    for (std::size_t i = changes.size(); i-- > 0;) turn(parameters_, changes[i]);
+    return false;
+  }
+
+  Learner& learner_;
+  RefitOptions options_;
+  std::vector<Tensor> parameters_;  ///< the learner's own: tensors share their memory
+  RefitStats stats_;
+};
+
+}  // namespace
+
+RefitStats refit(Learner& learner, const RefitOptions& options) {
+  return Refit(learner, options).go();
+}
+
+}  // namespace boolgrad

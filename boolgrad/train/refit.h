@@ -1,0 +1,31 @@
+// A hardened model made better by trying: the least certain entries of its tables the other way.
+#pragma once
+
+#include <cstdint>
+
+#include "boolgrad/train/learner.h"
+
+namespace boolgrad {
+
+struct RefitOptions {
+  std::int64_t candidates = 64;  ///< least certain alternatives of active gates that are tried
+  std::int64_t pairs = 0;        ///< pairs of them, drawn at random, where no single one helps
+  std::uint64_t seed = 0;        ///< of the pairs
+  std::uint32_t step = 0;
+};
+
+struct RefitStats {
+  double before = 0;  ///< wrong bits
+  double after = 0;
+  std::int64_t tried = 0;
+  std::int64_t kept = 0;
+};
+
+/// Turns the alternatives of a hardened model's active gates over, the least certain first, and
+/// keeps each change after which fewer bits are wrong, until none helps or no bit is wrong. An
+/// alternative is, for `sigmoid`, one entry of a table the other way (its logit z becomes -z); for
+/// `softmax16`, the second likeliest gate (its logit and that of the likeliest change places). How
+/// certain it is: |z|, or the difference of the two logits. The parameters are changed in place.
+RefitStats refit(Learner& learner, const RefitOptions& options);
+
+}  // namespace boolgrad
