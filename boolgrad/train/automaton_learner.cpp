@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/ops/arithmetic.h"
+#include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/inspection.h"
 #include "boolgrad/train/problem.h"
@@ -41,6 +44,44 @@ RolloutSize size_of(const AutomatonTask& task, const AutomatonOptions& sizes) {
   return {batch, task.height(), task.width(), sizes.steps};
 }
 
+constexpr const char* pool_name = "pool";
+
+/// How much gates depend on both their inputs, summed: of a table t over inputs a and b, the mean
+/// square of its change with a, times that with b. 0 for constants, wires and inverters, 1/4 for
+/// AND and its like, 1 for XOR.
+Tensor two_input_gates(const std::vector<Tensor>& tables) {
+  Tensor total;
+  for (const Tensor& table : tables) {
+    const auto change = [&](std::int64_t from, std::int64_t to) {
+      const Tensor difference =
+          subtract(slice(table, 1, to, to + 1), slice(table, 1, from, from + 1));
+      return scale(multiply(difference, difference), 0.5);
+    };
+    const Tensor with_a = add(change(0, 1), change(2, 3));
+    const Tensor with_b = add(change(0, 2), change(1, 3));
+    const Tensor gates = sum(multiply(with_a, with_b));
+    total = total.defined() ? add(total, gates) : gates;
+  }
+  return total;
+}
+
+double training_fire_rate(const AutomatonOptions& options) {
+  return options.training_fire_rate > 0 ? options.training_fire_rate : options.fire_rate;
+}
+
+/// One grid of a batch [channels, grids, height, width] of bits into another.
+void copy_grid(const Tensor& from, std::int64_t from_item, Tensor& to, std::int64_t to_item) {
+  const Shape& shape = from.shape();
+  const auto cells = static_cast<std::size_t>(shape[2] * shape[3]);
+  const std::span<const std::uint8_t> source = from.values<std::uint8_t>();
+  const std::span<std::uint8_t> target = to.mutable_values<std::uint8_t>();
+  for (std::int64_t c = 0; c < shape[0]; ++c) {
+    const auto at = static_cast<std::size_t>(c * shape[1] + from_item) * cells;
+    const auto place = static_cast<std::size_t>(c * to.shape()[1] + to_item) * cells;
+    std::ranges::copy(source.subspan(at, cells), target.subspan(place, cells).begin());
+  }
+}
+
 Memory memory_of(const Experiment& experiment, const Rule& rule, const RolloutSize& size) {
   const auto bytes = bytes_in(experiment.automaton.memory);
   if (experiment.automaton.memory.empty() || !bytes) return memory_choices(rule, size).front();
@@ -71,37 +112,106 @@ bool AutomatonLearner::enter(std::int64_t step) {
 
 bool AutomatonLearner::trains_in_full() const { return same_sizes(stage_, experiment_.automaton); }
 
+/// Of all states that are given.
 Tensor AutomatonLearner::loss_at(const Tensor& states, const AutomatonTask& task) const {
-  const Shape& shape = states.shape();
-  const Tensor last =
-      slice(reshape(states, {shape[1], shape[2], shape[3], shape[4]}), 0, 0, task.channels());
+  const Tensor shown = slice(states, 1, 0, task.channels());
   const Tensor target =
-      add(cast(task.target, last.dtype()), Tensor::zeros(last.shape(), last.dtype()));
-  return loss_of(experiment_.training, last, target);
+      add(cast(task.target, shown.dtype()), Tensor::zeros(shown.shape(), shown.dtype()));
+  return loss_of(experiment_.training, shown, target);
 }
 
 Tensor AutomatonLearner::loss(std::int64_t step) {
-  const AutomatonOptions& options = stage_;
   const auto seed = static_cast<std::uint64_t>(experiment_.seed);
   const auto draw = static_cast<std::uint32_t>(step);
-  const RolloutSize now = size();
-  const Tensor starts = make_starts(stage_task_, options, now, seed, start_stream, draw);
-  const Tensor fire = options.fire_rate < 1
-                          ? fire_masks(now, options.fire_rate, seed, fire_stream, draw)
-                          : Tensor();
-  const std::vector<Tensor> tables = hardening_.applied(
-      rule_.tables(), hardening_.share() > 0 ? rule_.hard_tables() : std::vector<Tensor>(), seed,
-      draw);
-  return loss_at(
-      rollout(
-          rule_, tables, cast(starts, rule_.dtype()), fire,
-          {.steps = now.steps, .memory = memory_, .round = hardening_.rounding(now, seed, draw)}),
-      stage_task_);
+  RolloutSize now = size();
+  now.steps +=
+      static_cast<std::int64_t>(random_below({.seed = seed, .stream = length_stream, .step = draw},
+                                             static_cast<std::uint64_t>(stage_.extra_steps) + 1));
+  const double fire_rate = training_fire_rate(stage_);
+  const Tensor fire =
+      fire_rate < 1 ? fire_masks(now, fire_rate, seed, fire_stream, draw) : Tensor();
+  const Tensor states = rollout(rule_, step_tables(seed, draw),
+                                cast(step_starts(now, seed, draw), rule_.dtype()), fire,
+                                {.steps = now.steps,
+                                 .returned = std::min(stage_.loss_steps, now.steps),
+                                 .memory = memory_,
+                                 .round = hardening_.rounding(now, seed, draw)});
+  if (uses_pool()) return_to_pool(states);
+  const Tensor loss = loss_at(states, stage_task_);
+  const double penalty = experiment_.training.gate_penalty;
+  return penalty > 0 ? add(loss, scale(two_input_gates(rule_.tables()), penalty)) : loss;
+}
+
+std::vector<Tensor> AutomatonLearner::step_tables(std::uint64_t seed, std::uint32_t draw) const {
+  std::vector<Tensor> tables;
+  if (hardening_.changes_logits()) {
+    for (const Tensor& logits :
+         hardening_.logits(rule_.parameters(), parametrisation(), seed, draw)) {
+      tables.push_back(soft_tables(parametrisation(), logits));
+    }
+  } else {
+    tables = rule_.tables();
+  }
+  return hardening_.applied(
+      tables, hardening_.share() > 0 ? rule_.hard_tables() : std::vector<Tensor>(), seed, draw);
+}
+
+/// Fresh starts; in the second half of the batch, states of the pool instead.
+Tensor AutomatonLearner::step_starts(const RolloutSize& size, std::uint64_t seed,
+                                     std::uint32_t draw) {
+  const Tensor fresh = make_starts(stage_task_, stage_, size, seed, start_stream, draw);
+  if (!uses_pool()) return fresh;
+  const std::int64_t places = experiment_.automaton.pool;
+  const Shape shape{rule_.channels(), places, size.height, size.width};
+  if (!pool_.defined() || pool_.shape() != shape) {
+    RolloutSize all = size;
+    all.batch = places;
+    pool_ = make_starts(stage_task_, stage_, all, seed, pool_stream, 0).clone();
+  }
+  const auto first = static_cast<std::int64_t>(
+      random_below({.seed = seed, .stream = pool_place_stream, .step = draw},
+                   static_cast<std::uint64_t>(places)));
+  Tensor starts = fresh.clone();
+  drawn_.clear();
+  for (std::int64_t item = 0; item < size.batch; ++item) {
+    drawn_.push_back((first + item) % places);
+    if (item >= (size.batch + 1) / 2) copy_grid(pool_, drawn_.back(), starts, item);
+  }
+  return starts;
+}
+
+void AutomatonLearner::return_to_pool(const Tensor& states) {
+  const Shape& shape = states.shape();
+  const Tensor last = slice(states.detach(), 0, shape[0] - 1, shape[0]);
+  const Tensor bits = BitGrid::from(reshape(last, {shape[1], shape[2], shape[3], shape[4]}))
+                          .to_tensor(DType::uint8);
+  for (std::size_t item = 0; item < drawn_.size(); ++item) {
+    copy_grid(bits, static_cast<std::int64_t>(item), pool_, drawn_[item]);
+  }
+}
+
+void AutomatonLearner::save_progress(TensorFile& file) const {
+  hardening_.save(file);
+  if (pool_.defined()) file.tensors[pool_name] = pool_.clone();
+}
+
+void AutomatonLearner::load_progress(const TensorFile& file) {
+  hardening_.load(file);
+  const auto found = file.tensors.find(pool_name);
+  if (found == file.tensors.end() || !uses_pool()) return;
+  const Shape& shape = found->second.shape();
+  if (found->second.dtype() != DType::uint8 || shape.size() != 4 || shape[0] != rule_.channels() ||
+      shape[1] != experiment_.automaton.pool) {
+    fail("resume", "expected a pool of {} states of {} channels, received another",
+         experiment_.automaton.pool, rule_.channels());
+  }
+  pool_ = found->second.clone();
 }
 
 void AutomatonLearner::observe(double loss) {
   const RolloutSize now = size();
-  const std::int64_t outputs = now.batch * stage_task_.channels() * now.height * now.width;
+  const std::int64_t outputs =
+      stage_.loss_steps * now.batch * stage_task_.channels() * now.height * now.width;
   hardening_.observe(loss / static_cast<double>(outputs));
 }
 

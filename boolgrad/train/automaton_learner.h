@@ -37,8 +37,8 @@ class AutomatonLearner : public Learner {
   void restore(const TensorFile& file) override { rule_ = Rule::from_file(file); }
   double rate_factor() const override { return hardening_.rate_factor(); }
   void observe(double loss) override;
-  void save_progress(TensorFile& file) const override { hardening_.save(file); }
-  void load_progress(const TensorFile& file) override { hardening_.load(file); }
+  void save_progress(TensorFile& file) const override;
+  void load_progress(const TensorFile& file) override;
   void knock_out() override {}
   std::int64_t masked() const override { return 0; }
   std::int64_t steps_per_epoch() const override { return 1; }
@@ -54,6 +54,10 @@ class AutomatonLearner : public Learner {
   GridMistakes hard_mistakes(const Probe& probe) const;
 
   Tensor loss_at(const Tensor& states, const AutomatonTask& task) const;
+  std::vector<Tensor> step_tables(std::uint64_t seed, std::uint32_t draw) const;
+  Tensor step_starts(const RolloutSize& size, std::uint64_t seed, std::uint32_t draw);
+  void return_to_pool(const Tensor& states);
+  bool uses_pool() const { return experiment_.automaton.pool > 0; }
 
   Experiment experiment_;
   AutomatonOptions stage_;  ///< the sizes it trains on now
@@ -62,6 +66,8 @@ class AutomatonLearner : public Learner {
   Rule rule_;
   Memory memory_;
   Hardening hardening_;
+  Tensor pool_;                      ///< uint8 [channels, pool, height, width]
+  std::vector<std::int64_t> drawn_;  ///< places in it that the last step's grids came from
 };
 
 }  // namespace boolgrad

@@ -1,8 +1,10 @@
 #include "boolgrad/train/cuda_automaton_engine.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
+#include "boolgrad/core/error.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/cuda_options.h"
@@ -18,8 +20,45 @@ cuda::HardForm hard_form(HardeningKind kind) {
     case HardeningKind::blend: return cuda::HardForm::blend;
     case HardeningKind::gates: return cuda::HardForm::gates;
     case HardeningKind::states: return cuda::HardForm::states;
+    case HardeningKind::straight_through: return cuda::HardForm::blend;
+    case HardeningKind::temperature:
+    case HardeningKind::noise:
+    case HardeningKind::freeze: break;  // refused when the engine is made
   }
   return cuda::HardForm::none;
+}
+
+/// What trains on the host alone, by the key that asks for it.
+void check_supported(const Experiment& experiment) {
+  const AutomatonOptions& automaton = experiment.automaton;
+  const auto refuse = [](const char* key, std::string_view wanted, const auto& received) {
+    fail("cuda", "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
+         received);
+  };
+  switch (experiment.hardening.kind) {
+    case HardeningKind::temperature:
+      refuse("hardening.kind", "none, blend, gates, states or straight_through", "temperature");
+      break;
+    case HardeningKind::noise:
+      refuse("hardening.kind", "none, blend, gates, states or straight_through", "noise");
+      break;
+    case HardeningKind::freeze:
+      refuse("hardening.kind", "none, blend, gates, states or straight_through", "freeze");
+      break;
+    default: break;
+  }
+  if (automaton.loss_steps != 1) refuse("automaton.loss_steps", "1", automaton.loss_steps);
+  if (automaton.extra_steps != 0) refuse("automaton.extra_steps", "0", automaton.extra_steps);
+  if (automaton.pool != 0) refuse("automaton.pool", "0", automaton.pool);
+  if (experiment.training.gate_penalty != 0) {
+    refuse("training.gate_penalty", "0", experiment.training.gate_penalty);
+  }
+}
+
+/// The experiment, once it is known that the device can do what it asks for.
+const Experiment& checked(const Experiment& experiment) {
+  check_supported(experiment);
+  return experiment;
 }
 
 /// Starts that do not change from step to step.
@@ -30,7 +69,7 @@ bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
 }  // namespace
 
 CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, AutomatonLearner& learner)
-    : experiment_(experiment),
+    : experiment_(checked(experiment)),
       learner_(learner),
       device_(on_cuda(learner.rule(), learner.size(),
                       {.loss_channels = learner.task().channels(),
@@ -47,11 +86,13 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
 }
 
 cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
+  const AutomatonOptions& automaton = experiment_.automaton;
   return {.seed = static_cast<std::uint64_t>(experiment_.seed),
           .draw = static_cast<std::uint32_t>(step),
           .random_starts = !starts_are_fixed(experiment_, learner_.task()),
           .start_stream = start_stream,
-          .fire_rate = experiment_.automaton.fire_rate,
+          .fire_rate =
+              automaton.training_fire_rate > 0 ? automaton.training_fire_rate : automaton.fire_rate,
           .fire_stream = fire_stream,
           .hard = hard_form(experiment_.hardening.kind),
           .share = learner_.hardening().share(),
@@ -104,6 +145,7 @@ Evaluation CudaAutomatonEngine::evaluate() const {
   if (!task.starts.defined()) probe.batch = probe_count(options);
   cuda::AutomatonDraws drawn = draws(0);
   drawn.start_stream = probe_stream;
+  drawn.fire_rate = options.fire_rate;
   drawn.fire_stream = probe_fire_stream;
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (!drawn.random_starts) {

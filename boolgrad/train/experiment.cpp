@@ -201,6 +201,18 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
          automaton.channels);
   }
+  if (automaton.loss_steps > automaton.steps) {
+    fail(where, "{}: expected automaton.loss_steps of at most automaton.steps = {}, received {}",
+         source, automaton.steps, automaton.loss_steps);
+  }
+  if (automaton.pool > 0 && automaton.pool < automaton.batch) {
+    fail(where, "{}: expected an automaton.pool of at least the batch of {}, received {}", source,
+         automaton.batch, automaton.pool);
+  }
+  if (automaton.pool > 0 && experiment.task.kind == "life") {
+    fail(where, "{}: expected no automaton.pool for life, which has starts of its own, received {}",
+         source, automaton.pool);
+  }
   if (experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: expected a knockout of circuits only, received one of an automaton", source);
   }

@@ -47,8 +47,12 @@ struct AutomatonOptions {
   std::int64_t batch = 2;   ///< grids a training step
   StartKind start = StartKind::random;
   double fire_rate = 1;
-  std::int64_t probes = 32;  ///< fresh starts that decide whether it is solved
-  std::string memory;        ///< of the backward at most, as in `200MB`; empty for the quickest
+  double training_fire_rate = 0;  ///< while training; 0: `fire_rate`
+  std::int64_t loss_steps = 1;    ///< last states that the training loss is summed over
+  std::int64_t extra_steps = 0;   ///< steps while training at most, beside `steps`, drawn anew
+  std::int64_t pool = 0;          ///< final states kept to start from; 0: none
+  std::int64_t probes = 32;       ///< fresh starts that decide whether it is solved
+  std::string memory;  ///< of the backward at most, as in `200MB`; empty for the quickest
 };
 
 enum class WiringKind : std::uint8_t { random, unique, local };
@@ -83,6 +87,7 @@ struct TrainingOptions {
   double clip_value = 100;    ///< 0: no limit
   double clip_norm = 0;       ///< 0: no limit
   double gradient_noise = 0;  ///< standard deviation
+  double gate_penalty = 0;    ///< of automata: loss of a gate that depends on both its inputs
   LossKind loss = LossKind::squares;
   double focal_gamma = 2;
   std::int64_t batch = 0;  ///< cases a step; 0: all

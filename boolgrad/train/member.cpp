@@ -222,6 +222,14 @@ void Member::refit() {
   evaluation_.reset();
 }
 
+void Member::seal() {
+  const AdamWState moments = engine_->moments();
+  engine_->settle();
+  boolgrad::seal(*learner_);
+  engine_->restore(moments);
+  evaluation_.reset();
+}
+
 void Member::take_best() {
   if (best_.tensors.empty() || best_loss_ >= evaluate().hard_loss) return;
   engine_->settle();

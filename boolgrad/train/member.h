@@ -50,6 +50,9 @@ class Member {
   /// wrong, and keeps what helps.
   void refit();
 
+  /// Makes the soft model what the hardened one is.
+  void seal();
+
   /// The best model that was looked at in place of the present one, where that is better, with
   /// moments of zero.
   void take_best();

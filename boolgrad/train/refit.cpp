@@ -137,6 +137,32 @@ class Refit {
 
 }  // namespace
 
+void seal(Learner& learner) {
+  constexpr double certain = 40;
+  for (Tensor logits : learner.parameters()) {
+    const auto width = static_cast<std::size_t>(logits.shape()[1]);
+    visit_dtype(logits.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      const std::span<T> values = logits.mutable_values<T>();
+      if (learner.parametrisation() == Parametrisation::sigmoid) {
+        for (T& value : values) {
+          value = convert<T>(convert<double>(value) > 0 ? certain : -certain);
+        }
+        return;
+      }
+      for (std::size_t begin = 0; begin < values.size(); begin += width) {
+        const std::span<T> gate = values.subspan(begin, width);
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < width; ++i) {
+          if (convert<double>(gate[i]) > convert<double>(gate[best])) best = i;
+        }
+        std::ranges::fill(gate, convert<T>(0));
+        gate[best] = convert<T>(certain);
+      }
+    });
+  }
+}
+
 RefitStats refit(Learner& learner, const RefitOptions& options) {
   return Refit(learner, options).go();
 }

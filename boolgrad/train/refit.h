@@ -28,4 +28,9 @@ struct RefitStats {
 /// certain it is: |z|, or the difference of the two logits. The parameters are changed in place.
 RefitStats refit(Learner& learner, const RefitOptions& options);
 
+/// Makes every soft table what its hard one is, in place: for `sigmoid` logits of plus or minus 40,
+/// for `softmax16` 40 for the likeliest gate and 0 for the others, so that no other value is left
+/// in single precision.
+void seal(Learner& learner);
+
 }  // namespace boolgrad

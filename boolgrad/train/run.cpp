@@ -29,7 +29,7 @@ class Run {
     start();
     while (!ending_) advance();
     save();
-    if (*ending_ == Ending::finished && experiment_.search.keep_best) keep_best();
+    if (*ending_ != Ending::stopped) polish();
     RunReport report{.ending = *ending_, .last = last_, .checkpoint = checkpoint_, .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
@@ -128,10 +128,17 @@ class Run {
     good_step_ = trainer_.steps();
   }
 
-  /// The checkpoint goes on from where the run stands; the model is the best there was.
-  void keep_best() {
-    trainer_.take_best();
-    last_.evaluation = trainer_.evaluate();
+  /// The checkpoint goes on from where the run stands; the model is the best there was, and sealed
+  /// where it is right.
+  void polish() {
+    if (experiment_.search.keep_best && !last_.evaluation.solved()) {
+      trainer_.take_best();
+      last_.evaluation = trainer_.evaluate();
+    }
+    if (experiment_.hardening.seal && last_.evaluation.solved()) {
+      trainer_.seal();
+      last_.evaluation = trainer_.evaluate();
+    }
   }
 
   void save() {

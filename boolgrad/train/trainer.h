@@ -50,6 +50,9 @@ class Trainer {
   /// of a run.
   void take_best();
 
+  /// Makes the leader's soft model what its hardened one is: for the end of a run.
+  void seal() { leader().seal(); }
+
   /// Models, moments and the number of steps, in memory of their own. The leader's is a model that
   /// can be read by itself.
   TensorFile state() const;

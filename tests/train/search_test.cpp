@@ -255,6 +255,23 @@ TEST(Refit, ThreadsDoNotChangeABit) {
                              12);
 }
 
+TEST(Seal, MakesTheSoftModelTheHardOne) {
+  for (const char* parametrisation : {"sigmoid", "softmax16"}) {
+    Trainer trainer(small({std::string("network.parametrisation=") + parametrisation}));
+    take(trainer, 10);
+    const double hard = trainer.evaluate().hard_loss;
+    const std::vector<Tensor> before = automaton(trainer).rule().hard_tables();
+    trainer.seal();
+    EXPECT_EQ(trainer.evaluate().hard_loss, hard);
+    const std::vector<Tensor> soft = automaton(trainer).rule().tables();
+    for (std::size_t layer = 0; layer < soft.size(); ++layer) {
+      for (std::int64_t i = 0; i < soft[layer].size(); ++i) {
+        ASSERT_NEAR(soft[layer].at(i), before[layer].at(i), 1e-15);
+      }
+    }
+  }
+}
+
 TEST(Search, BadValuesHaveClearMessages) {
   const auto message = [](const std::vector<std::string>& overrides, const std::string& expected) {
     expect_error([&] { small(overrides); }, "[experiment] " + expected);
