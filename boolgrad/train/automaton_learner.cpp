@@ -9,7 +9,6 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
-#include "boolgrad/train/inspection.h"
 #include "boolgrad/train/problem.h"
 #include "boolgrad/train/streams.h"
 

@@ -33,6 +33,7 @@ class AutomatonLearner : public Learner {
   double hard_loss() const override;
   Parametrisation parametrisation() const override { return rule_.update().parametrisation(); }
   std::vector<std::vector<bool>> active_gates() const override;
+  Inspection inspect() const override { return boolgrad::inspect(rule_); }
   TensorFile to_file() const override { return rule_.to_file(); }
   void restore(const TensorFile& file) override { rule_ = Rule::from_file(file); }
   double rate_factor() const override { return hardening_.rate_factor(); }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "boolgrad/core/random.h"
-#include "boolgrad/train/inspection.h"
 #include "boolgrad/train/problem.h"
 #include "boolgrad/train/streams.h"
 

@@ -303,8 +303,9 @@ std::vector<std::string> experiment_keys() {
 }
 
 void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source) {
-  constexpr std::array free = {"training.steps", "training.log_every", "training.checkpoint_every",
-                               "training.stop_when_solved", "automaton.memory"};
+  constexpr std::array free = {
+      "training.steps",          "training.log_every",        "training.checkpoint_every",
+      "training.diagnose_every", "training.stop_when_solved", "automaton.memory"};
   for (const ExperimentKey& key : experiment_key_table()) {
     if (std::ranges::find(free, key.path) != free.end()) continue;
     const std::string before = key.write(saved);

@@ -93,6 +93,7 @@ struct TrainingOptions {
   std::int64_t batch = 0;  ///< cases a step; 0: all
   std::int64_t log_every = 50;
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
+  std::int64_t diagnose_every = 0;      ///< updates between diagnoses of the layers; 0: none
   bool stop_when_solved = true;
 };
 

@@ -255,6 +255,7 @@ std::vector<ExperimentKey> make_table() {
       integer("training.batch", BOOLGRAD_AT(training.batch), 0),
       integer("training.log_every", BOOLGRAD_AT(training.log_every), 1),
       integer("training.checkpoint_every", BOOLGRAD_AT(training.checkpoint_every), 0),
+      integer("training.diagnose_every", BOOLGRAD_AT(training.diagnose_every), 0),
       flag("training.stop_when_solved", BOOLGRAD_AT(training.stop_when_solved)),
 
       integer("automaton.channels", BOOLGRAD_AT(automaton.channels), 1, most_channels),

@@ -176,6 +176,22 @@ double mean_entropy(const Tensor& tables) {
   return sum / static_cast<double>(tables.size());
 }
 
+/// Share of tables that are not nearly hard.
+double undecided_share(const Tensor& tables) {
+  constexpr double nearly = 0.1;
+  const std::int64_t gates = tables.shape()[0];
+  const std::int64_t entries = tables.shape()[1];
+  std::int64_t undecided = 0;
+  for (std::int64_t gate = 0; gate < gates; ++gate) {
+    bool decided = true;
+    for (std::int64_t i = gate * entries; i < (gate + 1) * entries; ++i) {
+      decided = decided && (tables.at(i) <= nearly || tables.at(i) >= 1 - nearly);
+    }
+    undecided += decided ? 0 : 1;
+  }
+  return static_cast<double>(undecided) / static_cast<double>(gates);
+}
+
 /// All inputs, or as many drawn at random: [inputs, samples].
 Tensor sample_inputs(std::int64_t inputs, DType dtype) {
   const bool all = inputs <= most_exhaustive_inputs;
@@ -253,8 +269,9 @@ std::vector<bool> add_network(const LogicNetwork& network, const std::vector<boo
     LayerInspection layer;
     layer.gates = static_cast<std::int64_t>(layers[l].gates());
     layer.active = std::ranges::count(heard.gates[l], true);
-    layer.entropy =
-        mean_entropy(soft_tables(network.parametrisation(), network.layers()[l].logits));
+    const Tensor tables = soft_tables(network.parametrisation(), network.layers()[l].logits);
+    layer.entropy = mean_entropy(tables);
+    layer.undecided = undecided_share(tables);
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
       layer.off += layers[l].off(g) ? 1 : 0;
       ++kinds[kind_of(layers[l], g)];

@@ -16,6 +16,7 @@ struct LayerInspection {
   std::int64_t active = 0;  ///< not off, and heard at an output through what hard tables depend on
   std::int64_t off = 0;     ///< switched off by the mask
   double entropy = 0;       ///< mean over table entries, in bits: 0 is hard, 1 undecided
+  double undecided = 0;     ///< share of gates with a table entry between 0.1 and 0.9
   double gap = 0;           ///< mean of |soft - hard| over gates and samples
   double disagreement = 0;  ///< share of gates and samples where soft does not round to hard
 };

@@ -10,6 +10,7 @@
 #include "boolgrad/tensor/tensor.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/experiment.h"
+#include "boolgrad/train/inspection.h"
 
 namespace boolgrad {
 
@@ -53,6 +54,9 @@ class Learner {
   /// How parameters are read, and which gates of which of them the hardened outputs depend on.
   virtual Parametrisation parametrisation() const = 0;
   virtual std::vector<std::vector<bool>> active_gates() const = 0;
+
+  /// What the model consists of.
+  virtual Inspection inspect() const = 0;
 
   /// The model, and the model replaced by one of the same architecture.
   virtual TensorFile to_file() const = 0;

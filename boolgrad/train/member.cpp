@@ -206,6 +206,10 @@ void Member::look(std::int64_t steps, std::int64_t fresh_draw) {
   else take_best();
 }
 
+std::vector<LayerDiagnosis> Member::diagnose() const {
+  return boolgrad::diagnose(experiment_, learner(), updates_);
+}
+
 void Member::refit() {
   const SearchOptions& search = experiment_.search;
   const Evaluation& now = evaluate();

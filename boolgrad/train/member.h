@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "boolgrad/tensor/safetensors.h"
+#include "boolgrad/train/diagnosis.h"
 #include "boolgrad/train/engine.h"
 #include "boolgrad/train/experiment.h"
 #include "boolgrad/train/learner.h"
@@ -41,6 +43,9 @@ class Member {
 
   /// What is trained, as it is now.
   const Learner& learner() const;
+
+  /// Its layers as the next step finds them.
+  std::vector<LayerDiagnosis> diagnose() const;
 
   /// Takes note of how good it is after `steps` steps, and begins anew where it has been stuck for
   /// too long; `fresh_draw` is the draw that it then takes where it is to have another one.

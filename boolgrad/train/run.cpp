@@ -96,7 +96,12 @@ class Run {
 
   // A checkpoint is looked at first: it must never hold a state that has gone wrong.
   bool is_log_point() const {
-    return trainer_.steps() % training().log_every == 0 || is_checkpoint_point();
+    return trainer_.steps() % training().log_every == 0 || is_checkpoint_point() ||
+           is_diagnosis_point();
+  }
+
+  bool is_diagnosis_point() const {
+    return training().diagnose_every > 0 && trainer_.steps() % training().diagnose_every == 0;
   }
 
   /// One line before the damage and one after it, so that it shows.
@@ -111,7 +116,9 @@ class Run {
 
   void log() {
     observe();
+    if (is_diagnosis_point()) last_.layers = trainer_.diagnose();
     metrics_->write(last_);
+    last_.layers.clear();
   }
 
   /// Evaluates the network as it is now and keeps its state if that went well.

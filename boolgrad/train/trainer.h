@@ -46,6 +46,9 @@ class Trainer {
   /// How good the best member is now, which leads from here on.
   Evaluation evaluate();
 
+  /// The leader's layers as the next step finds them.
+  std::vector<LayerDiagnosis> diagnose() const { return leader().diagnose(); }
+
   /// The best model seen in place of the present one, where the experiment keeps it: for the end
   /// of a run.
   void take_best();
