@@ -123,7 +123,7 @@ struct SearchOptions {
   std::int64_t every = 10;        ///< updates between looks at the hardened model
   bool keep_best = false;         ///< whether a run ends with the best model seen, not the last
   std::int64_t refit = 0;         ///< alternatives that a refit tries; 0: none
-  std::int64_t refit_pairs = 0;   ///< pairs of them, where no single one helps
+  std::int64_t refit_walk = 0;    ///< random changes it then tries, kept where they do no harm
   std::int64_t refit_every = 50;  ///< updates between refits
   double refit_below = 0.02;      ///< share of wrong bits up to which it is tried
 };

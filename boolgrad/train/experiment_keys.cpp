@@ -312,7 +312,7 @@ std::vector<ExperimentKey> make_table() {
       integer("search.every", BOOLGRAD_AT(search.every), 1, most_steps),
       flag("search.keep_best", BOOLGRAD_AT(search.keep_best)),
       integer("search.refit", BOOLGRAD_AT(search.refit), 0, most_gates),
-      integer("search.refit_pairs", BOOLGRAD_AT(search.refit_pairs), 0, most_gates),
+      integer("search.refit_walk", BOOLGRAD_AT(search.refit_walk), 0, most_gates),
       integer("search.refit_every", BOOLGRAD_AT(search.refit_every), 1, most_steps),
       share("search.refit_below", BOOLGRAD_AT(search.refit_below)),
 

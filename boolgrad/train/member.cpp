@@ -218,7 +218,7 @@ void Member::refit() {
   engine_->settle();
   const RefitStats stats =
       boolgrad::refit(*learner_, {.candidates = search.refit,
-                                  .pairs = search.refit_pairs,
+                                  .walk = search.refit_walk,
                                   .seed = static_cast<std::uint64_t>(experiment_.seed),
                                   .step = static_cast<std::uint32_t>(updates_)});
   if (stats.kept == 0) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -84,50 +85,50 @@ class Refit {
     stats_.before = stats_.after = learner_.hard_loss();
     bool helped = true;
     while (helped && stats_.after > 0) {
-      const std::vector<Alternative> candidates = least_certain(learner_, options_.candidates);
-      helped = try_singles(candidates) || try_pairs(candidates);
+      helped = try_all(least_certain(learner_, options_.candidates));
     }
+    walk();
     return stats_;
   }
 
  private:
-  bool try_singles(const std::vector<Alternative>& candidates) {
-    bool helped = false;
+  bool try_all(const std::vector<Alternative>& candidates) {
+    const double before = stats_.after;
     for (const Alternative& candidate : candidates) {
-      if (stats_.after > 0) helped = keep_if_better({candidate}) || helped;
+      if (stats_.after > 0) keep_where(candidate, [&](double loss) { return loss < stats_.after; });
     }
-    return helped;
+    return stats_.after < before;
   }
 
-  bool try_pairs(const std::vector<Alternative>& candidates) {
-    if (candidates.size() < 2) return false;
-    for (std::int64_t i = 0; i < options_.pairs && stats_.after > 0; ++i) {
-      RandomAddress at{.seed = options_.seed,
-                       .stream = refit_stream,
-                       .step = options_.step,
-                       .index = static_cast<std::uint64_t>(stats_.tried) * 2};
-      const std::size_t first = random_below(at, candidates.size());
-      ++at.index;
-      const std::size_t second =
-          (first + 1 + random_below(at, candidates.size() - 1)) % candidates.size();
-      if (keep_if_better({candidates[first], candidates[second]})) return true;
+  void walk() {
+    std::vector<Alternative> all;
+    for (std::int64_t i = 0; i < options_.walk && stats_.after > 0; ++i) {
+      // What is active changes as tables do.
+      if (i % refresh == 0) all = least_certain(learner_, std::numeric_limits<std::int64_t>::max());
+      if (all.empty()) return;
+      const std::size_t drawn = random_below({.seed = options_.seed,
+                                              .stream = refit_stream,
+                                              .step = options_.step,
+                                              .index = static_cast<std::uint64_t>(i)},
+                                             all.size());
+      keep_where(all[drawn], [&](double loss) { return loss <= stats_.after; });
     }
-    return false;
   }
 
-  bool keep_if_better(const std::vector<Alternative>& changes) {
-    for (const Alternative& change : changes) turn(parameters_, change);
+  template <class Accepts>
+  void keep_where(const Alternative& change, Accepts accepts) {
+    turn(parameters_, change);
     const double loss = learner_.hard_loss();
     ++stats_.tried;
-    if (loss < stats_.after) {
+    if (accepts(loss)) {
       stats_.after = loss;
-      stats_.kept += static_cast<std::int64_t>(changes.size());
-      return true;
+      ++stats_.kept;
+    } else {
+      turn(parameters_, change);
     }
-    // In reverse, since two changes may touch the same gate.
-    for (std::size_t i = changes.size(); i-- > 0;) turn(parameters_, changes[i]);
-    return false;
   }
+
+  static constexpr std::int64_t refresh = 100;
 
   Learner& learner_;
   RefitOptions options_;

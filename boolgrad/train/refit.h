@@ -9,8 +9,10 @@ namespace boolgrad {
 
 struct RefitOptions {
   std::int64_t candidates = 64;  ///< least certain alternatives of active gates that are tried
-  std::int64_t pairs = 0;        ///< pairs of them, drawn at random, where no single one helps
-  std::uint64_t seed = 0;        ///< of the pairs
+  /// Single ones that are then drawn at random, of all, and kept where they do no harm: changes
+  /// that make no difference now open ways to some that do.
+  std::int64_t walk = 0;
+  std::uint64_t seed = 0;  ///< of the walk
   std::uint32_t step = 0;
 };
 
@@ -22,7 +24,8 @@ struct RefitStats {
 };
 
 /// Turns the alternatives of a hardened model's active gates over, the least certain first, and
-/// keeps each change after which fewer bits are wrong, until none helps or no bit is wrong. An
+/// keeps each change after which fewer bits are wrong, until none helps or no bit is wrong. Then
+/// walks. An
 /// alternative is, for `sigmoid`, one entry of a table the other way (its logit z becomes -z); for
 /// `softmax16`, the second likeliest gate (its logit and that of the likeliest change places). How
 /// certain it is: |z|, or the difference of the two logits. The parameters are changed in place.

@@ -231,10 +231,10 @@ TEST(Refit, LeavesAloneWhatItCannotImprove) {
   const TensorFile before = learner->to_file();
   std::vector<Tensor> copies;
   for (const Tensor& parameter : learner->parameters()) copies.push_back(parameter.clone());
-  const RefitStats stats = refit(*learner, {.candidates = 0, .pairs = 5});
+  const RefitStats stats = refit(*learner, {.candidates = 0});
   EXPECT_EQ(stats.tried, 0);
   EXPECT_EQ(stats.before, stats.after);
-  const RefitStats tried = refit(*learner, {.candidates = 30, .pairs = 10});
+  const RefitStats tried = refit(*learner, {.candidates = 30});
   EXPECT_LE(tried.after, tried.before);
   EXPECT_EQ(tried.after, learner->hard_loss());
   if (tried.kept > 0) return;
@@ -243,15 +243,26 @@ TEST(Refit, LeavesAloneWhatItCannotImprove) {
   }
 }
 
+TEST(Refit, WalksWhereNothingHelpsAtOnce) {
+  // Both middle entries wrong, the others right. Nothing is tried but what is drawn.
+  const auto learner = one_gate("sigmoid", {-3, -4, -5, -3});
+  const RefitStats stats = refit(*learner, {.candidates = 0, .walk = 200, .seed = 4});
+  EXPECT_EQ(stats.before, 2);
+  EXPECT_EQ(stats.after, 0);
+  EXPECT_LT(stats.tried, 200) << "it stops where no bit is wrong";
+  const auto again = one_gate("sigmoid", {-3, -4, -5, -3});
+  EXPECT_EQ(refit(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
+}
+
 TEST(Refit, StoppedAndRestoredGivesTheSameBits) {
-  expect_resumable(small({"search.refit=8", "search.refit_pairs=4", "search.refit_every=5",
+  expect_resumable(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
                           "search.refit_below=1", "search.members=2"}),
                    20, {4, 10, 13});
 }
 
 TEST(Refit, ThreadsDoNotChangeABit) {
-  expect_same_on_any_threads(small({"search.refit=8", "search.refit_pairs=4",
-                                    "search.refit_every=5", "search.refit_below=1"}),
+  expect_same_on_any_threads(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
+                                    "search.refit_below=1"}),
                              12);
 }
 
