@@ -215,14 +215,15 @@ void Member::refit() {
   const Evaluation& now = evaluate();
   if (now.solved() || 1 - now.bit_accuracy > search.refit_below) return;
   const AdamWState moments = engine_->moments();
-  engine_->settle();
+  const TensorFile before = copy_of(learner().to_file());
   const RefitStats stats =
       boolgrad::refit(*learner_, {.candidates = search.refit,
                                   .walk = search.refit_walk,
                                   .seed = static_cast<std::uint64_t>(experiment_.seed),
                                   .step = static_cast<std::uint32_t>(updates_)});
-  if (stats.kept == 0) return;
-  engine_->restore(moments);
+  // Training would soon undo changes that it did not ask for.
+  if (stats.after > 0) learner_->restore(before);
+  make_engine_again(moments);
   evaluation_.reset();
 }
 

@@ -52,7 +52,7 @@ class Member {
   void look(std::int64_t steps, std::int64_t fresh_draw);
 
   /// Tries the other way what the hardened model is least certain of, where few of its bits are
-  /// wrong, and keeps what helps.
+  /// wrong. What comes out is kept where no bit is wrong any more.
   void refit();
 
   /// Makes the soft model what the hardened one is.

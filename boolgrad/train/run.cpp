@@ -97,7 +97,13 @@ class Run {
   // A checkpoint is looked at first: it must never hold a state that has gone wrong.
   bool is_log_point() const {
     return trainer_.steps() % training().log_every == 0 || is_checkpoint_point() ||
-           is_diagnosis_point();
+           is_diagnosis_point() || is_refit_point();
+  }
+
+  // What a refit has solved must be seen before another step is taken.
+  bool is_refit_point() const {
+    const SearchOptions& search = experiment_.search;
+    return search.refit > 0 && trainer_.steps() % search.refit_every == 0;
   }
 
   bool is_diagnosis_point() const {

@@ -10,9 +10,11 @@
 #include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/member.h"
 #include "boolgrad/train/refit.h"
+#include "boolgrad/train/run.h"
 #include "boolgrad/train/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
+#include "tests/support/scratch.h"
 #include "tests/support/trainer_checks.h"
 
 namespace boolgrad {
@@ -252,6 +254,39 @@ TEST(Refit, WalksWhereNothingHelpsAtOnce) {
   EXPECT_LT(stats.tried, 200) << "it stops where no bit is wrong";
   const auto again = one_gate("sigmoid", {-3, -4, -5, -3});
   EXPECT_EQ(refit(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
+}
+
+TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
+  Trainer plain(small());
+  Trainer refitted(small({"search.refit=5", "search.refit_every=5", "search.refit_below=1"}));
+  take(plain, 15);
+  take(refitted, 15);
+  ASSERT_GT(refitted.evaluate().hard_loss, 0);
+  for (std::size_t i = 0; i < plain.learner().parameters().size(); ++i) {
+    EXPECT_TRUE(same_bits(plain.learner().parameters()[i], refitted.learner().parameters()[i]));
+  }
+}
+
+TEST(Refit, EndsARunThatItSolves) {
+  // One gate of two inputs that is to be XOR: nothing is learned at this rate.
+  const Experiment experiment = parse_experiment(R"(
+[task]
+kind = "xor"
+bits = 2
+[training]
+steps = 7
+learning_rate = 1e-9
+log_every = 100
+[search]
+refit = 4
+refit_every = 3
+refit_below = 1
+)",
+                                                 "xor", "xor", "");
+  const testing_support::ScratchFolder folder;
+  const RunReport report = run_experiment(experiment, {.folder = folder / "run"});
+  EXPECT_EQ(report.ending, Ending::solved);
+  EXPECT_EQ(report.last.step, 3);
 }
 
 TEST(Refit, StoppedAndRestoredGivesTheSameBits) {
