@@ -4,7 +4,7 @@
     python3 bench/convergence.py final checkerboard life          # built-in experiments, seeds 101 to 120
     python3 bench/convergence.py final letter-g --device cuda
     python3 bench/convergence.py pieces                           # one draw, one change at a time, seeds 1 to 10
-    python3 bench/convergence.py plateau                          # layer by layer through one run
+    python3 bench/convergence.py plateau                          # layer by layer through one run of the whole task
     python3 bench/convergence.py tables                           # writes the tables of what is there
 
 Runs `boolgrad sweep`, judges the trained checkerboards with `boolgrad eval` and counts their operations with
@@ -75,7 +75,7 @@ def wilson(good, count):
     share = good / count
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return middle - half, middle + half
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def share_text(good, count):
@@ -135,7 +135,7 @@ def plateau(options, known):
     folder = FOLDER / "plateau"
     run([options.boolgrad, "train", "checkerboard", "--seed", options.first or 1, "--out", folder, "--quiet", "--json",
          "--set", "training.diagnose_every=20", "--set", "training.log_every=20",
-         *(part for change in ONE_DRAW for part in ("--set", change))])
+         *(part for change in [*ONE_DRAW, *PIECES["the whole task from the start"]] for part in ("--set", change))])
     lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
     known["plateau"] = [{key: line[key] for key in ("step", "soft_loss", "hard_loss", "layers")}
                         for line in lines if "layers" in line]

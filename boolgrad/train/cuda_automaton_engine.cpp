@@ -1,6 +1,9 @@
 #include "boolgrad/train/cuda_automaton_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,31 +31,30 @@ cuda::HardForm hard_form(HardeningKind kind) {
   return cuda::HardForm::none;
 }
 
-/// What trains on the host alone, by the key that asks for it.
+[[noreturn]] void refuse(std::string_view key, std::string_view wanted,
+                         const std::string& received) {
+  fail("cuda", "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
+       received);
+}
+
+void check_hardening(HardeningKind kind) {
+  constexpr std::string_view wanted = "none, blend, gates, states or straight_through";
+  if (kind == HardeningKind::temperature) refuse("hardening.kind", wanted, "temperature");
+  if (kind == HardeningKind::noise) refuse("hardening.kind", wanted, "noise");
+  if (kind == HardeningKind::freeze) refuse("hardening.kind", wanted, "freeze");
+}
+
+/// Refuses what trains on the host alone, by the key that asks for it.
 void check_supported(const Experiment& experiment) {
   const AutomatonOptions& automaton = experiment.automaton;
-  const auto refuse = [](const char* key, std::string_view wanted, const auto& received) {
-    fail("cuda", "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
-         received);
+  check_hardening(experiment.hardening.kind);
+  const auto expect = [](std::string_view key, auto received, auto wanted) {
+    if (received != wanted) refuse(key, fmt::format("{}", wanted), fmt::format("{}", received));
   };
-  switch (experiment.hardening.kind) {
-    case HardeningKind::temperature:
-      refuse("hardening.kind", "none, blend, gates, states or straight_through", "temperature");
-      break;
-    case HardeningKind::noise:
-      refuse("hardening.kind", "none, blend, gates, states or straight_through", "noise");
-      break;
-    case HardeningKind::freeze:
-      refuse("hardening.kind", "none, blend, gates, states or straight_through", "freeze");
-      break;
-    default: break;
-  }
-  if (automaton.loss_steps != 1) refuse("automaton.loss_steps", "1", automaton.loss_steps);
-  if (automaton.extra_steps != 0) refuse("automaton.extra_steps", "0", automaton.extra_steps);
-  if (automaton.pool != 0) refuse("automaton.pool", "0", automaton.pool);
-  if (experiment.training.gate_penalty != 0) {
-    refuse("training.gate_penalty", "0", experiment.training.gate_penalty);
-  }
+  expect("automaton.loss_steps", automaton.loss_steps, std::int64_t{1});
+  expect("automaton.extra_steps", automaton.extra_steps, std::int64_t{0});
+  expect("automaton.pool", automaton.pool, std::int64_t{0});
+  expect("training.gate_penalty", experiment.training.gate_penalty, 0.0);
 }
 
 /// The experiment, once it is known that the device can do what it asks for.

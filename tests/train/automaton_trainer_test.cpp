@@ -161,6 +161,25 @@ TEST(AutomatonLearner, PenalisesGatesOfTwoInputs) {
   EXPECT_NEAR(penalty_of({-40, 40, 40, -40}), 8, 1e-4) << "XOR";
 }
 
+TEST(AutomatonTrainer, SaysWhatADeviceCannotDo) {
+  const auto refused = [](const char* change, const std::string& message) {
+    expect_error([&] { Trainer(busy({change}), "cuda"); }, "[cuda] expected " + message);
+  };
+  refused("automaton.loss_steps=2",
+          "automaton.loss_steps = 1 on this device, received 2: train on the cpu");
+  refused("automaton.extra_steps=3",
+          "automaton.extra_steps = 0 on this device, received 3: train on the cpu");
+  refused("automaton.pool=4", "automaton.pool = 0 on this device, received 4: train on the cpu");
+  refused("training.gate_penalty=0.5",
+          "training.gate_penalty = 0 on this device, received 0.5: train on the cpu");
+  for (const std::string kind : {"temperature", "noise", "freeze"}) {
+    refused(("hardening.kind=" + kind).c_str(),
+            "hardening.kind = none, blend, gates, states or straight_through on this device, "
+            "received " +
+                kind + ": train on the cpu");
+  }
+}
+
 TEST(AutomatonLearner, RefusesWhatDoesNotFit) {
   expect_error([] { busy({"automaton.loss_steps=5"}); },
                "[experiment] busy: expected automaton.loss_steps of at most automaton.steps = 4, "
