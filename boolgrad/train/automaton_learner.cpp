@@ -158,8 +158,8 @@ std::vector<Tensor> AutomatonLearner::step_tables(std::uint64_t seed, std::uint3
 /// Fresh starts; in the second half of the batch, states of the pool instead.
 Tensor AutomatonLearner::step_starts(const RolloutSize& size, std::uint64_t seed,
                                      std::uint32_t draw) {
-  const Tensor fresh = make_starts(stage_task_, stage_, size, seed, start_stream, draw);
-  if (!uses_pool()) return fresh;
+  Tensor starts = make_starts(stage_task_, stage_, size, seed, start_stream, draw);
+  if (!uses_pool()) return starts;
   const std::int64_t places = experiment_.automaton.pool;
   const Shape shape{rule_.channels(), places, size.height, size.width};
   if (!pool_.defined() || pool_.shape() != shape) {
@@ -170,7 +170,7 @@ Tensor AutomatonLearner::step_starts(const RolloutSize& size, std::uint64_t seed
   const auto first = static_cast<std::int64_t>(
       random_below({.seed = seed, .stream = pool_place_stream, .step = draw},
                    static_cast<std::uint64_t>(places)));
-  Tensor starts = fresh.clone();
+  starts = starts.clone();
   drawn_.clear();
   for (std::int64_t item = 0; item < size.batch; ++item) {
     drawn_.push_back((first + item) % places);
@@ -214,16 +214,32 @@ void AutomatonLearner::observe(double loss) {
   hardening_.observe(loss / static_cast<double>(outputs));
 }
 
-AutomatonLearner::Probe AutomatonLearner::probe() const {
+AutomatonLearner::Probe AutomatonLearner::make_probe() const {
   const AutomatonOptions& options = experiment_.automaton;
   const auto seed = static_cast<std::uint64_t>(experiment_.seed);
-  Probe probe{.size = size_of(task_, options), .starts = {}, .fire = {}};
-  if (!task_.starts.defined()) probe.size.batch = probe_count(options);
-  probe.starts = make_starts(task_, options, probe.size, seed, probe_stream, 0);
-  if (options.fire_rate < 1) {
-    probe.fire = fire_masks(probe.size, options.fire_rate, seed, probe_fire_stream);
+  RolloutSize size = size_of(task_, options);
+  const std::int64_t batch = size.batch;
+  if (!task_.starts.defined()) size.batch = probe_count(options);
+  // Soft rollouts are dear: as many grids as a training step has.
+  const std::int64_t few = std::min(batch, size.batch);
+  const Tensor starts = make_starts(task_, options, size, seed, probe_stream, 0);
+  Probe probe{.size = size,
+              .soft_starts = cast(slice(starts, 1, 0, few), rule_.dtype()),
+              .soft_fire = {},
+              .starts = BitGrid::from(starts),
+              .fire = {}};
+  if (options.fire_rate == 1) return probe;
+  const Tensor fire = fire_masks(size, options.fire_rate, seed, probe_fire_stream);
+  probe.soft_fire = slice(fire, 1, 0, few);
+  for (std::int64_t step = 0; step < size.steps; ++step) {
+    probe.fire.push_back(BitGrid::from(slice(fire, 0, step, step + 1)));
   }
   return probe;
+}
+
+const AutomatonLearner::Probe& AutomatonLearner::probe() const {
+  if (!probe_) probe_ = make_probe();
+  return *probe_;
 }
 
 GridMistakes AutomatonLearner::hard_mistakes(const Probe& probe) const {
@@ -241,12 +257,9 @@ std::vector<std::vector<bool>> AutomatonLearner::active_gates() const {
 
 Evaluation AutomatonLearner::evaluate() const {
   const NoGrad off_the_tape;
-  const Probe judged = probe();
-  // Soft rollouts are dear: as many grids as a training step has.
-  const std::int64_t few = std::min(size_of(task_, experiment_.automaton).batch, judged.size.batch);
-  const Tensor soft = rollout(rule_, cast(slice(judged.starts, 1, 0, few), rule_.dtype()),
-                              judged.fire.defined() ? slice(judged.fire, 1, 0, few) : Tensor(),
-                              {.steps = judged.size.steps});
+  const Probe& judged = probe();
+  const Tensor soft =
+      rollout(rule_, judged.soft_starts, judged.soft_fire, {.steps = judged.size.steps});
   Evaluation result;
   result.soft_loss = loss_at(soft, task_).item();
   const Shape& shape = soft.shape();

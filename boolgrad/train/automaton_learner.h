@@ -1,6 +1,10 @@
 // An automaton that learns to reach a pattern.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/data/automaton_task.h"
@@ -48,10 +52,13 @@ class AutomatonLearner : public Learner {
   /// What it is judged on: starts and who fires from there.
   struct Probe {
     RolloutSize size;
-    Tensor starts;
-    Tensor fire;
+    Tensor soft_starts;  ///< of a few, as a rollout takes them
+    Tensor soft_fire;
+    BitGrid starts;  ///< of all
+    std::vector<BitGrid> fire;
   };
-  Probe probe() const;
+  Probe make_probe() const;
+  const Probe& probe() const;
   GridMistakes hard_mistakes(const Probe& probe) const;
 
   Tensor loss_at(const Tensor& states, const AutomatonTask& task) const;
@@ -67,8 +74,9 @@ class AutomatonLearner : public Learner {
   Rule rule_;
   Memory memory_;
   Hardening hardening_;
-  Tensor pool_;                      ///< uint8 [channels, pool, height, width]
-  std::vector<std::int64_t> drawn_;  ///< places in it that the last step's grids came from
+  mutable std::optional<Probe> probe_;  ///< made when it is first asked for: drawing takes time
+  Tensor pool_;                         ///< uint8 [channels, pool, height, width]
+  std::vector<std::int64_t> drawn_;     ///< places in it that the last step's grids came from
 };
 
 }  // namespace boolgrad
