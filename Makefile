@@ -125,6 +125,10 @@ bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
 study: build ## Measures gradients near tangencies and renews docs/studies/boundaries.md
 	@python3 bench/boundaries.py $(ARGS)
 
+.PHONY: study-convergence
+study-convergence: build ## Trains automata from many seeds and renews docs/studies/convergence.md: hours on two cores
+	@for part in plateau pieces final; do python3 bench/convergence.py $$part $(ARGS) || exit 1; done
+
 build/bench/.ready: bench/requirements.txt
 	@$(call install,$(BENCH_PACKAGES))
 	python3 -m venv build/bench

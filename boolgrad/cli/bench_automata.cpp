@@ -46,10 +46,18 @@ void add_machine(nlohmann::json& facts) {
   facts["machine"] = {{"gflops", rates.gflops}, {"gigabytes", rates.gigabytes}};
 }
 
+/// A built-in experiment whose step is one of its automaton at its own sizes: no curriculum, one
+/// member.
+Experiment plain_experiment(const std::string& name) {
+  Experiment experiment = read_experiment(shipped_folder("experiments") / (name + ".toml"));
+  experiment.curriculum = {};
+  experiment.search = {};
+  return experiment;
+}
+
 void bench_experiments(const BenchOptions& options, const Report& report) {
   for (const char* name : {"life", "checkerboard", "checkerboard-async", "lizard", "letter-g"}) {
-    const Experiment experiment =
-        read_experiment(shipped_folder("experiments") / (std::string(name) + ".toml"));
+    const Experiment experiment = plain_experiment(name);
     Trainer trainer(experiment);
     const auto& learner = dynamic_cast<const AutomatonLearner&>(trainer.learner());
     const Timing time = measure([&] { trainer.step(); }, options.repeat);
@@ -59,8 +67,7 @@ void bench_experiments(const BenchOptions& options, const Report& report) {
 
 /// The ways to remember, on the sizes of the checkerboard.
 void bench_memory(const BenchOptions& options, const Report& report) {
-  const AutomatonLearner learner(
-      read_experiment(shipped_folder("experiments") / "checkerboard.toml"));
+  const AutomatonLearner learner(plain_experiment("checkerboard"));
   const Rule& rule = learner.rule();
   const RolloutSize size = learner.size();
   const Tensor start =

@@ -12,19 +12,24 @@
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/diagnosis.h"
 #include "boolgrad/train/inspection.h"
+#include "boolgrad/train/learner.h"
 
 namespace boolgrad::cli {
 namespace {
 
-void print_layers(const Inspection& inspection) {
-  fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10}{:>12}{:>11}\n", "layer", "gates", "active", "unused",
-             "off", "entropy", "soft-hard", "disagree");
+/// `norms` has a value a layer, or none where nothing is known of the training.
+void print_layers(const Inspection& inspection, const std::vector<double>& norms) {
+  fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10}{:>11}{:>12}{:>11}{}\n", "layer", "gates", "active",
+             "unused", "off", "entropy", "undecided", "soft-hard", "disagree",
+             norms.empty() ? "" : fmt::format("{:>12}", "gradient"));
   for (std::size_t i = 0; i < inspection.layers.size(); ++i) {
     const LayerInspection& layer = inspection.layers[i];
-    fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10.4f}{:>12.4f}{:>10.2f}%\n", i + 1, layer.gates,
-               layer.active, layer.gates - layer.active - layer.off, layer.off, layer.entropy,
-               layer.gap, 100 * layer.disagreement);
+    fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10.4f}{:>10.2f}%{:>12.4f}{:>10.2f}%{}\n", i + 1,
+               layer.gates, layer.active, layer.gates - layer.active - layer.off, layer.off,
+               layer.entropy, 100 * layer.undecided, layer.gap, 100 * layer.disagreement,
+               norms.empty() ? "" : fmt::format("{:>12.4g}", norms[i]));
   }
 }
 
@@ -39,10 +44,21 @@ std::string architecture_text(const Model& model) {
                      to_string(rule.update().parametrisation()));
 }
 
-void print_report(const std::string& path, const Model& model, const Inspection& inspection) {
+/// How training would pull at a model; empty where its experiment is not known.
+std::vector<double> norms_of(const Model& model, const std::string& path) {
+  if (!model.experiment) return {};
+  const std::unique_ptr<Learner> learner = make_learner(*model.experiment);
+  const TensorFile file = load_safetensors(path);
+  learner->restore(file);
+  learner->load_progress(file);
+  return gradient_norms(*model.experiment, *learner, model.experiment->training.steps);
+}
+
+void print_report(const std::string& path, const Model& model, const Inspection& inspection,
+                  const std::vector<double>& norms) {
   fmt::print("{}: {}{}\n", printable(path), architecture_text(model),
              model.experiment ? ", " + printable(model.experiment->name) : "");
-  print_layers(inspection);
+  print_layers(inspection, norms);
   fmt::print("{} gates, {} of them active, depth {}\n", inspection.gates, inspection.active_gates,
              inspection.depth);
   if (model.is_automaton()) {
@@ -53,15 +69,19 @@ void print_report(const std::string& path, const Model& model, const Inspection&
   fmt::print("soft against hard on {} inputs\n", inspection.samples);
 }
 
-nlohmann::json to_json(const Model& model, const Inspection& inspection) {
+nlohmann::json to_json(const Model& model, const Inspection& inspection,
+                       const std::vector<double>& norms) {
   nlohmann::json layers = nlohmann::json::array();
-  for (const LayerInspection& layer : inspection.layers) {
+  for (std::size_t i = 0; i < inspection.layers.size(); ++i) {
+    const LayerInspection& layer = inspection.layers[i];
     layers.push_back({{"gates", layer.gates},
                       {"active_gates", layer.active},
                       {"off", layer.off},
                       {"entropy", layer.entropy},
+                      {"undecided", layer.undecided},
                       {"soft_hard_gap", layer.gap},
                       {"disagreement", layer.disagreement}});
+    if (!norms.empty()) layers.back()["gradient_norm"] = norms[i];
   }
   nlohmann::json kinds = nlohmann::json::object();
   for (const auto& [kind, count] : inspection.kinds) kinds[kind] = count;
@@ -121,12 +141,13 @@ int run(const InspectOptions& options, const CommonOptions& common) {
   const Model model = load_model(options.path);
   const Inspection inspection =
       model.is_automaton() ? inspect(model.rule()) : inspect(model.network());
+  const std::vector<double> norms = norms_of(model, options.path);
   std::vector<PassStats> passes;
   if (options.passes) passes = passes_of(model);
-  if (!common.quiet) print_report(options.path, model, inspection);
+  if (!common.quiet) print_report(options.path, model, inspection, norms);
   if (!common.quiet && options.passes) print_passes(passes);
   if (common.json) {
-    nlohmann::json object = to_json(model, inspection);
+    nlohmann::json object = to_json(model, inspection, norms);
     if (options.passes) object["passes"] = to_json(passes);
     print_json(object);
   }

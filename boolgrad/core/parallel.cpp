@@ -82,8 +82,12 @@ void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& tas
     for (std::size_t i = 0; i < tasks; ++i) task(i);
     return;
   }
-  pool.arena.execute(
-      [&] { tbb::parallel_for(std::size_t{0}, tasks, task, tbb::simple_partitioner()); });
+  // Isolated: a thread that waits for an inner loop must not begin a task of an outer one, whose
+  // thread-local state (whether a tape records, say) is not its own.
+  pool.arena.execute([&] {
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(std::size_t{0}, tasks, task, tbb::simple_partitioner()); });
+  });
 }
 
 #endif

@@ -38,12 +38,11 @@ GridMistakes compare(const BitGrid& state, const Tensor& target,
   return mistakes;
 }
 
-BitGrid hard_states(const Rule& rule, const Tensor& starts, const Tensor& fire,
+BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>& fire,
                     std::int64_t steps) {
-  BitGrid state = BitGrid::from(starts);
   BitAutomaton automaton(rule);
   for (std::int64_t step = 0; step < steps; ++step) {
-    automaton.step(state, fire, step);
+    automaton.step(state, fire.empty() ? nullptr : &fire[static_cast<std::size_t>(step)]);
   }
   return state;
 }

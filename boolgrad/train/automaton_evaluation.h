@@ -30,8 +30,9 @@ struct GridMistakes {
 GridMistakes compare(const BitGrid& state, const Tensor& target,
                      const std::vector<Rectangle>& ignored = {});
 
-/// Where the hardened rule leads from `starts` (uint8 [channels, grids, height, width]) in `steps`
-/// steps. `fire` as a rollout takes it.
-BitGrid hard_states(const Rule& rule, const Tensor& starts, const Tensor& fire, std::int64_t steps);
+/// Where the hardened rule leads from `state` in `steps` steps. `fire` has a grid of one channel a
+/// step, or none where all cells fire.
+BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>& fire,
+                    std::int64_t steps);
 
 }  // namespace boolgrad

@@ -43,6 +43,12 @@ Tensor CircuitLearner::loss(std::int64_t step) {
   return loss_of(experiment_.training, network_.soft(now.inputs), now.targets);
 }
 
+double CircuitLearner::hard_loss() const { return wrong_bits(network_, cases_); }
+
+std::vector<std::vector<bool>> CircuitLearner::active_gates() const {
+  return boolgrad::active_gates(network_);
+}
+
 void CircuitLearner::knock_out() { boolgrad::knock_out(experiment_, network_); }
 
 std::int64_t CircuitLearner::masked() const { return masked_count(network_); }

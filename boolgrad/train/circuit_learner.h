@@ -23,6 +23,10 @@ class CircuitLearner : public Learner {
   Evaluation evaluate() const override {
     return boolgrad::evaluate(network_, cases_, experiment_.training);
   }
+  double hard_loss() const override;
+  Parametrisation parametrisation() const override { return network_.parametrisation(); }
+  std::vector<std::vector<bool>> active_gates() const override;
+  Inspection inspect() const override { return boolgrad::inspect(network_); }
   TensorFile to_file() const override { return network_.to_file(); }
   void restore(const TensorFile& file) override { network_ = LogicNetwork::from_file(file); }
   void knock_out() override;

@@ -1,8 +1,13 @@
 #include "boolgrad/train/cuda_automaton_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "boolgrad/core/error.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/cuda_options.h"
@@ -18,8 +23,44 @@ cuda::HardForm hard_form(HardeningKind kind) {
     case HardeningKind::blend: return cuda::HardForm::blend;
     case HardeningKind::gates: return cuda::HardForm::gates;
     case HardeningKind::states: return cuda::HardForm::states;
+    case HardeningKind::straight_through: return cuda::HardForm::blend;
+    case HardeningKind::temperature:
+    case HardeningKind::noise:
+    case HardeningKind::freeze: break;  // refused when the engine is made
   }
   return cuda::HardForm::none;
+}
+
+[[noreturn]] void refuse(std::string_view key, std::string_view wanted,
+                         const std::string& received) {
+  fail("cuda", "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
+       received);
+}
+
+void check_hardening(HardeningKind kind) {
+  constexpr std::string_view wanted = "none, blend, gates, states or straight_through";
+  if (kind == HardeningKind::temperature) refuse("hardening.kind", wanted, "temperature");
+  if (kind == HardeningKind::noise) refuse("hardening.kind", wanted, "noise");
+  if (kind == HardeningKind::freeze) refuse("hardening.kind", wanted, "freeze");
+}
+
+/// Refuses what trains on the host alone, by the key that asks for it.
+void check_supported(const Experiment& experiment) {
+  const AutomatonOptions& automaton = experiment.automaton;
+  check_hardening(experiment.hardening.kind);
+  const auto expect = [](std::string_view key, auto received, auto wanted) {
+    if (received != wanted) refuse(key, fmt::format("{}", wanted), fmt::format("{}", received));
+  };
+  expect("automaton.loss_steps", automaton.loss_steps, std::int64_t{1});
+  expect("automaton.extra_steps", automaton.extra_steps, std::int64_t{0});
+  expect("automaton.pool", automaton.pool, std::int64_t{0});
+  expect("training.gate_penalty", experiment.training.gate_penalty, 0.0);
+}
+
+/// The experiment, once it is known that the device can do what it asks for.
+const Experiment& checked(const Experiment& experiment) {
+  check_supported(experiment);
+  return experiment;
 }
 
 /// Starts that do not change from step to step.
@@ -30,7 +71,7 @@ bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
 }  // namespace
 
 CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, AutomatonLearner& learner)
-    : experiment_(experiment),
+    : experiment_(checked(experiment)),
       learner_(learner),
       device_(
           on_cuda(learner.rule(), learner.size(),
@@ -40,7 +81,7 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
                    .memory = experiment.automaton.memory.empty() ? std::nullopt
                                                                  : std::optional(learner.memory()),
                    .optimiser = cuda_optimiser(experiment)})) {
-  const AutomatonTask& task = learner.task();
+  const AutomatonTask& task = learner.training_task();
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {
     inputs.starts = make_starts(task, experiment.automaton, learner.size(), 0, start_stream, 0);
@@ -49,11 +90,13 @@ CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, Automaton
 }
 
 cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
+  const AutomatonOptions& automaton = experiment_.automaton;
   return {.seed = static_cast<std::uint64_t>(experiment_.seed),
           .draw = static_cast<std::uint32_t>(step),
           .random_starts = !starts_are_fixed(experiment_, learner_.task()),
           .start_stream = start_stream,
-          .fire_rate = experiment_.automaton.fire_rate,
+          .fire_rate =
+              automaton.training_fire_rate > 0 ? automaton.training_fire_rate : automaton.fire_rate,
           .fire_stream = fire_stream,
           .hard = hard_form(experiment_.hardening.kind),
           .share = learner_.hardening().share(),
@@ -106,6 +149,7 @@ Evaluation CudaAutomatonEngine::evaluate() const {
   if (!task.starts.defined()) probe.batch = probe_count(options);
   cuda::AutomatonDraws drawn = draws(0);
   drawn.start_stream = probe_stream;
+  drawn.fire_rate = options.fire_rate;
   drawn.fire_stream = probe_fire_stream;
   cuda::AutomatonInputs inputs{{}, {}, task.target};
   if (!drawn.random_starts) {

@@ -51,6 +51,11 @@ Cases::Cases(const BooleanTask& task, DType dtype)
       input_bits(pack_bits(task.inputs)),
       target_bits(pack_bits(task.targets)) {}
 
+double wrong_bits(const LogicNetwork& network, const Cases& cases) {
+  const NoGrad off_the_tape;
+  return static_cast<double>(compare(network.hard(cases.input_bits), cases.target_bits).bits);
+}
+
 Evaluation evaluate(const LogicNetwork& network, const Cases& cases,
                     const TrainingOptions& training) {
   const NoGrad off_the_tape;

@@ -32,6 +32,9 @@ struct Evaluation {
   bool solved() const { return hard_loss == 0; }
 };
 
+/// Output bits of all cases that the hardened circuit gets wrong.
+double wrong_bits(const LogicNetwork& network, const Cases& cases);
+
 Evaluation evaluate(const LogicNetwork& network, const Cases& cases,
                     const TrainingOptions& training);
 

@@ -1,11 +1,13 @@
 #include "boolgrad/train/experiment.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <sstream>
@@ -136,6 +138,50 @@ void check_arity(const NetworkOptions& network, const std::string& source) {
   }
 }
 
+void check_stages(const std::vector<std::int64_t>& values, std::size_t stages, std::string_view key,
+                  const std::string& source) {
+  if (!values.empty() && values.size() != stages) {
+    fail(where, "{}: expected {} of {} values, one a stage of curriculum.until, received {}",
+         source, key, stages, values.size());
+  }
+}
+
+void check_curriculum(const Experiment& experiment, const std::string& source) {
+  const CurriculumOptions& curriculum = experiment.curriculum;
+  const std::size_t stages = curriculum.until.size();
+  if (std::ranges::adjacent_find(curriculum.until, std::greater_equal<>()) !=
+      curriculum.until.end()) {
+    fail(where, "{}: expected curriculum.until to rise from stage to stage, received [{}]", source,
+         fmt::join(curriculum.until, ", "));
+  }
+  check_stages(curriculum.height, stages, "curriculum.height", source);
+  check_stages(curriculum.width, stages, "curriculum.width", source);
+  check_stages(curriculum.steps, stages, "curriculum.steps", source);
+  check_stages(curriculum.batch, stages, "curriculum.batch", source);
+  if (stages > 0 && !experiment.is_automaton()) {
+    fail(where, "{}: expected a curriculum of automata only, received one of a circuit", source);
+  }
+  const bool grids = !curriculum.height.empty() || !curriculum.width.empty();
+  if (grids && experiment.task.kind != "checkerboard") {
+    fail(where, "{}: expected a curriculum over grids of a checkerboard only, received one of {}",
+         source, experiment.task.kind);
+  }
+  const auto too_small = [](std::int64_t side) { return side < 3; };
+  if (experiment.automaton.border == Border::periodic &&
+      (std::ranges::any_of(curriculum.height, too_small) ||
+       std::ranges::any_of(curriculum.width, too_small))) {
+    fail(where, "{}: expected grids of at least 3x3 cells with periodic borders, received smaller",
+         source);
+  }
+}
+
+void check_search(const Experiment& experiment, const std::string& source) {
+  if (experiment.search.members > 1 && experiment.knockout.pattern != KnockoutPattern::none) {
+    fail(where, "{}: expected search.members = 1 with a knockout, received {}", source,
+         experiment.search.members);
+  }
+}
+
 void check_automaton(const Experiment& experiment, const std::string& source) {
   const AutomatonOptions& automaton = experiment.automaton;
   if (automaton.perceive.empty() || automaton.perceive[0] != 8) {
@@ -155,6 +201,18 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
          automaton.channels);
   }
+  if (automaton.loss_steps > automaton.steps) {
+    fail(where, "{}: expected automaton.loss_steps of at most automaton.steps = {}, received {}",
+         source, automaton.steps, automaton.loss_steps);
+  }
+  if (automaton.pool > 0 && automaton.pool < automaton.batch) {
+    fail(where, "{}: expected an automaton.pool of at least the batch of {}, received {}", source,
+         automaton.batch, automaton.pool);
+  }
+  if (automaton.pool > 0 && experiment.task.kind == "life") {
+    fail(where, "{}: expected no automaton.pool for life, which has starts of its own, received {}",
+         source, automaton.pool);
+  }
   if (experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: expected a knockout of circuits only, received one of an automaton", source);
   }
@@ -162,6 +220,8 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
 
 void check(const Experiment& experiment, const std::string& source) {
   if (experiment.is_automaton()) check_automaton(experiment, source);
+  check_curriculum(experiment, source);
+  check_search(experiment, source);
   const NetworkOptions& network = experiment.network;
   const std::size_t layers = network.hidden.size() + 1;
   check_per_layer(network.arity, layers, "network.arity", source);
@@ -243,8 +303,9 @@ std::vector<std::string> experiment_keys() {
 }
 
 void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source) {
-  constexpr std::array free = {"training.steps", "training.log_every", "training.checkpoint_every",
-                               "training.stop_when_solved", "automaton.memory"};
+  constexpr std::array free = {
+      "training.steps",          "training.log_every",        "training.checkpoint_every",
+      "training.diagnose_every", "training.stop_when_solved", "automaton.memory"};
   for (const ExperimentKey& key : experiment_key_table()) {
     if (std::ranges::find(free, key.path) != free.end()) continue;
     const std::string before = key.write(saved);

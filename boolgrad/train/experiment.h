@@ -47,8 +47,12 @@ struct AutomatonOptions {
   std::int64_t batch = 2;   ///< grids a training step
   StartKind start = StartKind::random;
   double fire_rate = 1;
-  std::int64_t probes = 32;  ///< fresh starts that decide whether it is solved
-  std::string memory;        ///< of the backward at most, as in `200MB`; empty for the quickest
+  double training_fire_rate = 0;  ///< while training; 0: `fire_rate`
+  std::int64_t loss_steps = 1;    ///< last states that the training loss is summed over
+  std::int64_t extra_steps = 0;   ///< steps while training at most, beside `steps`, drawn anew
+  std::int64_t pool = 0;          ///< final states kept to start from; 0: none
+  std::int64_t probes = 32;       ///< fresh starts that decide whether it is solved
+  std::string memory;  ///< of the backward at most, as in `200MB`; empty for the quickest
 };
 
 enum class WiringKind : std::uint8_t { random, unique, local };
@@ -83,12 +87,45 @@ struct TrainingOptions {
   double clip_value = 100;    ///< 0: no limit
   double clip_norm = 0;       ///< 0: no limit
   double gradient_noise = 0;  ///< standard deviation
+  double gate_penalty = 0;    ///< of automata: loss of a gate that depends on both its inputs
   LossKind loss = LossKind::squares;
   double focal_gamma = 2;
   std::int64_t batch = 0;  ///< cases a step; 0: all
   std::int64_t log_every = 50;
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
+  std::int64_t diagnose_every = 0;      ///< updates between diagnoses of the layers; 0: none
   bool stop_when_solved = true;
+};
+
+/// Stages of an automaton that come before its own sizes: stage i lasts until update `until[i]`.
+/// Each list has a value a stage, or none where that size is the automaton's own from the start.
+struct CurriculumOptions {
+  std::vector<std::int64_t> until;
+  std::vector<std::int64_t> height;
+  std::vector<std::int64_t> width;
+  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> batch;
+};
+
+/// Where a run goes on from when it is stuck.
+enum class RestartKind : std::uint8_t {
+  none,   ///< where it is
+  fresh,  ///< other wires and initial values
+  best,   ///< the best hardened model that was seen, with moments of zero
+};
+
+/// What a run does beside following the gradient.
+struct SearchOptions {
+  std::int64_t members = 1;  ///< seeds trained side by side
+  std::int64_t until = 0;    ///< updates after which the best of them goes on alone; 0: none
+  RestartKind restart = RestartKind::none;
+  std::int64_t patience = 500;    ///< updates without a better hardened model before a restart
+  std::int64_t every = 10;        ///< updates between looks at the hardened model
+  bool keep_best = false;         ///< whether a run ends with the best model seen, not the last
+  std::int64_t refit = 0;         ///< alternatives that a refit tries; 0: none
+  std::int64_t refit_walk = 0;    ///< random changes it then tries, kept where they do no harm
+  std::int64_t refit_every = 50;  ///< updates between refits
+  double refit_below = 0.02;      ///< share of wrong bits up to which it is tried
 };
 
 enum class KnockoutPattern : std::uint8_t { none, random, list, layer, block };
@@ -113,6 +150,8 @@ struct Experiment {
   TrainingOptions training;
   KnockoutOptions knockout;
   HardeningOptions hardening;
+  CurriculumOptions curriculum;
+  SearchOptions search;
 
   bool is_automaton() const;
 

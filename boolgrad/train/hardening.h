@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/tensor/tensor.h"
 
@@ -15,6 +16,10 @@ enum class HardeningKind : std::uint8_t {
   blend,   ///< every table (1 - share) soft + share hard
   gates,   ///< each gate's table hard with probability `share`, drawn anew for every step
   states,  ///< each cell's state rounded after each step but the last with probability `share`
+  straight_through,  ///< every table hard from the first step on
+  temperature,       ///< tables of logits over a temperature that falls from 1
+  noise,             ///< tables of logits with Gumbel noise that grows
+  freeze,            ///< the `share` of each layer's gates that are surest hard, and at rest
 };
 
 struct HardeningOptions {
@@ -22,6 +27,10 @@ struct HardeningOptions {
   double threshold = 0.01;   ///< mean loss an output bit below which hardening goes on
   std::int64_t steps = 250;  ///< from all soft to all hard when nothing holds it up
   double rate_share = 0.2;  ///< learning rate when all is hard, as a share of that when all is soft
+  double temperature = 0.1;  ///< of `temperature` when all is hard
+  double noise = 1;          ///< of `noise`: how much of it when all is hard
+  /// Whether the model that a run ends with, once solved, has soft tables that are its hard ones.
+  bool seal = false;
 };
 
 /// A closed loop: progress rises by 1 / steps while a running mean of the loss stays below the
@@ -31,7 +40,14 @@ class Hardening {
   explicit Hardening(const HardeningOptions& options) : options_(options) {}
 
   /// How hard tables are now, 0 to 1.
-  double share() const { return options_.kind == HardeningKind::none ? 0 : progress_; }
+  double share() const;
+
+  /// Whether tables are those of other logits than the model's own.
+  bool changes_logits() const;
+
+  /// The logits whose tables a step reads. What is drawn is drawn at (seed, step).
+  std::vector<Tensor> logits(const std::vector<Tensor>& own, Parametrisation parametrisation,
+                             std::uint64_t seed, std::uint32_t step) const;
 
   /// What to multiply the learning rate by.
   double rate_factor() const;
@@ -39,8 +55,8 @@ class Hardening {
   /// Takes note of the loss an output bit of a step.
   void observe(double loss);
 
-  /// Soft tables made as hard as `share` says; gradients pass as if they were soft. What is drawn
-  /// is drawn at (seed, step).
+  /// Soft tables made as hard as `share` says; gradients pass as if they were soft, but for frozen
+  /// gates, which get none. What is drawn is drawn at (seed, step).
   std::vector<Tensor> applied(const std::vector<Tensor>& soft, const std::vector<Tensor>& hard,
                               std::uint64_t seed, std::uint32_t step) const;
 

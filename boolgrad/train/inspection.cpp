@@ -176,6 +176,22 @@ double mean_entropy(const Tensor& tables) {
   return sum / static_cast<double>(tables.size());
 }
 
+/// Share of tables that are not nearly hard.
+double undecided_share(const Tensor& tables) {
+  constexpr double nearly = 0.1;
+  const std::int64_t gates = tables.shape()[0];
+  const std::int64_t entries = tables.shape()[1];
+  std::int64_t undecided = 0;
+  for (std::int64_t gate = 0; gate < gates; ++gate) {
+    bool decided = true;
+    for (std::int64_t i = gate * entries; i < (gate + 1) * entries; ++i) {
+      decided = decided && (tables.at(i) <= nearly || tables.at(i) >= 1 - nearly);
+    }
+    undecided += decided ? 0 : 1;
+  }
+  return static_cast<double>(undecided) / static_cast<double>(gates);
+}
+
 /// All inputs, or as many drawn at random: [inputs, samples].
 Tensor sample_inputs(std::int64_t inputs, DType dtype) {
   const bool all = inputs <= most_exhaustive_inputs;
@@ -224,22 +240,38 @@ void compare_layers(const LogicNetwork& network, std::size_t first, Inspection& 
   }
 }
 
+std::vector<HardLayer> hard_layers_of(const LogicNetwork& network) {
+  std::vector<HardLayer> layers;
+  for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
+  return layers;
+}
+
+/// Perception is heard where the update listens to it for any channel.
+std::vector<bool> heard_perception(const Rule& rule, const std::vector<bool>& update_inputs) {
+  const auto channels = static_cast<std::size_t>(rule.channels());
+  std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
+  for (std::size_t i = channels; i < update_inputs.size(); ++i) {
+    if (update_inputs[i]) perceived[(i - channels) % perceived.size()] = true;
+  }
+  return perceived;
+}
+
 using Kinds = std::map<Kind, std::int64_t>;
 
 /// Adds the layers of a network of whose outputs only some are heard. Returns which of its inputs
 /// are.
 std::vector<bool> add_network(const LogicNetwork& network, const std::vector<bool>& outputs,
                               Inspection& result, Kinds& kinds) {
-  std::vector<HardLayer> layers;
-  for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
+  const std::vector<HardLayer> layers = hard_layers_of(network);
   Heard heard = find_heard(layers, network.inputs(), outputs);
   const std::size_t first = result.layers.size();
   for (std::size_t l = 0; l < layers.size(); ++l) {
     LayerInspection layer;
     layer.gates = static_cast<std::int64_t>(layers[l].gates());
     layer.active = std::ranges::count(heard.gates[l], true);
-    layer.entropy =
-        mean_entropy(soft_tables(network.parametrisation(), network.layers()[l].logits));
+    const Tensor tables = soft_tables(network.parametrisation(), network.layers()[l].logits);
+    layer.entropy = mean_entropy(tables);
+    layer.undecided = undecided_share(tables);
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
       layer.off += layers[l].off(g) ? 1 : 0;
       ++kinds[kind_of(layers[l], g)];
@@ -259,6 +291,23 @@ void take_over(const Kinds& kinds, Inspection& result) {
 
 }  // namespace
 
+std::vector<std::vector<bool>> active_gates(const LogicNetwork& network) {
+  if (network.layers().empty()) return {};
+  const std::vector<bool> outputs(static_cast<std::size_t>(network.outputs()), true);
+  return find_heard(hard_layers_of(network), network.inputs(), outputs).gates;
+}
+
+std::vector<std::vector<bool>> active_gates(const Rule& rule) {
+  const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
+  const Heard update = find_heard(hard_layers_of(rule.update()), rule.update().inputs(), channels);
+  std::vector<std::vector<bool>> gates =
+      find_heard(hard_layers_of(rule.perceive()), rule.perceive().inputs(),
+                 heard_perception(rule, update.inputs))
+          .gates;
+  gates.insert(gates.end(), update.gates.begin(), update.gates.end());
+  return gates;
+}
+
 Inspection inspect(const LogicNetwork& network) {
   const NoGrad off_the_tape;
   Inspection result;
@@ -276,13 +325,8 @@ Inspection inspect(const Rule& rule) {
   Kinds kinds;
   const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
   const std::vector<bool> inputs = add_network(rule.update(), channels, update, kinds);
-  // Perception is heard where the update listens to it for any channel.
-  std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
-  for (std::size_t i = channels.size(); i < inputs.size(); ++i) {
-    if (inputs[i]) perceived[(i - channels.size()) % perceived.size()] = true;
-  }
   Inspection result;
-  add_network(rule.perceive(), perceived, result, kinds);
+  add_network(rule.perceive(), heard_perception(rule, inputs), result, kinds);
   result.layers.insert(result.layers.end(), update.layers.begin(), update.layers.end());
   result.gates += update.gates;
   result.active_gates += update.active_gates;

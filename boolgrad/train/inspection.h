@@ -16,6 +16,7 @@ struct LayerInspection {
   std::int64_t active = 0;  ///< not off, and heard at an output through what hard tables depend on
   std::int64_t off = 0;     ///< switched off by the mask
   double entropy = 0;       ///< mean over table entries, in bits: 0 is hard, 1 undecided
+  double undecided = 0;     ///< share of gates with a table entry between 0.1 and 0.9
   double gap = 0;           ///< mean of |soft - hard| over gates and samples
   double disagreement = 0;  ///< share of gates and samples where soft does not round to hard
 };
@@ -33,6 +34,11 @@ struct Inspection {
   std::vector<std::pair<std::string, std::int64_t>> kinds;
   std::int64_t samples = 0;  ///< inputs that soft and hard were compared on
 };
+
+/// Which gates of which layer are not off and are heard at an output through inputs that hard
+/// tables depend on. Of a rule: the layers of perception, then those of the update.
+std::vector<std::vector<bool>> active_gates(const LogicNetwork& network);
+std::vector<std::vector<bool>> active_gates(const Rule& rule);
 
 /// Soft and hard are compared on all inputs where they are at most 12 bits, else on 4,096 drawn at
 /// random.

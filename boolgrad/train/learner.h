@@ -10,6 +10,7 @@
 #include "boolgrad/tensor/tensor.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/experiment.h"
+#include "boolgrad/train/inspection.h"
 
 namespace boolgrad {
 
@@ -19,6 +20,13 @@ class Learner {
   virtual ~Learner() = default;
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
+
+  /// Makes ready for step `step`. Returns whether what a step computes on has another size from
+  /// now on, so that whoever holds buffers for it must make others.
+  virtual bool enter(std::int64_t /*step*/) { return false; }
+
+  /// Whether a step computes on what `evaluate` judges, not on something smaller.
+  virtual bool trains_in_full() const { return true; }
 
   /// What is trained, in a fixed order.
   virtual std::vector<Tensor> parameters() const = 0;
@@ -39,6 +47,16 @@ class Learner {
 
   /// How good the parameters are now.
   virtual Evaluation evaluate() const = 0;
+
+  /// Bits that the hardened model gets wrong: `evaluate().hard_loss` by itself, which is quick.
+  virtual double hard_loss() const = 0;
+
+  /// How parameters are read, and which gates of which of them the hardened outputs depend on.
+  virtual Parametrisation parametrisation() const = 0;
+  virtual std::vector<std::vector<bool>> active_gates() const = 0;
+
+  /// What the model consists of.
+  virtual Inspection inspect() const = 0;
 
   /// The model, and the model replaced by one of the same architecture.
   virtual TensorFile to_file() const = 0;

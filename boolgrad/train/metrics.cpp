@@ -37,6 +37,21 @@ std::string kept_lines(const std::filesystem::path& path, std::int64_t step) {
   return kept;
 }
 
+nlohmann::ordered_json layers_of(const std::vector<LayerDiagnosis>& layers) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const LayerDiagnosis& layer : layers) {
+    const LayerInspection& seen = layer.inspection;
+    list.push_back({{"gates", seen.gates},
+                    {"unused", seen.gates - seen.active - seen.off},
+                    {"entropy", seen.entropy},
+                    {"undecided", seen.undecided},
+                    {"soft_hard_gap", seen.gap},
+                    {"disagreement", seen.disagreement},
+                    {"gradient_norm", layer.gradient_norm}});
+  }
+  return list;
+}
+
 std::optional<double> number_in(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
@@ -103,6 +118,7 @@ void MetricsLog::write(const LogEntry& entry) {
                                    {"seconds", entry.seconds},
                                    {"masked", entry.masked}};
   if (entry.knocked_out) object["knocked_out"] = *entry.knocked_out;
+  if (!entry.layers.empty()) object["layers"] = layers_of(entry.layers);
   errno = 0;
   file_ << object.dump() << std::endl;
   if (!file_) refuse(path_, "write a line");

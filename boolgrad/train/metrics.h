@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "boolgrad/train/diagnosis.h"
 #include "boolgrad/train/evaluation.h"
 
 namespace boolgrad {
@@ -18,6 +19,7 @@ struct LogEntry {
   double seconds = 0;
   std::int64_t masked = 0;                                 ///< gates and inputs now off
   std::optional<std::int64_t> knocked_out = std::nullopt;  ///< how many went off just now
+  std::vector<LayerDiagnosis> layers = {};                 ///< where they were diagnosed
 };
 
 /// The losses of one line of metrics.

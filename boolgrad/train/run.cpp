@@ -29,6 +29,7 @@ class Run {
     start();
     while (!ending_) advance();
     save();
+    if (*ending_ != Ending::stopped) polish();
     RunReport report{.ending = *ending_, .last = last_, .checkpoint = checkpoint_, .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
@@ -95,7 +96,18 @@ class Run {
 
   // A checkpoint is looked at first: it must never hold a state that has gone wrong.
   bool is_log_point() const {
-    return trainer_.steps() % training().log_every == 0 || is_checkpoint_point();
+    return trainer_.steps() % training().log_every == 0 || is_checkpoint_point() ||
+           is_diagnosis_point() || is_refit_point();
+  }
+
+  // What a refit has solved must be seen before another step is taken.
+  bool is_refit_point() const {
+    const SearchOptions& search = experiment_.search;
+    return search.refit > 0 && trainer_.steps() % search.refit_every == 0;
+  }
+
+  bool is_diagnosis_point() const {
+    return training().diagnose_every > 0 && trainer_.steps() % training().diagnose_every == 0;
   }
 
   /// One line before the damage and one after it, so that it shows.
@@ -110,7 +122,9 @@ class Run {
 
   void log() {
     observe();
+    if (is_diagnosis_point()) last_.layers = trainer_.diagnose();
     metrics_->write(last_);
+    last_.layers.clear();
   }
 
   /// Evaluates the network as it is now and keeps its state if that went well.
@@ -125,6 +139,19 @@ class Run {
     }
     good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
     good_step_ = trainer_.steps();
+  }
+
+  /// The checkpoint goes on from where the run stands; the model is the best there was, and sealed
+  /// where it is right.
+  void polish() {
+    if (experiment_.search.keep_best && !last_.evaluation.solved()) {
+      trainer_.take_best();
+      last_.evaluation = trainer_.evaluate();
+    }
+    if (experiment_.hardening.seal && last_.evaluation.solved()) {
+      trainer_.seal();
+      last_.evaluation = trainer_.evaluate();
+    }
   }
 
   void save() {

@@ -4,129 +4,133 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <utility>
 
 #include "boolgrad/core/error.h"
-#include "boolgrad/optim/schedule.h"
+#include "boolgrad/core/parallel.h"
 
 namespace boolgrad {
 namespace {
 
 constexpr const char* step_key = "step";
+constexpr const char* members_key = "search.members";
+constexpr const char* leader_key = "search.leader";
 
-std::string moment_name(std::size_t layer, const char* which) {
-  return fmt::format("adamw.{}.{}", which, layer);
-}
+std::string member_prefix(std::size_t index) { return fmt::format("member.{}.", index); }
 
-Schedule schedule_of(const TrainingOptions& training) {
-  return {.kind = training.schedule,
-          .rate = training.learning_rate,
-          .warm_up = training.warm_up,
-          .steps = training.steps,
-          .final_share = training.final_share};
-}
-
-/// Throws where `saved` is not a model of the very wires of `own`.
-void check_same_architecture(const TensorFile& own, const TensorFile& saved,
-                             const std::string& source) {
-  for (const auto& [name, tensor] : own.tensors) {
-    const auto found = saved.tensors.find(name);
-    if (found == saved.tensors.end()) {
-      fail("resume",
-           "{}: expected a network of the experiment's architecture, received one without {}",
-           source, name);
-    }
-    const Tensor& other = found->second;
-    if (other.dtype() != tensor.dtype() || other.shape() != tensor.shape()) {
-      fail("resume", "{}: expected {} to be {} {}, received {} {}", source, name,
-           to_string(tensor.dtype()), to_string(tensor.shape()), to_string(other.dtype()),
-           to_string(other.shape()));
-    }
-    if (!name.ends_with(".wires")) continue;
-    if (!std::ranges::equal(tensor.values<std::int32_t>(), other.values<std::int32_t>())) {
-      fail("resume", "{}: expected the wires that the seed gives in {}, received others", source,
-           name);
-    }
-  }
-}
-
-const Tensor& moment_of(const TensorFile& state, const std::string& name,
-                        const std::string& source) {
-  const auto found = state.tensors.find(name);
-  if (found == state.tensors.end()) {
-    fail("resume", "{}: expected a checkpoint with {}, received a file without", source, name);
-  }
-  return found->second;
-}
-
-std::int64_t step_of(const TensorFile& state, const std::string& source) {
-  const auto found = state.metadata.find(step_key);
+/// A number of a checkpoint, from 0 to `most`.
+std::int64_t number_in(const TensorFile& state, const char* key, const char* what,
+                       std::int64_t most, const std::string& source) {
+  const auto found = state.metadata.find(key);
   const std::string text = found == state.metadata.end() ? "" : found->second;
-  std::int64_t step = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error != std::errc() || end != text.data() + text.size() || step < 0) {
-    fail("resume", "{}: expected the number of steps taken, received '{}'", source, text);
+  std::int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most) {
+    fail("resume", "{}: expected {}, received '{}'", source, what, text);
   }
-  return step;
+  return value;
 }
 
 }  // namespace
 
 Trainer::Trainer(const Experiment& experiment, const std::string& device)
-    : experiment_(experiment),
-      learner_(make_learner(experiment)),
-      engine_(make_engine(device, experiment_, *learner_)) {}
+    : experiment_(experiment), device_(device) {
+  for (std::int64_t draw = 0; draw < experiment.search.members; ++draw) {
+    members_.push_back(std::make_unique<Member>(experiment_, draw, device));
+  }
+}
 
-const Learner& Trainer::learner() const {
-  engine_->settle();
-  return *learner_;
+/// Side by side on the host, where small problems leave threads idle; one after the other on a
+/// device, which is busy with one.
+void Trainer::for_each_member(const std::function<void(std::size_t)>& act) {
+  if (device_ == "cpu") return parallel_for(members_.size(), act);
+  for (std::size_t i = 0; i < members_.size(); ++i) act(i);
 }
 
 void Trainer::take_knockout() {
-  const AdamWState moments = engine_->moments();
-  engine_->settle();
-  learner_->knock_out();
-  engine_->restore(moments);
-}
-
-double Trainer::learning_rate() const {
-  return schedule_of(experiment_.training).at(std::max<std::int64_t>(0, steps() - 1));
+  for (const auto& member : members_) member->take_knockout();
 }
 
 StepResult Trainer::step() {
   if (knockout_due()) take_knockout();
-  const double rate = schedule_of(experiment_.training).at(steps()) * learner_->rate_factor();
-  const StepResult result = engine_->step(steps(), rate);
-  if (!result.finite) return result;
+  std::vector<StepResult> results(members_.size());
+  for_each_member([&](std::size_t i) { results[i] = members_[i]->step(); });
+  for (const StepResult& result : results) {
+    if (!result.finite) return result;
+  }
   ++steps_;
-  learner_->observe(result.loss);
+  const StepResult result = results[leader_];
+  const SearchOptions& search = experiment_.search;
+  if (search.refit > 0 && steps_ % search.refit_every == 0) {
+    for_each_member([&](std::size_t i) { members_[i]->refit(); });
+  }
+  if (steps_ % search.every == 0) look();
+  if (steps_ == search.until && members_.size() > 1) {
+    evaluate();
+    Members best;
+    best.push_back(std::move(members_[leader_]));
+    members_ = std::move(best);
+    leader_ = 0;
+  }
   return result;
 }
 
+/// Only where something depends on it: evaluating costs time.
+void Trainer::look() {
+  const SearchOptions& search = experiment_.search;
+  if (search.restart == RestartKind::none && !search.keep_best) return;
+  // A draw that no member has had: looks come at steps of their own, members have numbers.
+  const std::int64_t first = steps_ / search.every * search.members;
+  for_each_member(
+      [&](std::size_t i) { members_[i]->look(steps_, first + static_cast<std::int64_t>(i)); });
+}
+
+Evaluation Trainer::evaluate() {
+  for_each_member([&](std::size_t i) { members_[i]->evaluate(); });
+  const auto rank = [](const std::unique_ptr<Member>& member) {
+    const Evaluation& evaluation = member->evaluate();
+    return std::pair(evaluation.hard_loss, evaluation.soft_loss);
+  };
+  const auto best = std::ranges::min_element(members_, {}, rank);
+  leader_ = static_cast<std::size_t>(best - members_.begin());
+  return leader().evaluate();
+}
+
+void Trainer::take_best() {
+  if (!experiment_.search.keep_best) return;
+  for (const auto& member : members_) member->take_best();
+  evaluate();
+}
+
 TensorFile Trainer::state() const {
-  TensorFile file = learner().to_file();
-  // Parameters are written in place; a state must stay what it is.
-  for (auto& [name, tensor] : file.tensors) tensor = tensor.clone();
-  const AdamWState moments = engine_->moments();
-  for (std::size_t i = 0; i < moments.first.size(); ++i) {
-    file.tensors[moment_name(i, "first")] = moments.first[i];
-    file.tensors[moment_name(i, "second")] = moments.second[i];
+  TensorFile file = leader().state();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (i != leader_) add_prefixed(file, members_[i]->state(), member_prefix(i));
   }
   file.metadata[step_key] = fmt::format("{}", steps());
-  learner_->save_progress(file);
+  file.metadata[members_key] = fmt::format("{}", members_.size());
+  file.metadata[leader_key] = fmt::format("{}", leader_);
   return file;
 }
 
 void Trainer::restore(const TensorFile& state, const std::string& source) {
-  check_same_architecture(learner_->to_file(), state, source);
-  AdamWState moments{.step = step_of(state, source), .first = {}, .second = {}};
-  for (std::size_t i = 0; i < learner_->parameters().size(); ++i) {
-    moments.first.push_back(moment_of(state, moment_name(i, "first"), source));
-    moments.second.push_back(moment_of(state, moment_name(i, "second"), source));
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t steps = number_in(state, step_key, "the number of steps taken", any, source);
+  std::int64_t count = 1;
+  std::int64_t leader = 0;
+  if (state.metadata.contains(members_key)) {
+    count =
+        number_in(state, members_key, "the number of members", experiment_.search.members, source);
+    leader = number_in(state, leader_key, "which member leads", count - 1, source);
   }
-  learner_->restore(state);
-  learner_->load_progress(state);
-  engine_->restore(moments);
-  steps_ = moments.step;
+  members_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, count)));
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const bool leads = i == static_cast<std::size_t>(leader);
+    members_[i]->restore(leads ? state : prefixed_part(state, member_prefix(i)), steps, source);
+  }
+  leader_ = static_cast<std::size_t>(leader);
+  steps_ = steps;
 }
 
 }  // namespace boolgrad

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,21 @@ TEST(AutomatonTrainer, StoppedAndRestoredGivesTheSameBits) {
   expect_resumable(busy(), 60, {15, 50});
 }
 
+TEST(AutomatonTrainer, EveryTechniqueResumesAndIsTheSameOnAnyThreads) {
+  for (const std::vector<std::string>& technique : std::vector<std::vector<std::string>>{
+           {"automaton.loss_steps=3", "automaton.extra_steps=4"},
+           {"automaton.training_fire_rate=0.4", "training.gate_penalty=0.01"},
+           {"automaton.pool=5"},
+           {"hardening.kind=straight_through"},
+           {"hardening.kind=temperature"},
+           {"hardening.kind=noise"},
+           {"hardening.kind=freeze", "network.parametrisation=sigmoid"}}) {
+    SCOPED_TRACE(technique[0]);
+    expect_resumable(busy(technique), 20, {7});
+    expect_same_on_any_threads(busy(technique), 8);
+  }
+}
+
 TEST(AutomatonTrainer, ThreadsDoNotChangeABit) { expect_same_on_any_threads(busy(), 30); }
 
 TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
@@ -62,11 +78,29 @@ TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
     return trainer.learner().parameters().back().detach();
   };
   const Tensor plain = logits_after({});
-  for (const char* change :
-       {"automaton.fire_rate=1", "automaton.batch=3", "automaton.steps=5", "automaton.start=seed",
-        "automaton.border=periodic", "automaton.height=8", "task.square=3", "hardening.kind=none",
-        "hardening.kind=blend", "hardening.kind=states", "hardening.steps=20",
-        "hardening.threshold=1e-9", "hardening.rate_share=0.5", "seed=4"}) {
+  for (const char* change : {"automaton.fire_rate=1",
+                             "automaton.batch=3",
+                             "automaton.steps=5",
+                             "automaton.start=seed",
+                             "automaton.border=periodic",
+                             "automaton.height=8",
+                             "task.square=3",
+                             "hardening.kind=none",
+                             "hardening.kind=blend",
+                             "hardening.kind=states",
+                             "hardening.steps=20",
+                             "hardening.kind=straight_through",
+                             "hardening.kind=temperature",
+                             "hardening.kind=noise",
+                             "hardening.kind=freeze",
+                             "automaton.loss_steps=2",
+                             "automaton.extra_steps=2",
+                             "automaton.training_fire_rate=0.5",
+                             "automaton.pool=4",
+                             "training.gate_penalty=0.1",
+                             "hardening.threshold=1e-9",
+                             "hardening.rate_share=0.5",
+                             "seed=4"}) {
     EXPECT_FALSE(same_bits(logits_after({change}), plain)) << change;
   }
   for (const char* change : {"automaton.memory=1GB", "automaton.probes=5"}) {
@@ -97,6 +131,68 @@ learning_rate = 0.05
   const Evaluation after = trainer.learner().evaluate();
   EXPECT_LT(after.soft_loss, 0.6 * before.soft_loss);
   EXPECT_LT(after.hard_loss, 0.8 * before.hard_loss);
+}
+
+TEST(AutomatonLearner, SumsTheLossOverTheLastStates) {
+  const auto loss_of = [](const char* steps, const char* states) {
+    AutomatonLearner learner(busy({"automaton.fire_rate=1", steps, states}));
+    return learner.loss(0).item();
+  };
+  const char* last = "automaton.loss_steps=1";
+  EXPECT_NEAR(loss_of("automaton.steps=4", "automaton.loss_steps=3"),
+              loss_of("automaton.steps=4", last) + loss_of("automaton.steps=3", last) +
+                  loss_of("automaton.steps=2", last),
+              1e-3);
+}
+
+TEST(AutomatonLearner, PenalisesGatesOfTwoInputs) {
+  const auto penalty_of = [](const std::vector<float>& logits) {
+    const auto loss_with = [&](const char* penalty) {
+      AutomatonLearner learner(busy({"network.parametrisation=sigmoid", "hardening.kind=none",
+                                     "network.init_strength=40", penalty}));
+      std::vector<Tensor> parameters = learner.parameters();
+      std::ranges::copy(logits, parameters.back().mutable_values<float>().begin());
+      return learner.loss(0).item();
+    };
+    return loss_with("training.gate_penalty=8") - loss_with("training.gate_penalty=0");
+  };
+  EXPECT_NEAR(penalty_of({-40, 40, -40, 40}), 0, 1e-4) << "a wire";
+  EXPECT_NEAR(penalty_of({-40, -40, -40, 40}), 2, 1e-4) << "AND";
+  EXPECT_NEAR(penalty_of({-40, 40, 40, -40}), 8, 1e-4) << "XOR";
+}
+
+TEST(AutomatonTrainer, SaysWhatADeviceCannotDo) {
+  const auto refused = [](const char* change, const std::string& message) {
+    expect_error([&] { Trainer(busy({change}), "cuda"); }, "[cuda] expected " + message);
+  };
+  refused("automaton.loss_steps=2",
+          "automaton.loss_steps = 1 on this device, received 2: train on the cpu");
+  refused("automaton.extra_steps=3",
+          "automaton.extra_steps = 0 on this device, received 3: train on the cpu");
+  refused("automaton.pool=4", "automaton.pool = 0 on this device, received 4: train on the cpu");
+  refused("training.gate_penalty=0.5",
+          "training.gate_penalty = 0 on this device, received 0.5: train on the cpu");
+  for (const std::string kind : {"temperature", "noise", "freeze"}) {
+    refused(("hardening.kind=" + kind).c_str(),
+            "hardening.kind = none, blend, gates, states or straight_through on this device, "
+            "received " +
+                kind + ": train on the cpu");
+  }
+}
+
+TEST(AutomatonLearner, RefusesWhatDoesNotFit) {
+  expect_error([] { busy({"automaton.loss_steps=5"}); },
+               "[experiment] busy: expected automaton.loss_steps of at most automaton.steps = 4, "
+               "received 5");
+  expect_error([] { busy({"automaton.pool=1"}); },
+               "[experiment] busy: expected an automaton.pool of at least the batch of 2, "
+               "received 1");
+  expect_error(
+      [] {
+        busy({"automaton.pool=600", "task.kind=life", "automaton.channels=1"});
+      },
+      "[experiment] busy: expected no automaton.pool for life, which has starts of its "
+      "own, received 600");
 }
 
 TEST(AutomatonLearner, ShowsTheChannelsOfTheTarget) {

@@ -1,0 +1,346 @@
+// Members, curricula, restarts and the best model kept: what a run does beside following the
+// gradient.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "boolgrad/train/automaton_learner.h"
+#include "boolgrad/train/member.h"
+#include "boolgrad/train/refit.h"
+#include "boolgrad/train/run.h"
+#include "boolgrad/train/trainer.h"
+#include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
+#include "tests/support/scratch.h"
+#include "tests/support/trainer_checks.h"
+
+namespace boolgrad {
+namespace {
+
+Experiment small(const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(R"(
+seed = 3
+[task]
+kind = "checkerboard"
+[automaton]
+channels = 3
+kernels = 2
+perceive = [8, 4]
+update = [24]
+height = 6
+width = 7
+steps = 4
+batch = 2
+probes = 3
+[network]
+init = "pass_through"
+init_strength = 3
+[training]
+steps = 60
+learning_rate = 0.1
+[hardening]
+kind = "gates"
+threshold = 100
+steps = 40
+)",
+                          "small", "small", "", overrides);
+}
+
+const AutomatonLearner& automaton(const Trainer& trainer) {
+  return dynamic_cast<const AutomatonLearner&>(trainer.learner());
+}
+
+TEST(Draws, FollowFromTheSeed) {
+  EXPECT_EQ(seed_of_draw(7, 0), 7);
+  EXPECT_EQ(seed_of_draw(7, 3), seed_of_draw(7, 3));
+  EXPECT_NE(seed_of_draw(7, 3), seed_of_draw(7, 4));
+  EXPECT_NE(seed_of_draw(7, 3), seed_of_draw(8, 3));
+  for (std::int64_t draw = 0; draw < 100; ++draw) EXPECT_GE(seed_of_draw(7, draw), 0);
+}
+
+TEST(Population, StoppedAndRestoredGivesTheSameBits) {
+  // While all are trained, and when the best is alone.
+  expect_resumable(small({"search.members=3", "search.until=20"}), 30, {10, 20, 25});
+}
+
+TEST(Population, ThreadsDoNotChangeABit) {
+  expect_same_on_any_threads(small({"search.members=3", "search.until=20"}), 25);
+}
+
+TEST(Population, TrainsEveryMemberAsARunOfItsOwn) {
+  Trainer both(small({"search.members=2"}));
+  take(both, 15);
+  const TensorFile state = both.state();
+  for (const std::int64_t draw : {0, 1}) {
+    Trainer alone(small({"seed=" + std::to_string(seed_of_draw(3, draw))}));
+    take(alone, 15);
+    const Tensor expected = alone.learner().parameters().back();
+    const std::string prefix = draw == 0 ? "" : "member.1.";
+    bool found = false;
+    for (const auto& [name, tensor] : state.tensors) {
+      found = found || (name.starts_with(prefix) && tensor.shape() == expected.shape() &&
+                        tensor.dtype() == expected.dtype() && same_bits(tensor, expected));
+    }
+    EXPECT_TRUE(found) << "draw " << draw;
+  }
+}
+
+TEST(Population, GoesOnWithTheBest) {
+  Trainer trainer(small({"search.members=4", "search.until=10"}));
+  take(trainer, 9);
+  EXPECT_EQ(trainer.members(), 4);
+  take(trainer, 1);
+  EXPECT_EQ(trainer.members(), 1);
+  double best = 1e9;
+  for (std::int64_t draw = 0; draw < 4; ++draw) {
+    Trainer alone(small({"seed=" + std::to_string(seed_of_draw(3, draw))}));
+    take(alone, 10);
+    // Probes are the members' own, as their starts are.
+    best = std::min(best, alone.evaluate().hard_loss);
+  }
+  EXPECT_EQ(trainer.evaluate().hard_loss, best);
+}
+
+TEST(Population, RefusesWhatCannotBeRestored) {
+  Trainer trainer(small({"search.members=2"}));
+  TensorFile state = trainer.state();
+  state.metadata["search.members"] = "3";
+  expect_error([&] { trainer.restore(state, "state"); },
+               "[resume] state: expected the number of members, received '3'");
+  state.metadata["search.members"] = "2";
+  state.metadata["search.leader"] = "2";
+  expect_error([&] { trainer.restore(state, "state"); },
+               "[resume] state: expected which member leads, received '2'");
+}
+
+TEST(Curriculum, GoesFromStageToStage) {
+  Trainer trainer(
+      small({"curriculum.until=[3,5]", "curriculum.height=[4,6]", "curriculum.width=[3,5]",
+             "curriculum.steps=[2,3]", "curriculum.batch=[5,1]"}));
+  take(trainer, 3);
+  EXPECT_EQ(automaton(trainer).size().height, 4);
+  EXPECT_EQ(automaton(trainer).size().width, 3);
+  EXPECT_EQ(automaton(trainer).size().steps, 2);
+  EXPECT_EQ(automaton(trainer).size().batch, 5);
+  EXPECT_FALSE(trainer.learner().trains_in_full());
+  take(trainer, 1);
+  EXPECT_EQ(automaton(trainer).size().height, 6);
+  EXPECT_EQ(automaton(trainer).size().batch, 1);
+  take(trainer, 2);
+  EXPECT_TRUE(trainer.learner().trains_in_full());
+  EXPECT_EQ(automaton(trainer).size().width, 7);
+  EXPECT_EQ(automaton(trainer).training_task().width(), 7);
+}
+
+TEST(Curriculum, IsJudgedByTheWholeTask) {
+  Trainer small_grids(small({"curriculum.until=[9]", "curriculum.height=[3]"}));
+  Trainer whole(small());
+  EXPECT_EQ(small_grids.evaluate().hard_loss, whole.evaluate().hard_loss);
+  EXPECT_EQ(small_grids.evaluate().soft_loss, whole.evaluate().soft_loss);
+}
+
+TEST(Curriculum, StoppedAndRestoredGivesTheSameBits) {
+  expect_resumable(small({"curriculum.until=[5,10]", "curriculum.height=[4,5]",
+                          "curriculum.steps=[2,3]", "search.members=2"}),
+                   20, {3, 5, 8, 10, 15});
+}
+
+TEST(Restart, BeginsAnewWhereItIsStuck) {
+  const auto options = [](const char* kind) {
+    return small({std::string("search.restart=") + kind, "search.patience=8", "search.every=4",
+                  "training.learning_rate=1e-9"});
+  };
+  // Nothing is learned at this rate: the first look, after 4 steps, stays the best.
+  Trainer fresh(options("fresh"));
+  const TensorFile before = fresh.state();
+  take(fresh, 11);
+  EXPECT_EQ(fresh.state().metadata.at("search.draw"), "0");
+  take(fresh, 1);
+  EXPECT_EQ(fresh.state().metadata.at("search.draw"), "3");
+  EXPECT_EQ(fresh.state().metadata.at("search.updates"), "0");
+  Trainer best(options("best"));
+  take(best, 12);
+  EXPECT_EQ(best.state().metadata.at("search.draw"), "0");
+}
+
+TEST(Restart, StoppedAndRestoredGivesTheSameBits) {
+  for (const char* kind : {"search.restart=fresh", "search.restart=best"}) {
+    expect_resumable(small({kind, "search.patience=4", "search.every=2", "search.keep_best=true",
+                            "search.members=2"}),
+                     24, {3, 7, 12, 19});
+  }
+}
+
+TEST(Restart, GoesBackToTheBestModel) {
+  // A rate this high ruins what was learned.
+  Trainer trainer(small({"search.keep_best=true", "search.every=1", "training.learning_rate=2"}));
+  double best = 1e9;
+  for (int i = 0; i < 30; ++i) {
+    take(trainer, 1);
+    best = std::min(best, trainer.evaluate().hard_loss);
+  }
+  trainer.take_best();
+  EXPECT_EQ(trainer.evaluate().hard_loss, best);
+}
+
+/// A single gate that is to be XOR.
+std::unique_ptr<Learner> one_gate(const std::string& parametrisation, std::vector<float> logits) {
+  std::unique_ptr<Learner> learner = make_learner(parse_experiment(
+      "[task]\nkind = \"xor\"\nbits = 2\n[network]\nparametrisation = \"" + parametrisation + "\"",
+      "xor", "xor", ""));
+  std::vector<Tensor> parameters = learner->parameters();
+  std::ranges::copy(logits, parameters[0].mutable_values<float>().begin());
+  return learner;
+}
+
+TEST(Refit, TurnsTheLeastCertainEntryOfATable) {
+  const auto learner = one_gate("sigmoid", {0.1F, 3, 2, -3});
+  const RefitStats stats = refit(*learner, {.candidates = 1});
+  EXPECT_EQ(stats.before, 1);
+  EXPECT_EQ(stats.after, 0);
+  EXPECT_EQ(stats.tried, 1);
+  EXPECT_EQ(stats.kept, 1);
+  const Tensor logits = learner->parameters()[0];
+  EXPECT_EQ(logits.at(0), -0.1F);
+  EXPECT_EQ(logits.at(2), 2);
+}
+
+TEST(Refit, TakesTheSecondLikeliestGate) {
+  std::vector<float> logits(16, 0);
+  logits[6] = 2;  // XOR
+  logits[7] = 3;  // OR
+  const auto learner = one_gate("softmax16", logits);
+  const RefitStats stats = refit(*learner, {.candidates = 1});
+  EXPECT_EQ(stats.before, 1);
+  EXPECT_EQ(stats.after, 0);
+  EXPECT_EQ(learner->parameters()[0].at(6), 3);
+  EXPECT_EQ(learner->parameters()[0].at(7), 2);
+}
+
+TEST(Refit, GoesOnWhileChangesHelp) {
+  const auto learner = one_gate("sigmoid", {3, -0.1F, -0.2F, -3});
+  const RefitStats single = refit(*learner, {.candidates = 1});
+  EXPECT_EQ(single.after, 2) << "one of three wrong bits mended";
+  const auto other = one_gate("sigmoid", {0.3F, -0.1F, -0.2F, -3});
+  EXPECT_EQ(refit(*other, {.candidates = 3}).after, 0);
+}
+
+TEST(Refit, LeavesAloneWhatItCannotImprove) {
+  const std::unique_ptr<Learner> learner = make_learner(small());
+  const TensorFile before = learner->to_file();
+  std::vector<Tensor> copies;
+  for (const Tensor& parameter : learner->parameters()) copies.push_back(parameter.clone());
+  const RefitStats stats = refit(*learner, {.candidates = 0});
+  EXPECT_EQ(stats.tried, 0);
+  EXPECT_EQ(stats.before, stats.after);
+  const RefitStats tried = refit(*learner, {.candidates = 30});
+  EXPECT_LE(tried.after, tried.before);
+  EXPECT_EQ(tried.after, learner->hard_loss());
+  if (tried.kept > 0) return;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    EXPECT_TRUE(same_bits(copies[i], learner->parameters()[i]));
+  }
+}
+
+TEST(Refit, WalksWhereNothingHelpsAtOnce) {
+  // Both middle entries wrong, the others right. Nothing is tried but what is drawn.
+  const auto learner = one_gate("sigmoid", {-3, -4, -5, -3});
+  const RefitStats stats = refit(*learner, {.candidates = 0, .walk = 200, .seed = 4});
+  EXPECT_EQ(stats.before, 2);
+  EXPECT_EQ(stats.after, 0);
+  EXPECT_LT(stats.tried, 200) << "it stops where no bit is wrong";
+  const auto again = one_gate("sigmoid", {-3, -4, -5, -3});
+  EXPECT_EQ(refit(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
+}
+
+TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
+  Trainer plain(small());
+  Trainer refitted(small({"search.refit=5", "search.refit_every=5", "search.refit_below=1"}));
+  take(plain, 15);
+  take(refitted, 15);
+  ASSERT_GT(refitted.evaluate().hard_loss, 0);
+  for (std::size_t i = 0; i < plain.learner().parameters().size(); ++i) {
+    EXPECT_TRUE(same_bits(plain.learner().parameters()[i], refitted.learner().parameters()[i]));
+  }
+}
+
+TEST(Refit, EndsARunThatItSolves) {
+  // One gate of two inputs that is to be XOR: nothing is learned at this rate.
+  const Experiment experiment = parse_experiment(R"(
+[task]
+kind = "xor"
+bits = 2
+[training]
+steps = 7
+learning_rate = 1e-9
+log_every = 100
+[search]
+refit = 4
+refit_every = 3
+refit_below = 1
+)",
+                                                 "xor", "xor", "");
+  const testing_support::ScratchFolder folder;
+  const RunReport report = run_experiment(experiment, {.folder = folder / "run"});
+  EXPECT_EQ(report.ending, Ending::solved);
+  EXPECT_EQ(report.last.step, 3);
+}
+
+TEST(Refit, StoppedAndRestoredGivesTheSameBits) {
+  expect_resumable(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
+                          "search.refit_below=1", "search.members=2"}),
+                   20, {4, 10, 13});
+}
+
+TEST(Refit, ThreadsDoNotChangeABit) {
+  expect_same_on_any_threads(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
+                                    "search.refit_below=1"}),
+                             12);
+}
+
+TEST(Seal, MakesTheSoftModelTheHardOne) {
+  for (const char* parametrisation : {"sigmoid", "softmax16"}) {
+    Trainer trainer(small({std::string("network.parametrisation=") + parametrisation}));
+    take(trainer, 10);
+    const double hard = trainer.evaluate().hard_loss;
+    const std::vector<Tensor> before = automaton(trainer).rule().hard_tables();
+    trainer.seal();
+    EXPECT_EQ(trainer.evaluate().hard_loss, hard);
+    const std::vector<Tensor> soft = automaton(trainer).rule().tables();
+    for (std::size_t layer = 0; layer < soft.size(); ++layer) {
+      for (std::int64_t i = 0; i < soft[layer].size(); ++i) {
+        ASSERT_NEAR(soft[layer].at(i), before[layer].at(i), 1e-15);
+      }
+    }
+  }
+}
+
+TEST(Search, BadValuesHaveClearMessages) {
+  const auto message = [](const std::vector<std::string>& overrides, const std::string& expected) {
+    expect_error([&] { small(overrides); }, "[experiment] " + expected);
+  };
+  message({"search.members=0"},
+          "--set: expected search.members to be an integer from 1 to 4096, received 0");
+  message({"search.restart=again"},
+          "--set: expected search.restart to be none, fresh or best, received 'again'");
+  message({"curriculum.until=[5,5]"},
+          "small: expected curriculum.until to rise from stage to stage, received [5, 5]");
+  message({"curriculum.until=[5]", "curriculum.steps=[2,3]"},
+          "small: expected curriculum.steps of 1 values, one a stage of curriculum.until, received "
+          "2");
+  message({"curriculum.until=[5]", "curriculum.height=[2]", "automaton.border=periodic"},
+          "small: expected grids of at least 3x3 cells with periodic borders, received smaller");
+  message(
+      {"curriculum.until=[5]", "curriculum.height=[8]", "task.kind=life", "automaton.channels=1"},
+      "small: expected a curriculum over grids of a checkerboard only, received one of life");
+  message({"curriculum.until=[5]", "task.kind=add"},
+          "small: expected a curriculum of automata only, received one of a circuit");
+  message({"search.members=2", "task.kind=add", "knockout.pattern=random"},
+          "small: expected search.members = 1 with a knockout, received 2");
+}
+
+}  // namespace
+}  // namespace boolgrad
