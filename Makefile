@@ -12,7 +12,9 @@ LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
+                  libcadical-dev fonts-dejavu-core zlib1g-dev libgtest-dev librapidcheck-dev
+# What `boolgrad train fashion-mnist` learns from.
+DATA_PACKAGES := dataset-fashion-mnist
 # Programs that judge what is exported.
 TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
 # Ubuntu has the browser as a snap only; there the tests of pages are skipped.
@@ -143,7 +145,7 @@ build/%/build.ninja: CMakePresets.json | build-packages
 
 .PHONY: build-packages
 build-packages:
-	@$(call install,$(BUILD_PACKAGES))
+	@$(call install,$(BUILD_PACKAGES) $(DATA_PACKAGES))
 
 .PHONY: test-packages
 test-packages:
