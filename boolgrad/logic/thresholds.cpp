@@ -55,10 +55,9 @@ void compare(const Tensor& x, const Tensor& levels, std::span<const std::int32_t
   }
 }
 
-/// Gradients of x and of the levels, from residuals [x, levels].
+/// Gradients of x and of the levels, from residuals [x, levels, widths].
 template <class T>
-std::vector<Tensor> threshold_vjp(const VjpContext& c, std::span<const std::int32_t> sources,
-                                  double width) {
+std::vector<Tensor> threshold_vjp(const VjpContext& c, std::span<const std::int32_t> sources) {
   const Tensor& x = c.residual(0);
   const Tensor& levels = c.residual(1);
   const auto samples = static_cast<std::size_t>(x.shape()[1]);
@@ -69,10 +68,12 @@ std::vector<Tensor> threshold_vjp(const VjpContext& c, std::span<const std::int3
     const std::size_t first = static_cast<std::size_t>(sources[b]) * samples;
     const auto from = x.values<T>().subspan(first, samples);
     const auto g = c.gradient().values<T>().subspan(b * samples, samples);
+    const T level = levels.values<T>()[b];
+    const T width = c.residual(2).values<T>()[b];
     T total = 0;
     for (std::size_t s = 0; s < samples; ++s) {
-      const T p = 1 / (1 + std::exp((levels.values<T>()[b] - from[s]) / static_cast<T>(width)));
-      const T slope = g[s] * p * (1 - p) / static_cast<T>(width);
+      const T p = 1 / (1 + std::exp((level - from[s]) / width));
+      const T slope = g[s] * p * (1 - p) / width;
       total += slope;
       if (c.needs[0]) gradients[0].mutable_values<T>()[first + s] += slope;
     }
@@ -98,7 +99,7 @@ Thresholds::Thresholds(std::int64_t features, std::vector<std::int32_t> sources,
   for (const float level : levels.values<float>()) {
     if (!std::isfinite(level)) fail(where, "expected finite levels, received others");
   }
-  levels_ = parameter(levels.clone());
+  levels_ = levels.detach().clone();
 }
 
 BitMatrix Thresholds::bits_of(const Tensor& samples) const {
@@ -133,7 +134,7 @@ Tensor Thresholds::bytes_of(const Tensor& samples) const {
 
 void Thresholds::save(TensorFile& file) const {
   file.tensors[sources_name] = Tensor::of(sources_);
-  file.tensors[levels_name] = levels_.detach();
+  file.tensors[levels_name] = levels_;
   file.metadata[features_key] = std::to_string(features_);
 }
 
@@ -155,25 +156,26 @@ Thresholds Thresholds::from_file(const TensorFile& file) {
 
 // b = [x > t]; db := s (1 - s) (dx - dt) / w with s = sigmoid((x - t) / w)
 Tensor threshold_bits(const Tensor& x, const Tensor& levels, std::span<const std::int32_t> sources,
-                      double width) {
-  const DType dtype = common_floating_dtype("threshold_bits", {x, levels});
-  if (dtype == DType::float16 || x.rank() != 2 ||
-      levels.shape() != Shape{static_cast<std::int64_t>(sources.size())}) {
+                      const Tensor& widths) {
+  const DType dtype = common_floating_dtype("threshold_bits", {x, levels, widths});
+  const Shape bits{static_cast<std::int64_t>(sources.size())};
+  if (dtype == DType::float16 || x.rank() != 2 || levels.shape() != bits ||
+      widths.shape() != bits) {
     fail("threshold_bits",
-         "expected float32 or float64 features [features, samples] and {} levels, received {} {} "
-         "and {}",
-         sources.size(), to_string(dtype), to_string(x.shape()), to_string(levels.shape()));
+         "expected float32 or float64 features [features, samples] and levels and widths {}, "
+         "received {} {}, {} and {}",
+         to_string(bits), to_string(dtype), to_string(x.shape()), to_string(levels.shape()),
+         to_string(widths.shape()));
   }
-  if (!(width > 0)) fail("threshold_bits", "expected a width above 0, received {}", width);
   Tensor out({levels.shape()[0], x.shape()[1]}, dtype);
   if (dtype == DType::float32) compare<float>(x, levels, sources, out);
   else compare<double>(x, levels, sources, out);
   std::vector<std::int32_t> owned(sources.begin(), sources.end());
-  return record("threshold_bits", {x, levels}, out, {x, levels.detach()},
-                [owned = std::move(owned), width](const VjpContext& c) {
-                  return c.gradient().dtype() == DType::float32
-                             ? threshold_vjp<float>(c, owned, width)
-                             : threshold_vjp<double>(c, owned, width);
+  return record("threshold_bits", {x, levels}, out, {x, levels, widths},
+                [owned = std::move(owned)](const VjpContext& c) {
+                  const bool is_single = c.gradient().dtype() == DType::float32;
+                  return is_single ? threshold_vjp<float>(c, owned)
+                                   : threshold_vjp<double>(c, owned);
                 });
 }
 

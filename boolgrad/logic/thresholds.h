@@ -23,7 +23,6 @@ class Thresholds {
   std::int64_t features() const { return features_; }
   std::int64_t bits() const { return static_cast<std::int64_t>(sources_.size()); }
   std::span<const std::int32_t> sources() const { return sources_; }
-  /// A parameter, for who learns them.
   const Tensor& levels() const { return levels_; }
 
   /// The bits of samples uint8 or float32 [samples, features], for circuits.
@@ -43,10 +42,9 @@ class Thresholds {
 };
 
 /// Bits [bits, samples] of features [features, samples] at `levels` [bits], all of one floating
-/// dtype: 1 where x > t, in training as in use. The gradient passes as if a bit were
-/// sigmoid((x - t) / width), with respect to both; only the levels get one where x has no use for
-/// it.
+/// dtype: 1 where x > t, in training as in use. The gradient passes as if bit b were
+/// sigmoid((x - t) / w) with w = `widths[b]`.
 Tensor threshold_bits(const Tensor& x, const Tensor& levels, std::span<const std::int32_t> sources,
-                      double width);
+                      const Tensor& widths);
 
 }  // namespace boolgrad

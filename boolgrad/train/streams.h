@@ -14,5 +14,8 @@ inline constexpr std::uint32_t fire_stream = 0x01000005;        ///< who fires i
 inline constexpr std::uint32_t damage_stream = 0x01000006;      ///< where damage strikes
 inline constexpr std::uint32_t sample_stream = 0x01000007;      ///< inputs that inspection tries
 inline constexpr std::uint32_t hardening_stream = 0x01000008;   ///< gates that are hard for a step
+inline constexpr std::uint32_t validation_stream = 0x01000009;  ///< samples kept for validation
+inline constexpr std::uint32_t test_stream = 0x0100000A;        ///< and those for the test
+inline constexpr std::uint32_t shift_stream = 0x0100000B;       ///< where pictures are moved to
 
 }  // namespace boolgrad

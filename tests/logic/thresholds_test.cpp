@@ -58,12 +58,14 @@ TEST(Thresholds, RefuseWhatDoesNotFit) {
         three_bits().bits_of(Tensor::zeros({2, 3}, DType::uint8));
       },
       "[thresholds] expected uint8 or float32 [samples, 2], received uint8 [2, 3]");
+  const Tensor one = Tensor::ones({1}, DType::float32);
   expect_error(
-      [] {
-        threshold_bits(Tensor::zeros({2, 3}, DType::float32), Tensor::zeros({1}, DType::float32),
-                       std::array{0}, 0);
+      [&] {
+        threshold_bits(Tensor::zeros({2, 3}, DType::float32), one, std::array<std::int32_t, 2>{},
+                       one);
       },
-      "[threshold_bits] expected a width above 0, received 0");
+      "[threshold_bits] expected float32 or float64 features [features, samples] and levels and "
+      "widths [2], received float32 [2, 3], [1] and [1]");
 }
 
 // What training sees is what evaluation sees, also at the level itself.
@@ -71,7 +73,8 @@ TEST(Thresholds, TrainAndEvaluateAlike) {
   const Tensor samples = Tensor::of<float>({0.5F, 10, 0.6F, 10.5F, -3, 20}, {3, 2});
   const Thresholds thresholds = three_bits();
   const Tensor x = Tensor::of<float>({0.5F, 0.6F, -3, 10, 10.5F, 20}, {2, 3});
-  const Tensor trained = threshold_bits(x, thresholds.levels(), thresholds.sources(), 0.3);
+  const Tensor trained = threshold_bits(x, thresholds.levels(), thresholds.sources(),
+                                        Tensor::full({3}, 0.3, DType::float32));
   const BitMatrix used = thresholds.bits_of(samples);
   for (std::int64_t i = 0; i < trained.size(); ++i) {
     EXPECT_EQ(trained.at(i), used.at(i / 3, i % 3) ? 1 : 0);
@@ -90,7 +93,8 @@ TEST(Thresholds, PassTheGradientOfASigmoid) {
       sigmoid(scale(subtract(concatenate(rows), reshape(levels, {4, 1})), 1 / width));
   const auto plain = grad(soft, {x, levels}, {.upstream = upstream});
   const auto own =
-      grad(threshold_bits(x, levels, sources, width), {x, levels}, {.upstream = upstream});
+      grad(threshold_bits(x, levels, sources, Tensor::full({4}, width, DType::float64)),
+           {x, levels}, {.upstream = upstream});
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::int64_t e = 0; e < plain[i].size(); ++e) {
       EXPECT_NEAR(own[i].at(e), plain[i].at(e), 1e-12);
