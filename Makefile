@@ -119,6 +119,10 @@ bench-automata: build build/bench/.ready ## Compares training steps of automata 
 bench-circuit: build build/bench/.ready test-packages ## Compares a hardened network with compiled C
 	@build/bench/bin/python bench/circuit.py $(ARGS)
 
+.PHONY: bench-classifiers
+bench-classifiers: build build/bench/.ready ## Trains classifiers and judges them; arguments in ARGS
+	@build/bench/bin/python bench/classifiers.py $(ARGS)
+
 .PHONY: bench-geometry
 bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
 	@build/bench/bin/python bench/geometry.py $(ARGS)

@@ -62,6 +62,8 @@ std::string named(std::string_view what, const std::vector<std::string>& names) 
 // Words between @ are replaced; no name has one.
 constexpr std::string_view before = R"(
 #define @NAME@_FEATURES @features@
+#define @NAME@_GROUPS @groups@
+#define @NAME@_DIGITS @digits@
 typedef @type@ @name@_feature;
 
 /* Input i of the circuit is 1 where feature @name@_sources[i] is above @name@_levels[i]. */
@@ -84,19 +86,46 @@ static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t 
   @name@_eval(in, out);
 }
 
+/* The sums of @NAME@_GROUPS groups of outputs: the binary digits of each, and a bit of those a
+ * sample. */
+static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DIGITS])
+{
+  const size_t size = @NAME@_OUTPUTS / @NAME@_GROUPS;
+  size_t g, i, d;
+  for (g = 0; g < @NAME@_GROUPS; ++g) {
+    for (d = 0; d < @NAME@_DIGITS; ++d) digits[g][d] = 0;
+    for (i = g * size; i < (g + 1) * size; ++i) {
+      uint64_t carry = out[i];
+      for (d = 0; carry != 0 && d < @NAME@_DIGITS; ++d) {
+        const uint64_t both = digits[g][d] & carry;
+        digits[g][d] ^= carry;
+        carry = both;
+      }
+    }
+  }
+}
+
 /* @task@ of samples: x is [samples][features].
 @names@ */
 static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @result@ *results)
 {
   uint64_t out[@NAME@_OUTPUTS];
-  size_t first, s, digit;
+  uint64_t digits[@NAME@_GROUPS][@NAME@_DIGITS];
+  size_t first, s, g, d;
   for (first = 0; first < samples; first += 64) {
     const size_t count = samples - first < 64 ? samples - first : 64;
     @name@_block(x + first * @NAME@_FEATURES, count, out);
+    @name@_count(out, digits);
     for (s = 0; s < count; ++s) {
-      int32_t number = 0;
-      for (digit = 0; digit < @NAME@_OUTPUTS; ++digit) {
-        number |= (int32_t)((out[digit] >> s) & 1) << digit;
+      int32_t best = 0;
+      int32_t most = -1;
+      for (g = 0; g < @NAME@_GROUPS; ++g) {
+        int32_t sum = 0;
+        for (d = 0; d < @NAME@_DIGITS; ++d) sum |= (int32_t)((digits[g][d] >> s) & 1) << d;
+        if (sum > most) {
+          most = sum;
+          best = (int32_t)g;
+        }
       }
       results[first + s] = @value@;
     }
@@ -110,10 +139,13 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-std::string value_text(const ClassifierPorts& ports) {
-  if (ports.head.kind != HeadKind::regression) return "number";
-  return fmt::format("{:a} + {:a} * number / {}.0", ports.head.low,
-                     ports.head.high - ports.head.low, ports.outputs);
+std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
+  if (ports.head.kind == HeadKind::classes) return "best";
+  if (ports.head.kind == HeadKind::binary) {
+    return fmt::format("best + (2 * most > {} ? 1 : 0)", outputs);
+  }
+  return fmt::format("best + {:a} + {:a} * most / {}.0", ports.head.low,
+                     ports.head.high - ports.head.low, outputs);
 }
 
 std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
@@ -134,7 +166,10 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
   replace_all(text, "@result@", has_classes ? "int32_t" : "double");
-  replace_all(text, "@value@", value_text(ports));
+  replace_all(text, "@value@", value_text(ports, netlist.outputs.size()));
+  const auto groups = static_cast<std::size_t>(ports.head.groups());
+  replace_all(text, "@groups@", std::to_string(groups));
+  replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
   replace_all(text, "@NAME@", upper_case(name));
   replace_all(text, "@name@", name);
   // Last, as a name from a file may look like a word to replace.

@@ -79,7 +79,6 @@ ClassifierPorts ports_of(const Model& model) {
   const Classifier& classifier = *model.classifier;
   return {.thresholds = classifier.thresholds,
           .head = classifier.head,
-          .outputs = model.network().outputs(),
           .has_bytes = classifier.has_bytes,
           .features = classifier.form.columns.empty()
                           ? std::vector<std::string>{}

@@ -14,7 +14,7 @@ namespace boolgrad::cli {
 /// What stands around the netlist of a classifier; `model` must outlive it.
 ClassifierPorts ports_of(const Model& model);
 
-/// Predictions of the C that a netlist with its head is exported as, compiled by `cc`. Throws in
+/// Predictions of the C that a netlist without its head is exported as, compiled by `cc`. Throws in
 /// the name of command `where` if that cannot be done.
 std::vector<double> run_compiled(const std::string& where, const Netlist& netlist,
                                  const ClassifierPorts& ports, const Tensor& samples);

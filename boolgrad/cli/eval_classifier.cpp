@@ -192,10 +192,10 @@ void eval_classifier(const EvalArguments& arguments, const Model& model,
     report.gates_left = gate_count(netlist);
   }
   if (arguments.compiled) {
-    const Predictions from_c{.soft = predicted.soft,
-                             .hard = run_compiled(where, with_head(netlist, classifier.head),
-                                                  ports_of(model), samples.features),
-                             .soft_loss = predicted.soft_loss};
+    const Predictions from_c{
+        .soft = predicted.soft,
+        .hard = run_compiled(where, netlist, ports_of(model), samples.features),
+        .soft_loss = predicted.soft_loss};
     expect_same(from_c.hard, predicted.hard, "the exported C");
     report.compiled = evaluation_of(from_c, classifier.head, samples.labels);
   }

@@ -30,11 +30,13 @@ Head head_of(const Experiment& experiment, const TrainingSamples& samples) {
   if (head.kind == HeadKind::binary && head.classes != 2) {
     fail("data", "expected 2 classes for a binary head, received {}", head.classes);
   }
-  if (experiment.head.outputs % head.groups() != 0) {
-    fail("data", "expected head.outputs to be a multiple of {} classes, received {}", head.groups(),
-         experiment.head.outputs);
-  }
   return head;
+}
+
+/// As many as asked for, or a few more, in equal groups.
+std::int64_t output_count(const Experiment& experiment, const Head& head) {
+  const std::int64_t groups = head.groups();
+  return (experiment.head.outputs + groups - 1) / groups * groups;
 }
 
 /// The range of each feature in the training samples, at the bits that read it.
@@ -80,7 +82,7 @@ ClassifierLearner::ClassifierLearner(const Experiment& experiment)
       samples_(load_training_samples(experiment)),
       initial_(make_thresholds(samples_.train.features, experiment.binarise.levels)),
       head_(head_of(experiment, samples_)),
-      network_(make_network(experiment, initial_.bits(), experiment.head.outputs)),
+      network_(make_network(experiment, initial_.bits(), output_count(experiment, head_))),
       order_(samples_.train.count(), batch_size(), static_cast<std::uint64_t>(experiment.seed)) {
   if (experiment.training.shift > 0 && !samples_.form.is_picture()) {
     fail("data", "expected pictures for training.shift, received other samples");

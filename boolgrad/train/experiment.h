@@ -54,7 +54,8 @@ struct BinariseOptions {
 
 struct HeadOptions {
   HeadKind kind = HeadKind::classes;
-  std::int64_t outputs = 1000;  ///< gates of the last layer, a multiple of the classes
+  std::int64_t outputs =
+      1000;  ///< gates of the last layer, rounded up to a multiple of the classes
   double temperature = 10;
 };
 

@@ -13,6 +13,7 @@
 #include "boolgrad/data/idx.h"
 #include "boolgrad/data/monk.h"
 #include "boolgrad/data/npy.h"
+#include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/streams.h"
 
 namespace boolgrad {
@@ -116,6 +117,7 @@ void name_classes(const SampleSet& train, DataForm& form) {
 
 TrainingSamples load_training_samples(const Experiment& experiment) {
   Read read = read_training(experiment);
+  if (has_values(experiment)) read.samples.labels = cast(read.samples.labels, DType::float32);
   SampleSplit split = split_samples(read.samples, experiment.data.validation, seed_of(experiment),
                                     validation_stream);
   TrainingSamples result{std::move(split.kept), std::move(split.taken), std::move(read.form)};
@@ -152,7 +154,9 @@ SampleSet load_test_samples(const Experiment& experiment, const Classifier& clas
     fail(where, "{}: expected {} features as the model has, received {}", from,
          classifier.thresholds.features(), samples.feature_count());
   }
-  if (classifier.head.kind != HeadKind::regression) {
+  if (has_values(experiment)) {
+    samples.labels = cast(samples.labels, DType::float32);
+  } else {
     check_classes(samples, classifier.head.classes, "the test labels");
   }
   return samples;
