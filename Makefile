@@ -12,7 +12,9 @@ LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  libcadical-dev fonts-dejavu-core libgtest-dev librapidcheck-dev
+                  libcadical-dev fonts-dejavu-core zlib1g-dev libgtest-dev librapidcheck-dev
+# What `boolgrad train fashion-mnist` learns from.
+DATA_PACKAGES := dataset-fashion-mnist
 # Programs that judge what is exported.
 TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
 # Ubuntu has the browser as a snap only; there the tests of pages are skipped.
@@ -117,6 +119,10 @@ bench-automata: build build/bench/.ready ## Compares training steps of automata 
 bench-circuit: build build/bench/.ready test-packages ## Compares a hardened network with compiled C
 	@build/bench/bin/python bench/circuit.py $(ARGS)
 
+.PHONY: bench-classifiers
+bench-classifiers: build build/bench/.ready ## Trains classifiers and judges them; arguments in ARGS
+	@build/bench/bin/python bench/classifiers.py $(ARGS)
+
 .PHONY: bench-geometry
 bench-geometry: build build/bench/.ready ## Compares unions of disks with JAX
 	@build/bench/bin/python bench/geometry.py $(ARGS)
@@ -147,7 +153,7 @@ build/%/build.ninja: CMakePresets.json | build-packages
 
 .PHONY: build-packages
 build-packages:
-	@$(call install,$(BUILD_PACKAGES))
+	@$(call install,$(BUILD_PACKAGES) $(DATA_PACKAGES))
 
 .PHONY: test-packages
 test-packages:

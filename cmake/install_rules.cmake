@@ -17,6 +17,8 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   PATTERN "tape_node.h" EXCLUDE
   PATTERN "circuit/page_parts.h" EXCLUDE
   PATTERN "circuit/sat_miter.h" EXCLUDE
+  PATTERN "data/bytes_file.h" EXCLUDE
+  PATTERN "train/best_model.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
   PATTERN "ops/unary.h" EXCLUDE
   PATTERN "geometry/arrangement.h" EXCLUDE

@@ -26,7 +26,7 @@ void check_fits(const LogicNetwork& network, const BooleanTask& task, const std:
 }
 
 void eval_circuit(const EvalArguments& arguments, const Model& model, const CommonOptions& common) {
-  if (model.experiment->is_automaton()) {
+  if (model.experiment->is_automaton() || model.experiment->is_classifier()) {
     fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
          model.experiment->task.kind);
   }
@@ -71,7 +71,16 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   if (!model.experiment) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
-  if (model.is_automaton()) eval_automaton(arguments, model, common);
+  const bool is_classifier = model.classifier && model.experiment->is_classifier();
+  if (!is_classifier && (!arguments.data.empty() || !arguments.confusion.empty() ||
+                         arguments.compiled || !arguments.simplifies)) {
+    throw UsageError(fmt::format(
+        "[eval] expected --data, --confusion, --compiled and --no-simplify with a classifier, "
+        "received {}",
+        printable(model.experiment->name)));
+  }
+  if (is_classifier) eval_classifier(arguments, model, common);
+  else if (model.is_automaton()) eval_automaton(arguments, model, common);
   else eval_circuit(arguments, model, common);
   return 0;
 }
@@ -81,7 +90,8 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
 void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
       new_command(root, common, "eval", "Soft and hard loss and accuracy of a model on its task.",
-                  "boolgrad eval runs/add-1/model.safetensors");
+                  "boolgrad eval runs/add-1/model.safetensors\n"
+                  "  boolgrad eval runs/mnist-1/model.safetensors --compiled");
   const auto arguments = std::make_shared<EvalArguments>();
   command->add_option("model", arguments->model, "A model or a checkpoint")
       ->type_name("MODEL")
@@ -91,6 +101,19 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
                    "Fresh starts in each scenario of an automaton, 32 by default; 1 where nothing "
                    "is left to chance")
       ->type_name("N");
+  command
+      ->add_option("--data", arguments->data,
+                   "Samples to judge a classifier by, in place of the test that belongs to it")
+      ->type_name("PATH");
+  command
+      ->add_option("--confusion", arguments->confusion,
+                   "Where to draw how often a classifier takes each class for which; confusion.png "
+                   "beside the model by default")
+      ->type_name("PNG");
+  command->add_flag("--compiled", arguments->compiled,
+                    "Export a classifier as C, compile it with cc, and judge that too");
+  command->add_flag("!--no-simplify", arguments->simplifies,
+                    "Do not count the gates that are left of a classifier once simplified");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };

@@ -22,6 +22,7 @@
 #include "boolgrad/circuit/smallest_form.h"
 #include "boolgrad/circuit/text.h"
 #include "boolgrad/circuit/verilog.h"
+#include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/model_page.h"
 #include "boolgrad/core/text.h"
@@ -85,6 +86,17 @@ Netlist netlist_of(const Model& model) {
   return netlist;
 }
 
+/// Whether what is exported goes from the numbers of a classifier to its class.
+bool has_head(const Model& model, const ExportArguments& arguments) {
+  return model.classifier.has_value() && !arguments.classes;
+}
+
+/// The circuit that is to be written, and the one before it that it was proven equal to.
+struct Forms {
+  Netlist original;
+  Netlist small;
+};
+
 /// For formats that keep tables the fewest tables count; who reads the others splits them up, and
 /// gets gates of two inputs.
 Netlist small_form_of(const Netlist& netlist, const std::string& format) {
@@ -92,12 +104,14 @@ Netlist small_form_of(const Netlist& netlist, const std::string& format) {
   return keeps_tables ? smallest_form(netlist) : simplified(netlist);
 }
 
-Exported verilog_of(const Netlist& netlist, const ExportArguments& arguments) {
+Exported verilog_of(const Netlist& netlist, const Model& model, const ExportArguments& arguments) {
   Verilog verilog;
   if (arguments.pipeline) {
     verilog = to_pipelined_verilog(netlist, *arguments.pipeline);
   } else if (!arguments.size.empty()) {
     verilog = to_verilog_array(netlist, parse_size(arguments.size));
+  } else if (has_head(model, arguments)) {
+    verilog = classifier_verilog(netlist, ports_of(model));
   } else {
     verilog = to_verilog(netlist);
   }
@@ -128,10 +142,29 @@ Exported exported(const Netlist& netlist, const Netlist& original, const Model& 
     const std::string bytes = to_aiger(netlist, ascii ? AigerForm::ascii : AigerForm::binary);
     return {bytes, netlist_from_aiger(bytes, file), ""};
   }
-  if (arguments.format == "c") return {to_c99(netlist), std::nullopt, ""};
+  if (arguments.format == "c") {
+    return {has_head(model, arguments) ? classifier_c99(netlist, ports_of(model)) : to_c99(netlist),
+            std::nullopt, ""};
+  }
   if (arguments.format == "dot") return {to_dot(netlist), std::nullopt, ""};
   if (arguments.format == "html") return page_of(netlist, original, model, arguments);
-  return verilog_of(netlist, arguments);
+  return verilog_of(netlist, model, arguments);
+}
+
+/// The head of a classifier comes on top of its gates once they are simplified and proven: the same
+/// sums on both, so that nobody has to prove adders equal.
+Forms forms_of(const Model& model, const ExportArguments& arguments) {
+  Forms forms{netlist_of(model), {}};
+  if (arguments.classes) forms.original = with_argmax(forms.original, *arguments.classes);
+  forms.small =
+      arguments.as_trained ? forms.original : small_form_of(forms.original, arguments.format);
+  if (!arguments.unproven) expect_equivalent(forms.original, forms.small, "the simplified circuit");
+  // C counts ones in loops of its own.
+  if (has_head(model, arguments) && arguments.format != "c") {
+    forms.original = with_head(forms.original, model.classifier->head);
+    forms.small = with_head(forms.small, model.classifier->head);
+  }
+  return forms;
 }
 
 /// `life.v` becomes `life_tb.v`.
@@ -139,21 +172,15 @@ std::string test_bench_path(const std::filesystem::path& path) {
   return (path.parent_path() / (path.stem().string() + "_tb" + path.extension().string())).string();
 }
 
-void prove(const Netlist& original, const Netlist& netlist, const Exported& result) {
-  expect_equivalent(original, netlist, "the simplified circuit");
-  if (result.read_back) expect_equivalent(original, *result.read_back, "the file's circuit");
-}
-
 int run(const ExportArguments& arguments, const CommonOptions& common) {
   check_usage(arguments);
   const Model model = load_model(arguments.model);
-  Netlist original = netlist_of(model);
-  if (arguments.classes) original = with_argmax(original, *arguments.classes);
-  const Netlist netlist =
-      arguments.as_trained ? original : small_form_of(original, arguments.format);
+  const auto [original, netlist] = forms_of(model, arguments);
   const Exported result = exported(netlist, original, model, arguments);
   // Before anything is written: a file that is there has been proven.
-  if (!arguments.unproven) prove(original, netlist, result);
+  if (!arguments.unproven && result.read_back) {
+    expect_equivalent(netlist, *result.read_back, "the file's circuit");
+  }
   write_file(where, arguments.file, result.content);
   nlohmann::json answer = {{"format", arguments.format},
                            {"file", arguments.file},
@@ -214,7 +241,8 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
   command
       ->add_option("--classes", arguments->classes,
                    "Output the class, in binary digits, in place of the outputs: of so many groups "
-                   "of outputs the one in which most are 1, the first of equal ones")
+                   "of outputs the one in which most are 1, the first of equal ones; a model that "
+                   "was trained to classify does so by itself")
       ->type_name("N");
   command->add_flag("--as-trained", arguments->as_trained, "Every gate as it was trained");
   command->add_flag("--no-proof", arguments->unproven, "Write it without a proof");

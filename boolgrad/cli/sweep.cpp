@@ -70,7 +70,10 @@ void check_arguments(const SweepArguments& arguments) {
 
 Sweep sweep_of(const SweepArguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
-  if (arguments.steps) overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
+  if (arguments.steps) {
+    overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
+    overrides.emplace_back("training.epochs=0");
+  }
   Sweep sweep{
       .experiment = read_experiment(experiment_file("sweep", arguments.experiment), overrides),
       .variations = {},

@@ -17,6 +17,7 @@
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/classifier_learner.h"
 #include "boolgrad/train/inspection.h"
 #include "boolgrad/train/learner.h"
 #include "boolgrad/train/report.h"
@@ -33,7 +34,8 @@ struct TrainArguments {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> epochs;
   std::optional<double> knockout;
-  std::string target;  ///< a picture or bitmap; empty for the experiment's own
+  std::string data;    ///< a folder or file of samples; empty for the experiment's own
+  std::string target;  ///< a picture, bitmap or column; empty for the experiment's own
   std::string memory;  ///< of an automaton's backward; empty for the experiment's own
   std::vector<std::string> overrides;
   std::string device = "cpu";
@@ -44,6 +46,13 @@ struct TrainArguments {
 
 // ---------------------------------------------------------------------------------------------
 // Which experiment
+
+/// An override whose value is a text, whatever it looks like.
+std::string quoted(std::string_view key, std::string_view text) {
+  // A literal text of TOML, in which nothing is special but its end.
+  if (text.find('\'') == std::string_view::npos) return fmt::format("{}='{}'", key, text);
+  return fmt::format("{}={}", key, text);
+}
 
 /// A bitmap brings the size of its grid along; a picture is fitted to the experiment's.
 std::vector<std::string> target_overrides(const std::string& target) {
@@ -57,18 +66,33 @@ std::vector<std::string> target_overrides(const std::string& target) {
   return overrides;
 }
 
-/// What the options of the command line change, as `key=value`. What is set by name goes last, but
-/// for the target, whose grid may be set.
-std::vector<std::string> overrides_of(const TrainArguments& arguments) {
+/// What the options of the command line change in `experiment`, as `key=value`. What is set by name
+/// goes last, but for the target, whose grid may be set.
+std::vector<std::string> overrides_of(const TrainArguments& arguments,
+                                      const Experiment& experiment) {
   std::vector<std::string> overrides;
-  if (!arguments.target.empty()) overrides = target_overrides(arguments.target);
+  const bool is_classifier = experiment.is_classifier();
+  if (!arguments.target.empty() && is_classifier) {
+    overrides.push_back(quoted("data.target", arguments.target));
+  } else if (!arguments.target.empty()) {
+    overrides = target_overrides(arguments.target);
+  }
+  if (!arguments.data.empty()) {
+    overrides.push_back(quoted("data.path", fs::absolute(arguments.data).string()));
+  }
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   if (!arguments.memory.empty()) {
     // In quotes: a plain number of bytes is a text too.
     overrides.push_back(fmt::format("automaton.memory=\"{}\"", arguments.memory));
   }
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
-  if (arguments.steps) overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
+  if (arguments.steps) {
+    overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
+    if (is_classifier) overrides.emplace_back("training.epochs=0");
+  }
+  if (arguments.epochs && is_classifier) {
+    overrides.push_back(fmt::format("training.epochs={}", *arguments.epochs));
+  }
   if (arguments.knockout) {
     overrides.emplace_back("knockout.pattern=random");
     overrides.push_back(fmt::format("knockout.share={}", *arguments.knockout));
@@ -83,10 +107,16 @@ Experiment with_epochs(Experiment experiment, std::int64_t epochs) {
 
 /// Refuses options that the experiment, as it is without them, has no use for.
 void check_use(const TrainArguments& arguments, const Experiment& experiment) {
-  if (!arguments.target.empty() && (!experiment.is_automaton() || experiment.task.kind == "life")) {
+  const bool grows_pattern = experiment.is_automaton() && experiment.task.kind != "life";
+  if (!arguments.target.empty() && !grows_pattern && experiment.task.kind != "csv") {
     throw UsageError(
-        fmt::format("[train] expected --target with an automaton that grows a pattern, received {}",
+        fmt::format("[train] expected --target with an automaton that grows a pattern or with a "
+                    "table, received {}",
                     printable(experiment.name)));
+  }
+  if (!arguments.data.empty() && !experiment.is_classifier()) {
+    throw UsageError(fmt::format("[train] expected --data with samples to learn from, received {}",
+                                 printable(experiment.name)));
   }
   if (!arguments.memory.empty() && !experiment.is_automaton()) {
     throw UsageError(fmt::format("[train] expected --memory with an automaton, received {}",
@@ -96,15 +126,16 @@ void check_use(const TrainArguments& arguments, const Experiment& experiment) {
 
 Experiment experiment_from_file(const TrainArguments& arguments) {
   const fs::path path = experiment_file("train", arguments.experiment);
-  check_use(arguments, read_experiment(path));
-  return read_experiment(path, overrides_of(arguments));
+  const Experiment plain = read_experiment(path);
+  check_use(arguments, plain);
+  return read_experiment(path, overrides_of(arguments, plain));
 }
 
 Experiment experiment_from_checkpoint(const fs::path& folder, const TrainArguments& arguments) {
   const fs::path path = folder / checkpoint_file;
   const Experiment saved = load_checkpoint(path).experiment;
   check_use(arguments, saved);
-  return parse_experiment(to_toml(saved), path.string(), "", "", overrides_of(arguments));
+  return parse_experiment(to_toml(saved), path.string(), "", "", overrides_of(arguments, saved));
 }
 
 Experiment experiment_of(const TrainArguments& arguments) {
@@ -120,7 +151,8 @@ Experiment experiment_of(const TrainArguments& arguments) {
         fmt::format("[train] expected an experiment ({} or a TOML file), received none",
                     fmt::join(built_in_names(), ", ")));
   }
-  return arguments.epochs ? with_epochs(std::move(experiment), *arguments.epochs) : experiment;
+  if (!arguments.epochs || experiment.is_classifier()) return experiment;
+  return with_epochs(std::move(experiment), *arguments.epochs);
 }
 
 fs::path folder_of(const TrainArguments& arguments, const Experiment& experiment) {
@@ -146,6 +178,8 @@ void check_arguments(const TrainArguments& arguments) {
 void print_setting(const TrainArguments& arguments, const Experiment& experiment,
                    const Learner& learner) {
   const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
+  const auto* classifier = dynamic_cast<const ClassifierLearner*>(&learner);
+  if (classifier != nullptr) print_samples(*classifier);
   if (automaton == nullptr) return;
   if (!arguments.target.empty()) print_target(experiment, *automaton);
   print_memory(*automaton);
@@ -161,8 +195,9 @@ Plots plots_of(const Experiment& experiment, const RunReport& report) {
 
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
-  const Experiment experiment = experiment_of(arguments);
-  const std::unique_ptr<Learner> learner = make_learner(experiment);
+  const Experiment asked = experiment_of(arguments);
+  const std::unique_ptr<Learner> learner = make_learner(asked);
+  const Experiment experiment = with_epochs_in_steps(asked, *learner);
   RunOptions options;
   options.folder = folder_of(arguments, experiment);
   options.device = arguments.device;
@@ -186,7 +221,9 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
 void add_train(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(root, common, "train",
                                   "Trains an experiment: a built-in one by name or a TOML file.",
-                                  "boolgrad train add --seed 2 --knockout 0.1");
+                                  "boolgrad train add --seed 2 --knockout 0.1\n"
+                                  "  boolgrad train fashion-mnist --epochs 5\n"
+                                  "  boolgrad train table --data iris.csv --target species");
   const auto arguments = std::make_shared<TrainArguments>();
   command->add_option("experiment", arguments->experiment, "A built-in experiment or a TOML file")
       ->type_name("EXPERIMENT");
@@ -200,9 +237,15 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
                    "Share of the hidden gates to switch off half-way")
       ->type_name("SHARE");
   command
-      ->add_option("--target", arguments->target,
-                   "Pattern that an automaton is to grow: a PNG, or a bitmap as text (.txt)")
-      ->type_name("FILE");
+      ->add_option("--data", arguments->data,
+                   "Samples to learn from: a folder with IDX, CIFAR-10 or NPY files, or a CSV file")
+      ->type_name("PATH");
+  command
+      ->add_option(
+          "--target", arguments->target,
+          "Pattern that an automaton is to grow: a PNG, or a bitmap as text (.txt); or the "
+          "column of a table that is to be learned")
+      ->type_name("FILE|COLUMN");
   command
       ->add_option("--memory", arguments->memory,
                    "Most that the backward of an automaton may keep, as in 200MB")

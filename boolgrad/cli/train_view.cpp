@@ -23,8 +23,11 @@ std::string percent(double share) {
 std::string ending_text(const RunReport& report) {
   switch (report.ending) {
     case Ending::solved: return "solved";
-    case Ending::finished: return report.last.evaluation.solved() ? "solved" : "not solved";
+    case Ending::finished:
+      if (report.best) return "done";
+      return report.last.evaluation.solved() ? "solved" : "not solved";
     case Ending::stopped: return "stopped";
+    case Ending::waited: return "no better model for a while,";
   }
   return "";
 }
@@ -44,6 +47,36 @@ std::string cases_text(const Experiment& experiment, const Learner& learner) {
 bool has_picture(const Learner& learner) {
   const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
   return automaton != nullptr && !automaton->task().starts.defined();
+}
+
+void print_best(const LogEntry& best, const Learner& learner) {
+  const auto& classifier = dynamic_cast<const ClassifierLearner&>(learner);
+  const bool is_apart = classifier.samples().validation.count() > 0;
+  fmt::print("  best model     of step {}, on {} samples {}\n", best.step,
+             classifier.judged().count(), is_apart ? "kept for validation" : "it learned from");
+  fmt::print("  soft loss      {:.6g}\n", best.evaluation.soft_loss);
+  fmt::print("  soft accuracy  {:.2f} %\n", 100 * best.evaluation.soft_accuracy);
+  fmt::print("  hard accuracy  {:.2f} %\n", 100 * best.evaluation.hard_accuracy);
+}
+
+void print_losses(const Experiment& experiment, const Learner& learner,
+                  const Evaluation& evaluation) {
+  fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
+  fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
+  fmt::print("  hard accuracy  {} of {}, {} of bits\n", percent(evaluation.hard_accuracy),
+             cases_text(experiment, learner), percent(evaluation.bit_accuracy));
+}
+
+void print_files(const RunReport& report, const Plots& plots) {
+  if (report.last.masked > 0) fmt::print("  switched off   {}\n", report.last.masked);
+  if (report.ending == Ending::stopped) {
+    const std::string folder = report.checkpoint.parent_path().string();
+    fmt::print("  checkpoint     {}\n  to go on       boolgrad train --resume {}\n",
+               report.checkpoint.string(), folder);
+  } else {
+    fmt::print("  model          {}\n", report.model.string());
+  }
+  fmt::print("  plots          {}, {}\n", plots.losses.string(), plots.gates.filename().string());
 }
 
 }  // namespace
@@ -78,6 +111,22 @@ TrainView::TrainView(const Experiment& experiment, const Learner& learner, bool 
   if (!animation_->live()) animation_.reset();
 }
 
+void print_samples(const ClassifierLearner& learner) {
+  const TrainingSamples& samples = learner.samples();
+  const Classifier classifier = learner.classifier();
+  fmt::print("samples {} to learn from, {}\n", samples.train.count(),
+             samples.validation.count() > 0
+                 ? fmt::format("{} others to judge by", samples.validation.count())
+                 : std::string("judged by the same"));
+  std::int64_t gates = 0;
+  for (const LogicLayer& layer : learner.network().layers()) gates += layer.wiring->gates();
+  fmt::print("network {} bits of {} features, {} gates, {}\n", classifier.thresholds.bits(),
+             classifier.thresholds.features(), gates,
+             classifier.head.kind == HeadKind::regression
+                 ? std::string("a value")
+                 : fmt::format("{} classes", classifier.head.classes));
+}
+
 std::string TrainView::status(std::int64_t steps, const LogEntry& last) const {
   const std::int64_t total = experiment_.training.steps;
   std::string text;
@@ -86,6 +135,11 @@ std::string TrainView::status(std::int64_t steps, const LogEntry& last) const {
   }
   if (experiment_.is_automaton() || steps_per_epoch_ > 1) {
     text += fmt::format("step {}/{} ", steps, total);
+  }
+  if (experiment_.is_classifier()) {
+    return text + fmt::format("loss {:.3g} accuracy soft {} hard {}", last.evaluation.soft_loss,
+                              percent(last.evaluation.soft_accuracy),
+                              percent(last.evaluation.hard_accuracy));
   }
   return text + fmt::format("soft {:.2g} hard {:.0f} accuracy {}", last.evaluation.soft_loss,
                             last.evaluation.hard_loss, percent(last.evaluation.hard_accuracy));
@@ -115,29 +169,20 @@ void print_summary(const Experiment& experiment, const Learner& learner, const R
   const Evaluation& evaluation = report.last.evaluation;
   fmt::print("{} (seed {}): {} after {} steps, {:.1f} s\n", printable(experiment.name),
              experiment.seed, ending_text(report), report.last.step, report.last.seconds);
-  fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
-  fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
-  fmt::print("  hard accuracy  {} of {}, {} of bits\n", percent(evaluation.hard_accuracy),
-             cases_text(experiment, learner), percent(evaluation.bit_accuracy));
-  if (report.last.masked > 0) fmt::print("  switched off   {}\n", report.last.masked);
-  if (report.ending == Ending::stopped) {
-    const std::string folder = report.checkpoint.parent_path().string();
-    fmt::print("  checkpoint     {}\n  to go on       boolgrad train --resume {}\n",
-               report.checkpoint.string(), folder);
-  } else {
-    fmt::print("  model          {}\n", report.model.string());
-  }
-  fmt::print("  plots          {}, {}\n", plots.losses.string(), plots.gates.filename().string());
+  if (report.best) print_best(*report.best, learner);
+  else print_losses(experiment, learner, evaluation);
+  print_files(report, plots);
 }
 
 nlohmann::json train_json(const Experiment& experiment, const RunReport& report,
                           const Plots& plots) {
-  const Evaluation& evaluation = report.last.evaluation;
+  const Evaluation& evaluation = report.best ? report.best->evaluation : report.last.evaluation;
   const bool stopped = report.ending == Ending::stopped;
   return {{"experiment", experiment.name},
           {"seed", experiment.seed},
           {"steps", report.last.step},
           {"soft_loss", evaluation.soft_loss},
+          {"soft_accuracy", evaluation.soft_accuracy},
           {"hard_loss", evaluation.hard_loss},
           {"hard_accuracy", evaluation.hard_accuracy},
           {"bit_accuracy", evaluation.bit_accuracy},

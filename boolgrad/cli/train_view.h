@@ -8,6 +8,7 @@
 #include "boolgrad/core/progress.h"
 #include "boolgrad/picture/terminal.h"
 #include "boolgrad/train/automaton_learner.h"
+#include "boolgrad/train/classifier_learner.h"
 #include "boolgrad/train/learner.h"
 #include "boolgrad/train/report.h"
 #include "boolgrad/train/run.h"
@@ -16,6 +17,9 @@ namespace boolgrad::cli {
 
 /// The pattern that is to be learned, on the grid of the automaton.
 void print_target(const Experiment& experiment, const AutomatonLearner& learner);
+
+/// The samples of a classifier and what becomes of them.
+void print_samples(const ClassifierLearner& learner);
 
 /// What the backward of an automaton keeps, and what else it could.
 void print_memory(const AutomatonLearner& learner);

@@ -44,4 +44,16 @@ struct BarChart {
 /// has no bar.
 void save_bar_chart(const std::filesystem::path& path, const BarChart& chart);
 
+struct MatrixChart {
+  std::string title;
+  std::string row_label;                    ///< what rows are
+  std::string column_label;                 ///< what columns are
+  std::vector<std::string> labels;          ///< 1 to 64, of rows and columns
+  std::vector<std::vector<double>> values;  ///< 0 or more, a row a label
+};
+
+/// Draws a square for each value, the darker the larger its share of its row: blue on the diagonal
+/// and red elsewhere.
+void save_matrix_chart(const std::filesystem::path& path, const MatrixChart& chart);
+
 }  // namespace boolgrad

@@ -28,6 +28,19 @@ double seconds_in(const TensorFile& file) {
   return std::isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
+Classifier classifier_of(const TensorFile& file, const LogicNetwork& network,
+                         const std::filesystem::path& path) {
+  Classifier classifier = Classifier::from_file(file);
+  const std::int64_t groups = classifier.head.groups();
+  if (classifier.thresholds.bits() != network.inputs() || groups < 1 ||
+      network.outputs() % groups != 0) {
+    fail("classifier",
+         "{}: expected a network of {} inputs and a multiple of {} outputs, received {} and {}",
+         path.string(), classifier.thresholds.bits(), groups, network.inputs(), network.outputs());
+  }
+  return classifier;
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
@@ -56,7 +69,9 @@ void save_model(const std::filesystem::path& path, const Experiment& experiment,
 Model load_model(const std::filesystem::path& path) {
   const TensorFile file = load_safetensors(path);
   if (Rule::is_in(file)) return {experiment_in(file, path), Rule::from_file(file)};
-  return {experiment_in(file, path), LogicNetwork::from_file(file)};
+  Model model{experiment_in(file, path), LogicNetwork::from_file(file)};
+  if (Classifier::is_in(file)) model.classifier = classifier_of(file, model.network(), path);
+  return model;
 }
 
 }  // namespace boolgrad

@@ -9,6 +9,7 @@
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/tensor/safetensors.h"
+#include "boolgrad/train/classifier.h"
 #include "boolgrad/train/experiment.h"
 
 namespace boolgrad {
@@ -27,6 +28,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path);
 struct Model {
   std::optional<Experiment> experiment;
   std::variant<LogicNetwork, Rule> trained;
+  std::optional<Classifier> classifier = std::nullopt;  ///< what makes a network one
 
   bool is_automaton() const { return std::holds_alternative<Rule>(trained); }
   /// The one that it is; the other throws.

@@ -1,11 +1,8 @@
 #include "boolgrad/train/circuit_learner.h"
 
-#include <numeric>
 #include <utility>
 
-#include "boolgrad/core/random.h"
 #include "boolgrad/train/problem.h"
-#include "boolgrad/train/streams.h"
 
 namespace boolgrad {
 namespace {
@@ -36,7 +33,8 @@ CircuitLearner::CircuitLearner(const Experiment& experiment)
 CircuitLearner::CircuitLearner(const Experiment& experiment, const BooleanTask& task)
     : experiment_(experiment),
       network_(make_network(experiment, task)),
-      cases_(task, experiment.network.dtype) {}
+      cases_(task, experiment.network.dtype),
+      order_(cases_.inputs.shape()[1], batch_size(), static_cast<std::uint64_t>(experiment.seed)) {}
 
 Tensor CircuitLearner::loss(std::int64_t step) {
   const Batch now = batch(step);
@@ -65,40 +63,15 @@ std::int64_t CircuitLearner::batch_size() const {
   return size == 0 || size >= count ? count : size;
 }
 
-// Position p of the run is place p mod cases in the order of epoch p / cases.
 std::vector<std::int64_t> CircuitLearner::picked(std::int64_t step) {
-  const std::int64_t count = cases_.inputs.shape()[1];
-  const std::int64_t size = batch_size();
-  if (size == count) return {};
-  std::vector<std::int64_t> picked;
-  for (std::int64_t p = step * size; p < (step + 1) * size; ++p) {
-    if (p / count != epoch_) {
-      epoch_ = p / count;
-      order_ = epoch_order(count, epoch_, static_cast<std::uint64_t>(experiment_.seed));
-    }
-    picked.push_back(order_[static_cast<std::size_t>(p % count)]);
-  }
-  return picked;
+  if (batch_size() == cases_.inputs.shape()[1]) return {};
+  return order_.picked(step);
 }
 
 CircuitLearner::Batch CircuitLearner::batch(std::int64_t step) {
   const std::vector<std::int64_t> now = picked(step);
   if (now.empty()) return {cases_.inputs, cases_.targets};
   return {columns(cases_.inputs, now), columns(cases_.targets, now)};
-}
-
-std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(cases));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size(); i > 1; --i) {
-    const std::uint64_t j = random_below({.seed = seed,
-                                          .stream = batch_stream,
-                                          .step = static_cast<std::uint32_t>(epoch),
-                                          .index = i},
-                                         i);
-    std::swap(order[i - 1], order[j]);
-  }
-  return order;
 }
 
 }  // namespace boolgrad

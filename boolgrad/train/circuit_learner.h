@@ -3,6 +3,7 @@
 
 #include "boolgrad/data/boolean_task.h"
 #include "boolgrad/logic/network.h"
+#include "boolgrad/train/batch_order.h"
 #include "boolgrad/train/learner.h"
 
 namespace boolgrad {
@@ -45,11 +46,7 @@ class CircuitLearner : public Learner {
   Experiment experiment_;
   LogicNetwork network_;
   Cases cases_;
-  std::int64_t epoch_ = -1;  ///< the one that `order_` belongs to
-  std::vector<std::int64_t> order_;
+  BatchOrder order_;
 };
-
-/// The order in which an epoch goes through `cases` cases.
-std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed);
 
 }  // namespace boolgrad

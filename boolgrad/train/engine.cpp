@@ -3,6 +3,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/train/cuda_automaton_engine.h"
 #include "boolgrad/train/cuda_circuit_engine.h"
+#include "boolgrad/train/cuda_classifier_engine.h"
 #include "boolgrad/train/host_engine.h"
 
 namespace boolgrad {
@@ -20,6 +21,10 @@ std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment&
   if (device == "cuda" && experiment.is_automaton()) {
     return std::make_unique<CudaAutomatonEngine>(experiment,
                                                  dynamic_cast<AutomatonLearner&>(learner));
+  }
+  if (device == "cuda" && experiment.is_classifier()) {
+    return std::make_unique<CudaClassifierEngine>(experiment,
+                                                  dynamic_cast<ClassifierLearner&>(learner));
   }
   if (device == "cuda") {
     return std::make_unique<CudaCircuitEngine>(experiment, dynamic_cast<CircuitLearner&>(learner));

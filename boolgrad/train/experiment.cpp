@@ -218,7 +218,22 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
   }
 }
 
+void check_training(const Experiment& experiment, const std::string& source) {
+  const TrainingOptions& training = experiment.training;
+  if (!experiment.is_classifier() && training.log_every == 0) {
+    fail(where, "{}: expected training.log_every of at least 1 without epochs, received 0", source);
+  }
+  if (!experiment.is_classifier() && training.epochs != 0) {
+    fail(where, "{}: expected training.epochs with samples only, received {}", source,
+         training.epochs);
+  }
+  if (experiment.is_classifier() && experiment.hardening.kind != HardeningKind::none) {
+    fail(where, "{}: expected hardening of automata only, received one of a classifier", source);
+  }
+}
+
 void check(const Experiment& experiment, const std::string& source) {
+  check_training(experiment, source);
   if (experiment.is_automaton()) check_automaton(experiment, source);
   check_curriculum(experiment, source);
   check_search(experiment, source);
@@ -246,6 +261,10 @@ bool Experiment::is_automaton() const {
   return std::ranges::find(automaton_task_names, task.kind) != automaton_task_names.end();
 }
 
+bool Experiment::is_classifier() const {
+  return std::ranges::find(data_task_names, task.kind) != data_task_names.end();
+}
+
 std::int64_t Experiment::knockout_step() const {
   if (knockout.pattern == KnockoutPattern::none) return -1;
   const double step = std::floor(knockout.at * static_cast<double>(training.steps));
@@ -258,11 +277,12 @@ Experiment parse_experiment(std::string_view text, const std::string& source,
   Experiment experiment;
   experiment.name = name;
   read_table(experiment, parse(text, source), "", source);
-  if (!experiment.task.file.empty()) {
-    experiment.task.file = (folder / experiment.task.file).lexically_normal().string();
+  for (std::string* file : {&experiment.task.file, &experiment.data.path}) {
+    if (!file->empty()) *file = (folder / *file).lexically_normal().string();
   }
   for (const std::string& one : overrides) apply_override(experiment, one, "--set");
   make_absolute(experiment.task.file);
+  make_absolute(experiment.data.path);
   check(experiment, source);
   return experiment;
 }
@@ -271,6 +291,7 @@ Experiment with_overrides(Experiment experiment, std::span<const std::string> ov
                           const std::string& source) {
   for (const std::string& one : overrides) apply_override(experiment, one, source);
   make_absolute(experiment.task.file);
+  make_absolute(experiment.data.path);
   check(experiment, source);
   return experiment;
 }
@@ -303,9 +324,15 @@ std::vector<std::string> experiment_keys() {
 }
 
 void check_resumable(const Experiment& saved, const Experiment& wanted, const std::string& source) {
-  constexpr std::array free = {
-      "training.steps",          "training.log_every",        "training.checkpoint_every",
-      "training.diagnose_every", "training.stop_when_solved", "automaton.memory"};
+  constexpr std::array free = {"training.steps",
+                               "training.epochs",
+                               "training.log_every",
+                               "training.checkpoint_every",
+                               "training.diagnose_every",
+                               "training.stop_when_solved",
+                               "training.patience",
+                               "automaton.memory",
+                               "data.path"};
   for (const ExperimentKey& key : experiment_key_table()) {
     if (std::ranges::find(free, key.path) != free.end()) continue;
     const std::string before = key.write(saved);

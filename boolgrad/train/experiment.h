@@ -1,6 +1,7 @@
 // An experiment: everything that decides what a run computes, read from a TOML file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/data/binarisation.h"
+#include "boolgrad/logic/head.h"
 #include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/tensor/dtype.h"
@@ -18,7 +21,7 @@ namespace boolgrad {
 
 struct TaskOptions {
   /// For circuits one of `boolean_task_names` or `table`; for automata `life`, `checkerboard` or
-  /// `picture`.
+  /// `picture`; for classifiers one of `data_task_names`.
   std::string kind = "copy";
   std::int64_t bits = 8;  ///< inputs of a Boolean task
   /// For `table` a CSV file, for `picture` a PNG or a text bitmap; beside the experiment if
@@ -26,6 +29,34 @@ struct TaskOptions {
   std::string file;
   std::int64_t outputs = 0;  ///< for `table`: how many of the last columns are outputs
   std::int64_t square = 2;   ///< for `checkerboard`: cells along the side of a square
+};
+
+/// Tasks that are learned from samples: `idx` and `cifar10` are pictures in a folder, `npy` arrays
+/// in one, `csv` a file; the MONK's problems need none.
+inline constexpr std::array<std::string_view, 7> data_task_names = {
+    "idx", "cifar10", "npy", "csv", "monk1", "monk2", "monk3"};
+
+/// The samples of a classifier.
+struct DataOptions {
+  std::string path;        ///< the folder, or for `csv` the file
+  std::string target;      ///< for `csv`: the column to learn; empty for the last
+  std::string categories;  ///< for `csv`: columns of names that are numbers, as in `size,month`
+  double validation = 0;   ///< share of the training samples that training is judged by; 0: all
+  double test = 0;         ///< for `csv`: share of the file that is kept for the test
+  std::int64_t limit = 0;  ///< training samples at most; 0: all
+};
+
+struct BinariseOptions {
+  BinarisationOptions levels;
+  bool learn = false;  ///< move the levels too
+  double width = 0.1;  ///< of the sigmoid that their gradient is taken from, in ranges
+};
+
+struct HeadOptions {
+  HeadKind kind = HeadKind::classes;
+  std::int64_t outputs =
+      1000;  ///< gates of the last layer, rounded up to a multiple of the classes
+  double temperature = 10;
 };
 
 /// The state that an automaton starts from.
@@ -76,6 +107,8 @@ enum class LossKind : std::uint8_t { squares, l4, bce, focal };
 
 struct TrainingOptions {
   std::int64_t steps = 1000;
+  std::int64_t epochs =
+      0;  ///< for classifiers: passes over the training samples, in place of steps
   double learning_rate = 0.05;
   ScheduleKind schedule = ScheduleKind::constant;
   std::int64_t warm_up = 0;
@@ -95,6 +128,10 @@ struct TrainingOptions {
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
   std::int64_t diagnose_every = 0;      ///< updates between diagnoses of the layers; 0: none
   bool stop_when_solved = true;
+  // For classifiers.
+  double label_smoothing = 0;
+  std::int64_t shift = 0;     ///< pixels by which pictures are moved at most, drawn for every use
+  std::int64_t patience = 0;  ///< lines logged without a better model after which it ends; 0: never
 };
 
 /// Stages of an automaton that come before its own sizes: stage i lasts until update `until[i]`.
@@ -145,6 +182,9 @@ struct Experiment {
   std::string name;
   std::int64_t seed = 1;
   TaskOptions task;
+  DataOptions data;
+  BinariseOptions binarise;
+  HeadOptions head;
   AutomatonOptions automaton;
   NetworkOptions network;
   TrainingOptions training;
@@ -154,6 +194,7 @@ struct Experiment {
   SearchOptions search;
 
   bool is_automaton() const;
+  bool is_classifier() const;
 
   /// The step before which the knockout happens; -1 where there is none.
   std::int64_t knockout_step() const;

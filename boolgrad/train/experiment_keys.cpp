@@ -194,6 +194,7 @@ std::vector<std::string> task_kinds() {
   std::vector<std::string> kinds = boolean_task_names();
   kinds.emplace_back("table");
   for (const std::string_view kind : automaton_task_names) kinds.emplace_back(kind);
+  for (const std::string_view kind : data_task_names) kinds.emplace_back(kind);
   return kinds;
 }
 
@@ -215,6 +216,27 @@ std::vector<ExperimentKey> make_table() {
       integer("task.outputs", BOOLGRAD_AT(task.outputs), 0),
       integer("task.square", BOOLGRAD_AT(task.square), 1, most_side),
 
+      text("data.path", BOOLGRAD_AT(data.path)),
+      text("data.target", BOOLGRAD_AT(data.target)),
+      text("data.categories", BOOLGRAD_AT(data.categories)),
+      below_one("data.validation", BOOLGRAD_AT(data.validation)),
+      below_one("data.test", BOOLGRAD_AT(data.test)),
+      integer("data.limit", BOOLGRAD_AT(data.limit), 0),
+
+      named<BinarisationKind>(
+          "binarise.kind", BOOLGRAD_AT(binarise.levels.kind),
+          {BinarisationKind::threshold, BinarisationKind::uniform, BinarisationKind::quantile}),
+      below_one("binarise.threshold", BOOLGRAD_AT(binarise.levels.threshold)),
+      integer("binarise.levels", BOOLGRAD_AT(binarise.levels.levels), 1, 255),
+      below_one("binarise.least", BOOLGRAD_AT(binarise.levels.least)),
+      flag("binarise.learn", BOOLGRAD_AT(binarise.learn)),
+      positive("binarise.width", BOOLGRAD_AT(binarise.width)),
+
+      named<HeadKind>("head.kind", BOOLGRAD_AT(head.kind),
+                      {HeadKind::classes, HeadKind::binary, HeadKind::regression}),
+      integer("head.outputs", BOOLGRAD_AT(head.outputs), 1, most_gates),
+      positive("head.temperature", BOOLGRAD_AT(head.temperature)),
+
       named<Parametrisation>("network.parametrisation", BOOLGRAD_AT(network.parametrisation),
                              {Parametrisation::softmax16, Parametrisation::sigmoid}),
       named<DType>("network.dtype", BOOLGRAD_AT(network.dtype), {DType::float32, DType::float64}),
@@ -232,6 +254,7 @@ std::vector<ExperimentKey> make_table() {
       non_negative("network.init_strength", BOOLGRAD_AT(network.init_strength)),
 
       integer("training.steps", BOOLGRAD_AT(training.steps), 1, most_steps),
+      integer("training.epochs", BOOLGRAD_AT(training.epochs), 0, most_steps),
       positive("training.learning_rate", BOOLGRAD_AT(training.learning_rate)),
       named<ScheduleKind>(
           "training.schedule", BOOLGRAD_AT(training.schedule),
@@ -253,10 +276,13 @@ std::vector<ExperimentKey> make_table() {
                         {"focal", LossKind::focal}}),
       non_negative("training.focal_gamma", BOOLGRAD_AT(training.focal_gamma)),
       integer("training.batch", BOOLGRAD_AT(training.batch), 0),
-      integer("training.log_every", BOOLGRAD_AT(training.log_every), 1),
+      integer("training.log_every", BOOLGRAD_AT(training.log_every), 0),
       integer("training.checkpoint_every", BOOLGRAD_AT(training.checkpoint_every), 0),
       integer("training.diagnose_every", BOOLGRAD_AT(training.diagnose_every), 0),
       flag("training.stop_when_solved", BOOLGRAD_AT(training.stop_when_solved)),
+      below_one("training.label_smoothing", BOOLGRAD_AT(training.label_smoothing)),
+      integer("training.shift", BOOLGRAD_AT(training.shift), 0, 255),
+      integer("training.patience", BOOLGRAD_AT(training.patience), 0),
 
       integer("automaton.channels", BOOLGRAD_AT(automaton.channels), 1, most_channels),
       integer("automaton.kernels", BOOLGRAD_AT(automaton.kernels), 1, most_channels),

@@ -2,12 +2,23 @@
 
 #include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/circuit_learner.h"
+#include "boolgrad/train/classifier_learner.h"
 
 namespace boolgrad {
 
 std::unique_ptr<Learner> make_learner(const Experiment& experiment) {
   if (experiment.is_automaton()) return std::make_unique<AutomatonLearner>(experiment);
+  if (experiment.is_classifier()) return std::make_unique<ClassifierLearner>(experiment);
   return std::make_unique<CircuitLearner>(experiment);
+}
+
+Experiment with_epochs_in_steps(Experiment experiment, const Learner& learner) {
+  if (!experiment.is_classifier()) return experiment;
+  TrainingOptions& training = experiment.training;
+  if (training.epochs > 0) training.steps = training.epochs * learner.steps_per_epoch();
+  training.epochs = 0;
+  if (training.log_every == 0) training.log_every = learner.steps_per_epoch();
+  return experiment;
 }
 
 }  // namespace boolgrad

@@ -75,4 +75,9 @@ class Learner {
 /// The learner that an experiment describes.
 std::unique_ptr<Learner> make_learner(const Experiment& experiment);
 
+/// The experiment of a classifier with its epochs counted in steps of `learner`: those to train,
+/// and those between two lines logged where they are 0. Any other stays as it is, and so does one
+/// that has been counted.
+Experiment with_epochs_in_steps(Experiment experiment, const Learner& learner);
+
 }  // namespace boolgrad

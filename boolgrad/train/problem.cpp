@@ -59,12 +59,16 @@ BooleanTask make_task(const Experiment& experiment) {
 }
 
 LogicNetwork make_network(const Experiment& experiment, const BooleanTask& task) {
+  return make_network(experiment, task.input_count(), task.output_count());
+}
+
+LogicNetwork make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs) {
   const NetworkOptions& options = experiment.network;
-  LogicNetwork network(task.input_count(), options.parametrisation, options.dtype);
+  LogicNetwork network(inputs, options.parametrisation, options.dtype);
   for (std::size_t layer = 0; layer <= options.hidden.size(); ++layer) {
     const bool is_last = layer == options.hidden.size();
     const WiringSize size{.inputs = network.outputs(),
-                          .gates = is_last ? task.output_count() : options.hidden[layer],
+                          .gates = is_last ? outputs : options.hidden[layer],
                           .arity = static_cast<int>(of_layer(options.arity, layer)),
                           .group_size = of_layer(options.group_size, layer)};
     const auto index = static_cast<std::uint32_t>(layer);

@@ -14,6 +14,7 @@ namespace boolgrad {
 BooleanTask make_task(const Experiment& experiment);
 
 /// The network that `experiment` starts from: wired and initialised from its seed.
+LogicNetwork make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs);
 LogicNetwork make_network(const Experiment& experiment, const BooleanTask& task);
 
 /// The same for an automaton: its task and the rule that it starts from.

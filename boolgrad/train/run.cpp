@@ -9,6 +9,7 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/train/best_model.h"
 #include "boolgrad/train/checkpoint.h"
 #include "boolgrad/train/trainer.h"
 
@@ -30,10 +31,15 @@ class Run {
     while (!ending_) advance();
     save();
     if (*ending_ != Ending::stopped) polish();
-    RunReport report{.ending = *ending_, .last = last_, .checkpoint = checkpoint_, .model = {}};
+    RunReport report{.ending = *ending_,
+                     .last = last_,
+                     .best = best_.entry(),
+                     .checkpoint = checkpoint_,
+                     .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
-      save_model(report.model, experiment_, trainer_.learner().to_file());
+      save_model(report.model, experiment_,
+                 best_.entry() ? best_.model() : trainer_.learner().to_file());
     }
     return report;
   }
@@ -52,6 +58,7 @@ class Run {
       const Checkpoint saved = load_checkpoint(checkpoint_);
       check_resumable(saved.experiment, experiment_, checkpoint_.string());
       trainer_.restore(saved.state, checkpoint_.string());
+      best_.load(saved.state);
       seconds_before_ = saved.seconds;
       metrics_ = MetricsLog::resume(metrics_path, trainer_.steps());
       observe();
@@ -72,6 +79,7 @@ class Run {
     const bool last = trainer_.steps() == training().steps;
     if (is_log_point() || stop || last) log();
     if (is_log_point() || last) end_if_solved();
+    if (training().patience > 0 && best_.lines_since() >= training().patience) end(Ending::waited);
     if (last) end(Ending::finished);
     if (stop) end(Ending::stopped);
     if (is_checkpoint_point() && !ending_) save();
@@ -125,6 +133,9 @@ class Run {
     if (is_diagnosis_point()) last_.layers = trainer_.diagnose();
     metrics_->write(last_);
     last_.layers.clear();
+    if (!experiment_.is_classifier()) return;
+    best_.consider(last_, trainer_.learner());
+    best_.save(good_.state);
   }
 
   /// Evaluates the network as it is now and keeps its state if that went well.
@@ -138,6 +149,7 @@ class Run {
       give_up(trainer_.steps(), last_.evaluation.soft_loss);
     }
     good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
+    best_.save(good_.state);
     good_step_ = trainer_.steps();
   }
 
@@ -181,6 +193,7 @@ class Run {
   Checkpoint good_;  ///< of the last step that was looked at
   std::int64_t good_step_ = -1;
   std::optional<Ending> ending_;
+  BestModel best_;  ///< of classifiers
   Clock::time_point start_ = Clock::now();
   double seconds_before_ = 0;
 };
@@ -198,6 +211,10 @@ void make_run_folder(const std::filesystem::path& folder) {
 }
 
 RunReport run_experiment(const Experiment& experiment, const RunOptions& options) {
+  const bool counts_epochs = experiment.training.epochs > 0 || experiment.training.log_every == 0;
+  if (experiment.is_classifier() && counts_epochs) {
+    return run_experiment(with_epochs_in_steps(experiment, *make_learner(experiment)), options);
+  }
   return Run(experiment, options).go();
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "boolgrad/train/experiment.h"
@@ -30,11 +31,13 @@ enum class Ending : std::uint8_t {
   solved,    ///< no wrong bit left, and the experiment stops then
   finished,  ///< all steps taken
   stopped,   ///< asked to
+  waited,    ///< of a classifier: no better model for as long as the experiment waits
 };
 
 struct RunReport {
   Ending ending = Ending::finished;
   LogEntry last;
+  std::optional<LogEntry> best;  ///< of a classifier: the line of the model that is saved
   std::filesystem::path checkpoint;
   std::filesystem::path model;  ///< empty where the run was stopped
 };
@@ -43,7 +46,9 @@ struct RunReport {
 /// it.
 void make_run_folder(const std::filesystem::path& folder);
 
-/// Trains `experiment` in the folder, which is made if it is not there.
+/// Trains `experiment` in the folder, which is made if it is not there. Of a classifier the best
+/// model that was logged is kept: that with the highest hard accuracy, of equal ones with the
+/// lowest soft loss.
 ///
 /// The state of the last step that was logged with a finite loss is kept: when a loss or gradient
 /// is not finite, that state is written as the checkpoint, and the error names the step.

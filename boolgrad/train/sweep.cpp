@@ -189,7 +189,8 @@ std::int64_t first_right_step(const Experiment& experiment, const fs::path& metr
   std::int64_t first = last;
   bool right = false;
   for (const LoggedLoss& logged : read_losses(metrics)) {
-    const bool planned = logged.step % log_every == 0 || logged.step == last ||
+    // Of classifiers 0 stands for an epoch: every line counts.
+    const bool planned = log_every == 0 || logged.step % log_every == 0 || logged.step == last ||
                          (checkpoint_every > 0 && logged.step % checkpoint_every == 0);
     if (!planned) continue;
     if (logged.hard == 0 && !right) first = logged.step;

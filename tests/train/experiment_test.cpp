@@ -128,7 +128,9 @@ TEST(Experiment, SaysWhatAKeyMustBe) {
   refuses("seed = -1", "my.toml: expected seed to be an integer of at least 0, received -1");
   refuses("[task]\nkind = 'divide'",
           "my.toml: expected task.kind to be multiply, add, and, xor, parity, reverse, copy, gray, "
-          "popcount, table, life, checkerboard or picture, received 'divide'");
+          "popcount, table, life, checkerboard, picture, idx, cifar10, npy, csv, monk1, monk2 or "
+          "monk3, "
+          "received 'divide'");
   refuses("[seed]\nx = 1",
           "my.toml: expected seed to be an integer of at least 0, received a table");
   refuses("[knockout]\nshare = 2",
@@ -221,8 +223,10 @@ TEST(BuiltInExperiments, AreReadable) {
     names.push_back(entry.path().stem().string());
   }
   for (const char* wanted :
-       {"multiply", "add", "and", "xor", "parity", "reverse", "copy", "gray", "popcount", "life",
-        "checkerboard", "checkerboard-async", "lizard", "letter-g"}) {
+       {"multiply",      "add",      "and",      "xor",   "parity",       "reverse",
+        "copy",          "gray",     "popcount", "life",  "checkerboard", "checkerboard-async",
+        "lizard",        "letter-g", "monk1",    "monk2", "monk3",        "mnist",
+        "fashion-mnist", "table"}) {
     EXPECT_NE(std::ranges::find(names, wanted), names.end()) << wanted;
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
+#include "boolgrad/train/batch_order.h"
 #include "boolgrad/train/circuit_learner.h"
 #include "boolgrad/train/problem.h"
 #include "tests/support/messages.h"

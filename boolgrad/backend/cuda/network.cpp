@@ -261,6 +261,7 @@ struct Network::State {
   DeviceArray<float> logits, masks, input_mask, coefficients, sums, gradients, loss;
   DeviceArray<float> data, targets;
   DeviceArray<int> labels;
+  std::vector<std::int32_t> host_labels;
   DeviceArray<float> x, scores, slot_scratch;
   std::vector<DeviceArray<float>> y;
   DeviceArray<float> g[2];
@@ -295,6 +296,8 @@ struct Network::State {
   std::size_t evaluation_samples() const;
   void evaluate_soft(NetworkScore& score);
   DeviceArray<std::uint32_t> hard_bits();
+  /// Of the cases from the first on.
+  std::int64_t wrong_classes(const std::vector<int>& predicted, std::size_t first) const;
 
   std::vector<Tensor> in_layers(const DeviceArray<float>& flat) const;
   void from_layers(std::span<const Tensor> tensors, DeviceArray<float>& flat) const;
@@ -429,7 +432,9 @@ LossCode Network::State::loss_code() const {
           .parts = parts,
           .scores = scores.data(),
           .state = state.data(),
-          .not_finite = not_finite.data()};
+          .not_finite = not_finite.data(),
+          .smoothing = static_cast<float>(plan.smoothing),
+          .predicted = nullptr};
 }
 
 GateUpdate Network::State::pass_code(GateUpdate pass, bool only_gradients) const {
@@ -590,6 +595,9 @@ void Network::State::evaluate_soft(NetworkScore& score) {
     code.mean_over = static_cast<int>(cases);
     code.scores = part_scores.data();
     code.not_finite = nullptr;
+    code.smoothing = 0;  // scores of different smoothing compare
+    DeviceArray<int> predicted(has_classes() ? index(now.samples) : std::size_t{0});
+    code.predicted = has_classes() ? predicted.data() : nullptr;
     const int count = loss_parts(code.has_classes, code.outputs, now);
     DeviceArray<double> part_losses(index(count));
     check(loss_and_gradient(code, last, now, nullptr, part_losses.data(), count, stream.get()),
@@ -603,9 +611,21 @@ void Network::State::evaluate_soft(NetworkScore& score) {
     stream.wait();
     const std::vector<double> values = part_losses.values();
     score.soft_loss += std::accumulate(values.begin(), values.end(), 0.0);
-    if (has_classes()) continue;
+    if (has_classes()) {
+      score.soft_wrong_cases += wrong_classes(predicted.values(), first);
+      continue;
+    }
     for (const WordMistakes& word : mistakes.values()) score.soft_wrong_cases += word.cases;
   }
+}
+
+std::int64_t Network::State::wrong_classes(const std::vector<int>& predicted,
+                                           std::size_t first) const {
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    wrong += predicted[i] != host_labels[first + i] ? 1 : 0;
+  }
+  return wrong;
 }
 
 DeviceArray<std::uint32_t> Network::State::hard_bits() {
@@ -685,6 +705,7 @@ void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
     }
     s.labels = DeviceArray<int>(labels.size());
     s.labels.upload(labels.data(), labels.size());
+    s.host_labels.assign(labels.begin(), labels.end());
   } else {
     check_float32(targets, "targets");
     s.targets = DeviceArray<float>(index(targets.size()));
@@ -789,8 +810,18 @@ NetworkScore Network::evaluate() {
   State& s = *state_;
   NetworkScore score;
   s.evaluate_soft(score);
-  if (s.has_classes()) return score;
   const DeviceArray<std::uint32_t> received = s.hard_bits();
+  if (s.has_classes()) {
+    DeviceArray<int> predicted(s.cases);
+    check(classes_of_bits(received.data(), static_cast<int>(s.outputs()),
+                          static_cast<int>(s.plan.classes), s.cases, predicted.data(),
+                          s.stream.get()),
+          "count ones");
+    s.stream.wait();
+    score.hard_wrong_cases = s.wrong_classes(predicted.values(), 0);
+    score.hard_wrong_bits = score.hard_wrong_cases;
+    return score;
+  }
   DeviceArray<std::uint32_t> wanted(received.size());
   DeviceArray<WordMistakes> mistakes((s.cases + 31) / 32);
   check(pack_bits(s.targets.data(), static_cast<int>(s.outputs()), s.cases, wanted.data(),

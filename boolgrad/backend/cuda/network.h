@@ -26,6 +26,7 @@ struct NetworkPlan {
   /// the outputs.
   std::int64_t classes = 0;
   double temperature = 1;  ///< that their sums are divided by
+  double smoothing = 0;    ///< share of a label that goes to all classes alike
   OptimiserOptions optimiser = {};
 };
 
@@ -37,8 +38,10 @@ struct NetworkStep {
 /// Over all cases.
 struct NetworkScore {
   double soft_loss = 0;
-  std::int64_t soft_wrong_cases = 0;  ///< some soft output on the wrong side of one half
-  std::int64_t hard_wrong_bits = 0;   ///< outputs of the hardened circuit
+  /// Some soft output on the wrong side of one half; or, of classes, another with the largest sum.
+  std::int64_t soft_wrong_cases = 0;
+  std::int64_t hard_wrong_bits =
+      0;  ///< outputs of the hardened circuit; of classes as many as cases
   std::int64_t hard_wrong_cases = 0;
 };
 

@@ -115,6 +115,30 @@ __global__ void count_wrong_outputs(const float* y, Rows rows, const float* targ
   }
 }
 
+/// A block takes a word of 32 samples, a warp a class, a lane a sample.
+__global__ void most_ones(const std::uint32_t* bits, std::size_t words, int per_class, int classes,
+                          std::size_t samples, int* predicted) {
+  extern __shared__ int counts[];  // [classes, 32]
+  const int lane = threadIdx.x % 32;
+  const std::size_t word = blockIdx.x;
+  for (int c = threadIdx.x / 32; c < classes; c += threads / 32) {
+    int count = 0;
+#pragma unroll 8
+    for (int o = c * per_class; o < (c + 1) * per_class; ++o) {
+      count += (bits[static_cast<std::size_t>(o) * words + word] >> lane) & 1;
+    }
+    counts[c * 32 + lane] = count;
+  }
+  __syncthreads();
+  const std::size_t sample = word * 32 + lane;
+  if (threadIdx.x >= 32 || sample >= samples) return;
+  int best = 0;
+  for (int c = 1; c < classes; ++c) {
+    if (counts[c * 32 + lane] > counts[best * 32 + lane]) best = c;
+  }
+  predicted[sample] = best;
+}
+
 unsigned blocks_for(std::size_t count) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
@@ -161,6 +185,15 @@ cudaError_t compare_bits(const std::uint32_t* received, const std::uint32_t* wan
   const std::size_t words = (samples + 31) / 32;
   count_wrong_bits<<<blocks_for(words), threads, 0, stream>>>(received, wanted, features, samples,
                                                               words, mistakes);
+  return cudaGetLastError();
+}
+
+cudaError_t classes_of_bits(const std::uint32_t* bits, int features, int classes,
+                            std::size_t samples, int* predicted, cudaStream_t stream) {
+  const std::size_t words = (samples + 31) / 32;
+  const std::size_t shared = static_cast<std::size_t>(classes) * 32 * sizeof(int);
+  most_ones<<<static_cast<unsigned>(words), threads, shared, stream>>>(
+      bits, words, features / classes, classes, samples, predicted);
   return cudaGetLastError();
 }
 

@@ -104,6 +104,8 @@ struct LossCode {
   const float* scores;  ///< [classes, parts, stride]
   const StepState* state;
   std::uint32_t* not_finite;  ///< or null
+  float smoothing;            ///< share of a label that goes to all classes alike
+  int* predicted;             ///< [samples]: the class of the largest score; or null
 };
 
 /// What turns sums into gradients, and gradients into an update.
@@ -180,7 +182,10 @@ cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::ui
                       cudaStream_t stream);
 cudaError_t compare_bits(const std::uint32_t* received, const std::uint32_t* wanted, int features,
                          std::size_t samples, WordMistakes* mistakes, cudaStream_t stream);
-/// The same for soft outputs, which count as 1 above one half.
+/// The class whose outputs are 1 most often, of equal ones the first: `predicted` is [samples].
+cudaError_t classes_of_bits(const std::uint32_t* bits, int features, int classes,
+                            std::size_t samples, int* predicted, cudaStream_t stream);
+/// The same as `compare_bits` for soft outputs, which count as 1 above one half.
 cudaError_t compare_soft(const float* y, Rows rows, const float* targets, std::size_t cases,
                          std::size_t first, int features, WordMistakes* mistakes,
                          cudaStream_t stream);

@@ -80,6 +80,21 @@ __device__ __forceinline__ float4 sum_of_warp(float4 sum) {
   return sum;
 }
 
+/// By how much the score of the label exceeds the mean of all; the scores of a sample lie four
+/// apart.
+__device__ __forceinline__ float above_mean(const LossCode& code, const float* scores, int label) {
+  float total = 0;
+  for (int c = 0; c < code.classes; ++c) total += scores[c * 4];
+  return scores[label * 4] - total / static_cast<float>(code.classes);
+}
+
+__device__ __forceinline__ int first_largest(const LossCode& code, const float* scores,
+                                             float largest) {
+  int c = 0;
+  while (c + 1 < code.classes && scores[c * 4] < largest) ++c;
+  return c;
+}
+
 /// Adds up the parts of four samples' scores, a class a warp, and takes the softmax of each sample.
 /// The loss is the mean over the samples.
 __global__ void __launch_bounds__(class_warps * 32)
@@ -115,14 +130,18 @@ __global__ void __launch_bounds__(class_warps * 32)
     const float factor = is_there ? code.scale / static_cast<float>(code.mean_over) : 0.0F;
     for (int c = threadIdx.x / 4; c < code.classes; c += class_warps * 8) {
       const float share = expf(own[c * 4] - largest) / sum;
+      const float rest = code.smoothing / static_cast<float>(code.classes);
       g[static_cast<std::size_t>(c) * rows.stride + sample] =
-          factor * (share - (c == label ? 1.0F : 0.0F));
+          factor * (share - rest - (c == label ? 1.0F - code.smoothing : 0.0F));
     }
   }
   if (threadIdx.x >= 32) return;
   double loss = 0;
   if (threadIdx.x < 4 && is_there) {
-    loss = (static_cast<double>(largest) - own[label * 4] + logf(sum)) / code.mean_over;
+    loss = static_cast<double>(largest) - own[label * 4] + logf(sum);
+    if (code.smoothing > 0) loss += code.smoothing * above_mean(code, own, label);
+    loss /= code.mean_over;
+    if (code.predicted != nullptr) code.predicted[sample] = first_largest(code, own, largest);
   }
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
   if (threadIdx.x == 0) store_loss(code, loss, losses);

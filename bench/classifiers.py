@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Classifiers of gates on the test's samples: accuracy soft and hard, gates, time to train, samples a second on
+one core; beside them, where --peers is given, a multilayer perceptron (PyTorch) and gradient-boosted trees
+(scikit-learn) on the same pictures.
+
+A model that has been trained in build/classifiers is used again; --fresh trains anew. Writes the table between the
+markers in docs/classifiers.md and adds the run to bench/results/classifiers.json.
+"""
+import argparse
+import gzip
+import json
+import pathlib
+import statistics
+import subprocess
+import time
+
+import common
+
+PROGRAM = common.ROOT / "build/release/boolgrad"
+FOLDER = common.ROOT / "build/classifiers"
+FASHION = "/usr/share/datasets/fashion-mnist"
+MONK_SEEDS = 5
+
+
+def answer(*words):
+    done = subprocess.run([str(PROGRAM), *words, "--quiet", "--json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def result_of(name, experiment, options, fresh):
+    """Trains where there is no model yet, and judges it."""
+    out = FOLDER / name
+    model = out / "model.safetensors"
+    if fresh or not model.exists():
+        answer("train", experiment, "--out", str(out), *options)
+    judged = answer("eval", str(model))
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    return judged | {"seconds": lines[-1]["seconds"]}
+
+
+def monk_row(number, fresh):
+    runs = [result_of(f"monk{number}-{seed}", f"monk{number}", ["--seed", str(seed)], fresh)
+            for seed in range(1, MONK_SEEDS + 1)]
+    middle = statistics.median_low([run["hard_accuracy"] for run in runs])
+    row = next(run for run in runs if run["hard_accuracy"] == middle)
+    return {"name": f"MONK {number}, median of {MONK_SEEDS} seeds", "command": f"boolgrad train monk{number}", **row}
+
+
+def sizes(options):
+    """What is trained: the name of the row, the run's folder, the experiment and what is changed in it."""
+    rows = []
+    if options.mnist:
+        data = ["--data", options.mnist]
+        rows += [("MNIST, 8,000 gates", "mnist", "mnist", data),
+                 ("MNIST, 48,000 gates", "mnist-48k", "mnist-48k", data)]
+        if options.large:
+            rows.append(("MNIST, 384,000 gates, on a GPU", "mnist-384k", "mnist-384k", data + ["--device", "cuda"]))
+    if not options.no_fashion:
+        wide = ["--set", "network.hidden=[8000, 8000, 8000, 8000, 8000]", "--set", "head.outputs=8000",
+                "--set", "head.temperature=10", "--epochs", "25"]
+        rows.append(("Fashion-MNIST, 8,000 gates", "fashion-mnist", "fashion-mnist", []))
+        if options.large:
+            rows.append(("Fashion-MNIST, 48,000 gates", "fashion-mnist-48k", "fashion-mnist", wide))
+    return rows
+
+
+def pictures(folder, prefix):
+    import numpy
+
+    def read(name, header):
+        path = pathlib.Path(folder) / name
+        raw = gzip.open(path.with_name(name + ".gz")).read() if not path.exists() else path.read_bytes()
+        return numpy.frombuffer(raw, numpy.uint8)[header:]
+
+    labels = read(f"{prefix}-labels-idx1-ubyte", 8)
+    return read(f"{prefix}-images-idx3-ubyte", 16).reshape(len(labels), -1), labels
+
+
+def rate(work, samples):
+    """Samples a second, of the quickest of five."""
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return samples / best
+
+
+def perceptron(folder, hidden, epochs):
+    import torch
+
+    torch.manual_seed(1)
+    x, y = (torch.from_numpy(part.copy()) for part in pictures(folder, "train"))
+    tx, ty = (torch.from_numpy(part.copy()) for part in pictures(folder, "t10k"))
+    x, tx = x.float() / 255, tx.float() / 255
+    model = torch.nn.Sequential(torch.nn.Linear(784, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 10))
+    optimiser = torch.optim.Adam(model.parameters(), 1e-3)
+    start = time.perf_counter()
+    for _ in range(epochs):
+        for batch in torch.randperm(len(x)).split(100):
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(model(x[batch]), y[batch].long()).backward()
+            optimiser.step()
+    seconds = time.perf_counter() - start
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        accuracy = (model(tx).argmax(1) == ty).float().mean().item()
+        speed = rate(lambda: model(tx).argmax(1), len(tx))
+    weights = sum(p.numel() for p in model.parameters())
+    return {"size": f"{weights:,} weights", "hard_accuracy": accuracy, "seconds": seconds, "samples_per_second": speed}
+
+
+def trees(folder, count):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    x, y = pictures(folder, "train")
+    tx, ty = pictures(folder, "t10k")
+    model = HistGradientBoostingClassifier(max_iter=count, max_leaf_nodes=15, early_stopping=False, random_state=1)
+    start = time.perf_counter()
+    model.fit(x, y)
+    seconds = time.perf_counter() - start
+    with threadpool_limits(1):
+        accuracy = float((model.predict(tx) == ty).mean())
+        speed = rate(lambda: model.predict(tx), len(tx))
+    return {"size": f"{10 * count} trees of 15 leaves", "hard_accuracy": accuracy, "seconds": seconds,
+            "samples_per_second": speed}
+
+
+def percent(share):
+    return f"{100 * share:.2f} %" if share is not None else ""
+
+
+def line(row):
+    size = row.get("size") or f"{row['gates']:,}, {row['gates_simplified']:,} simplified"
+    speed = row["samples_per_second"] / 1e6
+    return (f"| {row['name']} | {size} | {row['seconds']:.0f} s | {percent(row.get('soft_accuracy'))} | "
+            f"{percent(row['hard_accuracy'])} | {speed:.2g} million | {row.get('command', '')} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mnist", metavar="DIR", help="the folder of MNIST's four files; without it, no MNIST")
+    parser.add_argument("--large", action="store_true", help="also what takes a GPU or an hour")
+    parser.add_argument("--no-fashion", action="store_true", help="no Fashion-MNIST")
+    parser.add_argument("--peers", action="store_true", help="also PyTorch and scikit-learn, on Fashion-MNIST")
+    parser.add_argument("--fresh", action="store_true", help="train anew")
+    options = parser.parse_args()
+    rows = [monk_row(number, options.fresh) for number in (1, 2, 3)]
+    for name, folder, experiment, words in sizes(options):
+        shown = " ".join(w.replace(options.mnist or "DIR", "DIR") for w in words)
+        rows.append({"name": name, "command": f"`boolgrad train {experiment} {shown}`".replace(" `", "`"),
+                     **result_of(folder, experiment, words, options.fresh)})
+    if options.peers:
+        rows.append({"name": "Fashion-MNIST, a multilayer perceptron", "command": "PyTorch",
+                     **perceptron(FASHION, 16, 5)})
+        rows.append({"name": "Fashion-MNIST, boosted trees", "command": "scikit-learn", **trees(FASHION, 20)})
+    table = ["| task | size | trained in | soft | hard | samples a second | command |", "|---|---|---|---|---|---|---|"]
+    table += [line(row) for row in rows]
+    common.write_documentation("bench/classifiers.py", "\n".join(table), "docs/classifiers.md")
+    common.write_results("classifiers", common.machine(PROGRAM, 1), rows)
+    print("\n".join(table))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+// What commands do with classifiers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "boolgrad/circuit/classifier_code.h"
+#include "boolgrad/circuit/netlist.h"
+#include "boolgrad/train/checkpoint.h"
+
+namespace boolgrad::cli {
+
+/// What stands around the netlist of a classifier; `model` must outlive it.
+ClassifierPorts ports_of(const Model& model);
+
+/// Predictions of the C that a netlist without its head is exported as, compiled by `cc`. Throws in
+/// the name of command `where` if that cannot be done.
+std::vector<double> run_compiled(const std::string& where, const Netlist& netlist,
+                                 const ClassifierPorts& ports, const Tensor& samples);
+
+}  // namespace boolgrad::cli

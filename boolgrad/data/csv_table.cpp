@@ -1,0 +1,257 @@
+#include "boolgrad/data/csv_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::string_view where = "csv";
+constexpr std::size_t longest_line = 1 << 20;
+constexpr std::size_t most_categories = 1024;  // of a column: more are probably no names
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::optional<double> number_in(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// Numbers by size, everything else by its letters.
+std::vector<std::string> in_order(const std::set<std::string>& names) {
+  std::vector<std::string> result(names.begin(), names.end());
+  const auto is_number = [](const std::string& name) { return number_in(name).has_value(); };
+  if (std::ranges::all_of(result, is_number)) {
+    std::ranges::stable_sort(result, {}, [](const std::string& name) { return *number_in(name); });
+  }
+  return result;
+}
+
+struct Row {
+  std::size_t line = 0;
+  std::vector<std::string> fields;
+};
+
+/// A file's rows, each with as many fields as there are columns.
+class CsvFile {
+ public:
+  explicit CsvFile(const std::filesystem::path& path) : path_(path) {
+    std::ifstream file = opened_to_read(where, path);
+    std::string text;
+    for (std::size_t line = 1; std::getline(file, text); ++line) {
+      constexpr std::string_view mark = "\xEF\xBB\xBF";  // some editors start UTF-8 files with it
+      if (line == 1 && text.starts_with(mark)) text.erase(0, mark.size());
+      if (text.size() > longest_line) {
+        refuse(line, fmt::format("expected a line of at most {} bytes, received {}", longest_line,
+                                 text.size()));
+      }
+      if (!trimmed(text).empty()) add(line, text);
+    }
+    if (names_.empty()) refuse(1, "expected a line that names the columns, received none");
+    if (rows_.empty()) refuse(1, "expected at least one sample, received none");
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<Row>& rows() const { return rows_; }
+
+  std::size_t column(const std::string& name) const {
+    const auto found = std::ranges::find(names_, name);
+    if (found == names_.end()) {
+      fail(where, "{}: expected a column '{}', received none; there are {}", path_.string(),
+           printable(name), printable(beginning(fmt::format("{}", fmt::join(names_, ", ")), 200)));
+    }
+    return static_cast<std::size_t>(found - names_.begin());
+  }
+
+  double number(const Row& row, std::size_t column) const {
+    const auto value = number_in(row.fields[column]);
+    if (!value) {
+      refuse(row.line, fmt::format("expected a number in column '{}', received '{}'",
+                                   printable(names_[column]), printable(row.fields[column])));
+    }
+    return *value;
+  }
+
+  [[noreturn]] void refuse(std::size_t line, const std::string& message) const {
+    fail(where, "{}:{}: {}", path_.string(), line, message);
+  }
+
+ private:
+  /// Fields between commas; one in double quotes may hold commas, and quotes as two of them.
+  std::vector<std::string> fields_of(std::size_t line, std::string_view text) const {
+    std::vector<std::string> fields;
+    while (true) {
+      const std::size_t first = text.find_first_not_of(" \t");
+      if (first == std::string_view::npos || text[first] != '"') {
+        const std::size_t comma = text.find(',');
+        fields.emplace_back(trimmed(text.substr(0, comma)));
+        if (comma == std::string_view::npos) return fields;
+        text.remove_prefix(comma + 1);
+        continue;
+      }
+      text.remove_prefix(first + 1);
+      std::string field;
+      while (true) {
+        const std::size_t quote = text.find('"');
+        if (quote == std::string_view::npos)
+          refuse(line, "expected a closing quote, received none");
+        field += text.substr(0, quote);
+        text.remove_prefix(quote + 1);
+        if (!text.starts_with('"')) break;
+        field += '"';
+        text.remove_prefix(1);
+      }
+      fields.push_back(std::move(field));
+      text = trimmed(text);
+      if (text.empty()) return fields;
+      if (text[0] != ',') refuse(line, "expected a comma behind a quote, received something else");
+      text.remove_prefix(1);
+    }
+  }
+
+  void add(std::size_t line, std::string_view text) {
+    std::vector<std::string> fields = fields_of(line, text);
+    if (names_.empty()) {
+      names_ = std::move(fields);
+      for (std::size_t i = 0; i < names_.size(); ++i) {
+        const auto same =
+            std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]);
+        if (names_[i].empty() || same != names_.begin() + static_cast<std::ptrdiff_t>(i)) {
+          refuse(line, fmt::format("expected columns with names of their own, received '{}'",
+                                   printable(names_[i])));
+        }
+      }
+      return;
+    }
+    if (fields.size() != names_.size()) {
+      refuse(line, fmt::format("expected {} values, received {}", names_.size(), fields.size()));
+    }
+    rows_.push_back({line, std::move(fields)});
+  }
+
+  const std::filesystem::path& path_;
+  std::vector<std::string> names_;
+  std::vector<Row> rows_;
+};
+
+std::vector<std::string> names_in(const CsvFile& file, std::size_t column) {
+  std::set<std::string> names;
+  for (const Row& row : file.rows()) {
+    if (row.fields[column].empty()) {
+      file.refuse(row.line, fmt::format("expected a value in column '{}', received none",
+                                        printable(file.names()[column])));
+    }
+    names.insert(row.fields[column]);
+    if (names.size() > most_categories) {
+      file.refuse(row.line,
+                  fmt::format("expected at most {} different names in column '{}', received more",
+                              most_categories, printable(file.names()[column])));
+    }
+  }
+  return in_order(names);
+}
+
+/// The place of a field in a list of names.
+std::size_t place_of(const CsvFile& file, const Row& row, std::size_t column,
+                     const std::vector<std::string>& names, std::string_view what) {
+  const auto found = std::ranges::find(names, row.fields[column]);
+  if (found == names.end()) {
+    file.refuse(row.line,
+                fmt::format("expected {} of the training data in column '{}', received "
+                            "'{}'",
+                            what, printable(file.names()[column]), printable(row.fields[column])));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+Tensor features_of(const CsvFile& file, const DataForm& form) {
+  std::vector<std::size_t> places;
+  std::int64_t width = 0;
+  for (const Column& column : form.columns) {
+    places.push_back(file.column(column.name));
+    width += column.categories.empty() ? 1 : std::ssize(column.categories);
+  }
+  Tensor features = Tensor::zeros({std::ssize(file.rows()), width}, DType::float32);
+  float* to = features.mutable_values<float>().data();
+  for (const Row& row : file.rows()) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::vector<std::string>& names = form.columns[i].categories;
+      if (names.empty()) {
+        *to++ = static_cast<float>(file.number(row, places[i]));
+      } else {
+        to[place_of(file, row, places[i], names, "a name")] = 1;
+        to += names.size();
+      }
+    }
+  }
+  return features;
+}
+
+Tensor labels_of(const CsvFile& file, const DataForm& form) {
+  const std::size_t column = file.column(form.target);
+  const bool has_classes = !form.classes.empty();
+  Tensor labels({std::ssize(file.rows())}, has_classes ? DType::int32 : DType::float32);
+  std::size_t at = 0;
+  for (const Row& row : file.rows()) {
+    if (has_classes) {
+      labels.mutable_values<std::int32_t>()[at++] =
+          static_cast<std::int32_t>(place_of(file, row, column, form.classes, "a class"));
+    } else {
+      labels.mutable_values<float>()[at++] = static_cast<float>(file.number(row, column));
+    }
+  }
+  return labels;
+}
+
+}  // namespace
+
+Table read_table(const std::filesystem::path& path, const TableOptions& options) {
+  const CsvFile file(path);
+  DataForm form;
+  form.target = options.target.empty() ? file.names().back() : options.target;
+  const std::size_t target = file.column(form.target);
+  for (const std::string& name : options.categories) file.column(name);
+  for (std::size_t i = 0; i < file.names().size(); ++i) {
+    if (i == target) continue;
+    Column column{file.names()[i], {}};
+    const bool asked =
+        std::ranges::find(options.categories, column.name) != options.categories.end();
+    if (asked || !number_in(file.rows()[0].fields[i])) column.categories = names_in(file, i);
+    form.columns.push_back(std::move(column));
+  }
+  if (form.columns.empty()) {
+    fail(where, "{}: expected a column beside the target '{}', received none", path.string(),
+         printable(form.target));
+  }
+  if (!options.values) form.classes = names_in(file, target);
+  return {{features_of(file, form), labels_of(file, form)}, form};
+}
+
+SampleSet read_table_as(const std::filesystem::path& path, const DataForm& form) {
+  const CsvFile file(path);
+  return {features_of(file, form), labels_of(file, form)};
+}
+
+}  // namespace boolgrad

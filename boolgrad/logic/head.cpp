@@ -1,0 +1,132 @@
+#include "boolgrad/logic/head.h"
+
+#include <algorithm>
+#include <array>
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/ops/arithmetic.h"
+#include "boolgrad/ops/loss.h"
+#include "boolgrad/ops/reduction.h"
+#include "boolgrad/ops/shaping.h"
+
+namespace boolgrad {
+namespace {
+
+/// 1 - 1 / classes at the label and -1 / classes elsewhere.
+Tensor away_from_mean(const Tensor& labels, std::int64_t classes, DType dtype) {
+  const std::int64_t samples = labels.size();
+  const double share = 1 / static_cast<double>(classes);
+  Tensor result = Tensor::full({classes, samples}, -share, dtype);
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = result.mutable_values<T>();
+    const auto label = labels.values<std::int32_t>();
+    for (std::size_t s = 0; s < label.size(); ++s) {
+      values[static_cast<std::size_t>(label[s]) * label.size() + s] = convert<T>(1 - share);
+    }
+  });
+  return result;
+}
+
+// Cross-entropy against (1 - s) one-hot + s / classes is the plain one plus s (x_label - mean x).
+Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double smoothing) {
+  const Tensor plain = cross_entropy(logits, labels, {.axis = 0});
+  if (smoothing == 0) return plain;
+  const Tensor away = away_from_mean(labels, logits.shape()[0], logits.dtype());
+  return add(plain,
+             scale(sum(multiply(logits, away)), smoothing / static_cast<double>(labels.size())));
+}
+
+Tensor binary_logits(const Head& head, const Tensor& y) {
+  const double half = static_cast<double>(y.shape()[0]) / 2;
+  const Tensor z =
+      scale(subtract(group_sums(y, 1), Tensor::scalar(half, y.dtype())), 0.5 / head.temperature);
+  const std::array<Tensor, 2> both = {scale(z, -1), z};
+  return concatenate(both);
+}
+
+/// Values as shares of the way from low to high, [1, samples].
+Tensor shares_of(const Head& head, const Tensor& values, DType dtype) {
+  const Tensor row = cast(values, dtype).viewed_as({1, values.size()});
+  return scale(subtract(row, Tensor::scalar(head.low, dtype)), 1 / (head.high - head.low));
+}
+
+}  // namespace
+
+std::string_view to_string(HeadKind kind) {
+  switch (kind) {
+    case HeadKind::classes: return "classes";
+    case HeadKind::binary: return "binary";
+    case HeadKind::regression: return "regression";
+  }
+  return "unknown";
+}
+
+HeadKind head_kind_of(std::string_view where, std::string_view name) {
+  for (const HeadKind kind : {HeadKind::classes, HeadKind::binary, HeadKind::regression}) {
+    if (name == to_string(kind)) return kind;
+  }
+  fail(where, "expected classes, binary or regression, received {}", name);
+}
+
+Tensor group_sums(const Tensor& y, std::int64_t groups) {
+  if (y.rank() != 2 || groups < 1 || y.shape()[0] % groups != 0) {
+    fail("group_sums", "expected [outputs, samples] of a multiple of {} outputs, received {}",
+         groups, to_string(y.shape()));
+  }
+  const Tensor grouped = reshape(y, {groups, y.shape()[0] / groups, y.shape()[1]});
+  return sum(grouped, {.axes = Axes{1}});
+}
+
+Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing) {
+  if (head.kind == HeadKind::regression) {
+    const Tensor share = scale(group_sums(y, 1), 1 / static_cast<double>(y.shape()[0]));
+    return mean_squares(share, shares_of(head, labels, y.dtype()));
+  }
+  const Tensor logits = head.kind == HeadKind::binary
+                            ? binary_logits(head, y)
+                            : scale(group_sums(y, head.classes), 1 / head.temperature);
+  return smoothed_cross_entropy(logits, labels, smoothing);
+}
+
+std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs) {
+  const auto values = sums.values<double>();
+  const auto samples = static_cast<std::size_t>(sums.shape()[1]);
+  const auto all = static_cast<double>(outputs);
+  std::vector<double> result(samples);
+  for (std::size_t s = 0; s < samples; ++s) {
+    if (head.kind == HeadKind::binary) {
+      result[s] = 2 * values[s] > all ? 1 : 0;
+    } else if (head.kind == HeadKind::regression) {
+      result[s] = head.low + (head.high - head.low) * values[s] / all;
+    } else {
+      std::size_t best = 0;
+      for (std::size_t c = 1; c < static_cast<std::size_t>(head.classes); ++c) {
+        if (values[c * samples + s] > values[best * samples + s]) best = c;
+      }
+      result[s] = static_cast<double>(best);
+    }
+  }
+  return result;
+}
+
+Tensor group_counts(const BitMatrix& outputs, std::int64_t groups) {
+  if (groups < 1 || outputs.features % groups != 0) {
+    fail("group_counts", "expected a multiple of {} outputs, received {}", groups,
+         outputs.features);
+  }
+  Tensor counts = Tensor::zeros({groups, outputs.samples}, DType::float64);
+  const auto to = counts.mutable_values<double>();
+  const auto samples = static_cast<std::size_t>(outputs.samples);
+  const auto words = static_cast<std::size_t>(outputs.words_per_feature());
+  const auto per_group = static_cast<std::size_t>(outputs.features / groups);
+  for (std::size_t f = 0; f < static_cast<std::size_t>(outputs.features); ++f) {
+    const auto row = to.subspan(f / per_group * samples, samples);
+    for (std::size_t s = 0; s < samples; ++s) {
+      row[s] += static_cast<double>((outputs.words[f * words + s / 64] >> (s % 64)) & 1);
+    }
+  }
+  return counts;
+}
+
+}  // namespace boolgrad

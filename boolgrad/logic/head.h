@@ -1,0 +1,55 @@
+// What the outputs of a circuit say together: a class or a value, from counts of ones.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "boolgrad/logic/lut.h"
+#include "boolgrad/tensor/tensor.h"
+
+namespace boolgrad {
+
+enum class HeadKind : std::uint8_t {
+  classes,  ///< a group of outputs a class; the one with the largest sum, of equal ones the first
+  binary,   ///< one group; class 1 where more than half of the outputs are 1
+  regression,  ///< one group; a value between `low` and `high` in proportion to the sum
+};
+
+std::string_view to_string(HeadKind kind);
+HeadKind head_kind_of(std::string_view where, std::string_view name);
+
+struct Head {
+  HeadKind kind = HeadKind::classes;
+  std::int64_t classes = 2;
+  double temperature = 1;  ///< that sums are divided by before the softmax
+  double low = 0;
+  double high = 1;
+
+  /// Sums that it takes: one a class, or one.
+  std::int64_t groups() const { return kind == HeadKind::classes ? classes : 1; }
+
+  bool operator==(const Head&) const = default;
+};
+
+/// Sums of `groups` equal groups of the rows of y [outputs, samples]: [groups, samples].
+Tensor group_sums(const Tensor& y, std::int64_t groups);
+
+/// The training loss of soft outputs, the mean over samples. Labels are int32 classes, or float32
+/// values for a regression.
+///
+/// - classes: cross-entropy of softmax(sums / temperature);
+/// - binary: that of the two classes whose logits are -z/2 and z/2, z = (sum - half) / temperature;
+/// - regression: squares of sum / outputs - (value - low) / (high - low).
+///
+/// With `smoothing` s the target of a class is 1 - s + s / classes, and s / classes of the others.
+Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing = 0);
+
+/// Predictions from sums float64 [groups, samples] of `outputs` outputs in all: a class each, or a
+/// value.
+std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);
+
+/// Sums of bits: float64 [groups, samples].
+Tensor group_counts(const BitMatrix& outputs, std::int64_t groups);
+
+}  // namespace boolgrad

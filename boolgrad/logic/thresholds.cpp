@@ -1,0 +1,182 @@
+#include "boolgrad/logic/thresholds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "boolgrad/autograd/tape.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/ops/checks.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::string_view where = "thresholds";
+constexpr const char* sources_name = "thresholds.sources";
+constexpr const char* levels_name = "thresholds.levels";
+constexpr const char* features_key = "thresholds.features";
+
+void check_samples(const Tensor& samples, std::int64_t features) {
+  const bool is_number = samples.dtype() == DType::uint8 || samples.dtype() == DType::float32;
+  if (!is_number || samples.rank() != 2 || samples.shape()[1] != features) {
+    fail(where, "expected uint8 or float32 [samples, {}], received {} {}", features,
+         to_string(samples.dtype()), to_string(samples.shape()));
+  }
+}
+
+/// Calls `f(sample, values)` for every sample, in parallel over blocks of 64 of them.
+template <class F>
+void for_samples(const Tensor& samples, F f) {
+  const auto count = static_cast<std::size_t>(samples.shape()[0]);
+  const auto width = static_cast<std::size_t>(samples.shape()[1]);
+  const auto visit = [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = samples.values<T>();
+    parallel_for(task_count(count, 64), [&](std::size_t block) {
+      for (std::size_t s = block * 64; s < std::min(count, block * 64 + 64); ++s) {
+        f(s, values.subspan(s * width, width));
+      }
+    });
+  };
+  if (samples.dtype() == DType::uint8) visit(std::uint8_t{});
+  else visit(float{});
+}
+
+template <class T>
+void compare(const Tensor& x, const Tensor& levels, std::span<const std::int32_t> sources,
+             Tensor& out) {
+  const auto samples = static_cast<std::size_t>(x.shape()[1]);
+  const auto level = levels.values<T>();
+  auto to = out.mutable_values<T>().begin();
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    const std::size_t first = static_cast<std::size_t>(sources[b]) * samples;
+    for (const T value : x.values<T>().subspan(first, samples)) *to++ = value > level[b] ? 1 : 0;
+  }
+}
+
+/// Gradients of x and of the levels, from residuals [x, levels, widths].
+template <class T>
+std::vector<Tensor> threshold_vjp(const VjpContext& c, std::span<const std::int32_t> sources) {
+  const Tensor& x = c.residual(0);
+  const Tensor& levels = c.residual(1);
+  const auto samples = static_cast<std::size_t>(x.shape()[1]);
+  std::vector<Tensor> gradients(2);
+  if (c.needs[0]) gradients[0] = Tensor::zeros(x.shape(), x.dtype());
+  gradients[1] = Tensor(levels.shape(), levels.dtype());
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    const std::size_t first = static_cast<std::size_t>(sources[b]) * samples;
+    const auto from = x.values<T>().subspan(first, samples);
+    const auto g = c.gradient().values<T>().subspan(b * samples, samples);
+    const T level = levels.values<T>()[b];
+    const T width = c.residual(2).values<T>()[b];
+    T total = 0;
+    for (std::size_t s = 0; s < samples; ++s) {
+      const T p = 1 / (1 + std::exp((level - from[s]) / width));
+      const T slope = g[s] * p * (1 - p) / width;
+      total += slope;
+      if (c.needs[0]) gradients[0].mutable_values<T>()[first + s] += slope;
+    }
+    gradients[1].mutable_values<T>()[b] = -total;
+  }
+  return gradients;
+}
+
+}  // namespace
+
+Thresholds::Thresholds(std::int64_t features, std::vector<std::int32_t> sources,
+                       const Tensor& levels)
+    : features_(features), sources_(std::move(sources)) {
+  if (levels.dtype() != DType::float32 || levels.shape() != Shape{bits()} || bits() == 0) {
+    fail(where, "expected a level for each of {} bits, at least one, received {} {}", bits(),
+         to_string(levels.dtype()), to_string(levels.shape()));
+  }
+  for (const std::int32_t source : sources_) {
+    if (source < 0 || source >= features) {
+      fail(where, "expected sources below {} features, received {}", features, source);
+    }
+  }
+  for (const float level : levels.values<float>()) {
+    if (!std::isfinite(level)) fail(where, "expected finite levels, received others");
+  }
+  levels_ = levels.detach().clone();
+}
+
+BitMatrix Thresholds::bits_of(const Tensor& samples) const {
+  check_samples(samples, features_);
+  BitMatrix result{bits(), samples.shape()[0], {}};
+  const auto words = static_cast<std::size_t>(result.words_per_feature());
+  result.words.assign(sources_.size() * words, 0);
+  const auto levels = levels_.values<float>();
+  // A block of 64 samples is a word, so no two threads write the same one.
+  for_samples(samples, [&](std::size_t s, auto values) {
+    for (std::size_t b = 0; b < sources_.size(); ++b) {
+      const bool on = static_cast<float>(values[static_cast<std::size_t>(sources_[b])]) > levels[b];
+      result.words[b * words + s / 64] |= static_cast<std::uint64_t>(on) << (s % 64);
+    }
+  });
+  return result;
+}
+
+Tensor Thresholds::bytes_of(const Tensor& samples) const {
+  check_samples(samples, features_);
+  Tensor result({samples.shape()[0], bits()}, DType::uint8);
+  const auto to = result.mutable_values<std::uint8_t>();
+  const auto levels = levels_.values<float>();
+  for_samples(samples, [&](std::size_t s, auto values) {
+    for (std::size_t b = 0; b < sources_.size(); ++b) {
+      const auto value = static_cast<float>(values[static_cast<std::size_t>(sources_[b])]);
+      to[s * sources_.size() + b] = value > levels[b] ? 1 : 0;
+    }
+  });
+  return result;
+}
+
+void Thresholds::save(TensorFile& file) const {
+  file.tensors[sources_name] = Tensor::of(sources_);
+  file.tensors[levels_name] = levels_;
+  file.metadata[features_key] = std::to_string(features_);
+}
+
+bool Thresholds::is_in(const TensorFile& file) { return file.tensors.contains(levels_name); }
+
+Thresholds Thresholds::from_file(const TensorFile& file) {
+  const auto sources = file.tensors.find(sources_name);
+  const auto levels = file.tensors.find(levels_name);
+  const auto features = file.metadata.find(features_key);
+  if (sources == file.tensors.end() || levels == file.tensors.end() ||
+      features == file.metadata.end() || sources->second.dtype() != DType::int32) {
+    fail(where, "expected sources, levels and the number of features in the file, received less");
+  }
+  const auto list = sources->second.values<std::int32_t>();
+  return {std::strtoll(features->second.c_str(), nullptr, 10),
+          {list.begin(), list.end()},
+          levels->second};
+}
+
+// b = [x > t]; db := s (1 - s) (dx - dt) / w with s = sigmoid((x - t) / w)
+Tensor threshold_bits(const Tensor& x, const Tensor& levels, std::span<const std::int32_t> sources,
+                      const Tensor& widths) {
+  const DType dtype = common_floating_dtype("threshold_bits", {x, levels, widths});
+  const Shape bits{static_cast<std::int64_t>(sources.size())};
+  if (dtype == DType::float16 || x.rank() != 2 || levels.shape() != bits ||
+      widths.shape() != bits) {
+    fail("threshold_bits",
+         "expected float32 or float64 features [features, samples] and levels and widths {}, "
+         "received {} {}, {} and {}",
+         to_string(bits), to_string(dtype), to_string(x.shape()), to_string(levels.shape()),
+         to_string(widths.shape()));
+  }
+  Tensor out({levels.shape()[0], x.shape()[1]}, dtype);
+  if (dtype == DType::float32) compare<float>(x, levels, sources, out);
+  else compare<double>(x, levels, sources, out);
+  std::vector<std::int32_t> owned(sources.begin(), sources.end());
+  return record("threshold_bits", {x, levels}, out, {x, levels, widths},
+                [owned = std::move(owned)](const VjpContext& c) {
+                  const bool is_single = c.gradient().dtype() == DType::float32;
+                  return is_single ? threshold_vjp<float>(c, owned)
+                                   : threshold_vjp<double>(c, owned);
+                });
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,53 @@
+// A circuit that learns from samples.
+#pragma once
+
+#include "boolgrad/train/batch_order.h"
+#include "boolgrad/train/classifier.h"
+#include "boolgrad/train/learner.h"
+#include "boolgrad/train/samples.h"
+
+namespace boolgrad {
+
+class ClassifierLearner : public Learner {
+ public:
+  explicit ClassifierLearner(const Experiment& experiment);
+
+  const LogicNetwork& network() const { return network_; }
+  const TrainingSamples& samples() const { return samples_; }
+  /// With the levels as they are now.
+  Classifier classifier() const;
+
+  /// The samples that training is judged by: the validation's or, where there are none, all that
+  /// are learned from.
+  const SampleSet& judged() const;
+
+  std::int64_t batch_size() const;
+  /// The samples of a step.
+  std::vector<std::int64_t> picked(std::int64_t step) { return order_.picked(step); }
+
+  std::vector<Tensor> parameters() const override;
+  Tensor loss(std::int64_t step) override;
+  Evaluation evaluate() const override;
+  TensorFile to_file() const override;
+  void restore(const TensorFile& file) override;
+  void knock_out() override;
+  std::int64_t masked() const override;
+  std::int64_t steps_per_epoch() const override;
+
+ private:
+  Tensor batch_inputs(std::int64_t step, const std::vector<std::int64_t>& picked) const;
+  Tensor moved_rows(std::int64_t step, const std::vector<std::int64_t>& picked) const;
+  Tensor levels() const;
+
+  Experiment experiment_;
+  TrainingSamples samples_;
+  Thresholds initial_;  ///< where levels start from
+  Tensor rows_;         ///< bits of the training samples as bytes, where they stay what they are
+  // Levels that are learned are places + heights * ranges, so that a step is as far for all.
+  Tensor heights_, places_, ranges_;
+  Head head_;
+  LogicNetwork network_;
+  BatchOrder order_;
+};
+
+}  // namespace boolgrad

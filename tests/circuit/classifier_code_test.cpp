@@ -1,0 +1,209 @@
+// The same 1,000 predictions from the network, the bits, C and Verilog, thresholds and class
+// included.
+#include "boolgrad/circuit/classifier_code.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/runner.h"
+#include "boolgrad/core/random.h"
+#include "boolgrad/logic/network.h"
+#include "tests/support/messages.h"
+#include "tests/support/scratch.h"
+#include "tests/support/tools.h"
+
+namespace boolgrad {
+namespace {
+
+using testing_support::require_tool;
+using testing_support::run_tool;
+using testing_support::ScratchFolder;
+using testing_support::ToolResult;
+using testing_support::write_bytes;
+
+constexpr std::int64_t sample_count = 1000;
+constexpr std::int64_t feature_count = 9;
+
+std::uint32_t draw(std::uint64_t index) {
+  return random_bits({.seed = 5, .stream = 77, .index = index})[0];
+}
+
+/// Two levels a feature.
+Thresholds some_thresholds(bool bytes) {
+  std::vector<std::int32_t> sources;
+  std::vector<float> levels;
+  for (std::int32_t b = 0; b < 2 * feature_count; ++b) {
+    sources.push_back(b / 2);
+    const auto place = static_cast<float>(draw(1000 + static_cast<std::uint64_t>(b)) % 512);
+    // Bytes meet levels at a whole number, between two, below all of them and above.
+    levels.push_back(bytes ? place * 0.5F - 2 : place / 64 - 4);
+  }
+  levels[0] = bytes ? -3 : 0;
+  levels[1] = bytes ? 300 : -0.0F;
+  return {feature_count, sources, Tensor::of(levels)};
+}
+
+/// Floats of few values, so that some of them are a level.
+Tensor some_samples(bool bytes) {
+  Tensor samples({sample_count, feature_count}, bytes ? DType::uint8 : DType::float32);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(samples.size()); ++i) {
+    const std::uint32_t bits = draw(i);
+    if (bytes) samples.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(bits);
+    else samples.mutable_values<float>()[i] = static_cast<float>(bits % 512) / 64 - 4;
+  }
+  return samples;
+}
+
+LogicNetwork some_network(std::int64_t inputs, std::int64_t outputs) {
+  LogicNetwork network(inputs, Parametrisation::sigmoid, DType::float32);
+  for (const auto& [gates, layer] : {std::pair(std::int64_t{40}, 0U), std::pair(outputs, 1U)}) {
+    network.add_layer(
+        random_wiring({network.outputs(), gates}, 3, layer),
+        initial_logits(Parametrisation::sigmoid, gates, 2, DType::float32, {}, 3, layer));
+  }
+  return network;
+}
+
+struct Case {
+  Head head;
+  bool bytes;
+};
+
+class ClassifierCode : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    require_tool("gcc", "gcc");
+    require_tool("iverilog", "iverilog");
+    Netlist core = netlist_of(network_);
+    core.name = "some-model";
+    core_ = simplified(core);
+    expected_ = predictions(
+        head_, group_counts(network_.hard(thresholds_.bits_of(samples_)), head_.groups()),
+        network_.outputs());
+  }
+
+  ClassifierPorts ports() const {
+    return {.thresholds = thresholds_,
+            .head = head_,
+            .has_bytes = bytes_,
+            .features = {"a */ b", "@name@"},
+            .classes = {}};
+  }
+
+  /// One number a line.
+  static std::vector<double> numbers_in(const std::string& text) {
+    std::vector<double> numbers;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      numbers.push_back(std::strtod(text.c_str() + at, nullptr));
+    }
+    return numbers;
+  }
+
+  /// Bits of a feature as hardware gets them.
+  std::string hex_of(std::int64_t at) const {
+    if (bytes_) return fmt::format("{:02x}", static_cast<int>(samples_.at(at)));
+    return fmt::format("{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(samples_.at(at))));
+  }
+
+  Head head_ = GetParam().head;
+  bool bytes_ = GetParam().bytes;
+  Thresholds thresholds_ = some_thresholds(bytes_);
+  Tensor samples_ = some_samples(bytes_);
+  LogicNetwork network_ = some_network(thresholds_.bits(), 30);
+  Netlist core_;
+  std::vector<double> expected_;
+  ScratchFolder scratch_;
+};
+
+TEST_P(ClassifierCode, BitsGiveWhatTheNetworkGives) {
+  const CircuitRunner runner(netlist_of(network_), {.classes = head_.groups()});
+  const auto groups = static_cast<std::size_t>(head_.groups());
+  std::vector<std::int32_t> sums(sample_count * groups);
+  runner.group_sums(thresholds_.bits_of(samples_), sums);
+  Tensor by_group({head_.groups(), sample_count}, DType::float64);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    by_group.mutable_values<double>()[i % groups * sample_count + i / groups] = sums[i];
+  }
+  EXPECT_EQ(predictions(head_, by_group, network_.outputs()), expected_);
+}
+
+TEST_P(ClassifierCode, CompiledCGivesWhatTheNetworkGives) {
+  const bool is_value = head_.kind == HeadKind::regression;
+  std::string values;
+  for (std::int64_t i = 0; i < samples_.size(); ++i)
+    values += fmt::format("{:a},\n", samples_.at(i));
+  write_bytes(scratch_ / "model.h", classifier_c99(core_, ports()));
+  write_bytes(scratch_ / "main.c",
+              fmt::format("#include \"model.h\"\n#include <stdio.h>\n"
+                          "static const some_model_feature x[] = {{{}}};\n"
+                          "static {} results[{}];\nint main(void) {{\n  int i;\n"
+                          "  some_model_{}(x, {}, results);\n"
+                          "  for (i = 0; i < {}; ++i) printf(\"%.17g\\n\", (double)results[i]);\n"
+                          "  return 0;\n}}\n",
+                          values, is_value ? "double" : "int32_t", sample_count,
+                          is_value ? "predict" : "classify", sample_count, sample_count));
+  const std::string folder = scratch_.path().string();
+  const ToolResult compiled = run_tool(fmt::format(
+      "gcc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror {0}/main.c -o {0}/main", folder));
+  ASSERT_EQ(compiled.code, 0) << compiled.output;
+  EXPECT_EQ(numbers_in(run_tool(folder + "/main").output), expected_);
+}
+
+TEST_P(ClassifierCode, SimulatedVerilogGivesWhatTheNetworkGives) {
+  const Netlist netlist = with_head(core_, head_);
+  const Verilog verilog = classifier_verilog(netlist, ports());
+  const int width = (bytes_ ? 8 : 32) * feature_count;
+  std::string lines;
+  for (std::int64_t s = 0; s < sample_count; ++s) {
+    for (std::int64_t f = feature_count; f-- > 0;) lines += hex_of(s * feature_count + f);
+    lines += "\n";
+  }
+  write_bytes(scratch_ / "samples.hex", lines);
+  write_bytes(scratch_ / "design.v", verilog.design);
+  write_bytes(scratch_ / "bench.v",
+              fmt::format("module bench;\n  reg [{}:0] samples [0:{}];\n  reg [{}:0] x;\n"
+                          "  wire [{}:0] out;\n  integer i;\n"
+                          "  {}_classifier dut (.x(x), .out(out));\n  initial begin\n"
+                          "    $readmemh(\"samples.hex\", samples);\n"
+                          "    for (i = 0; i < {}; i = i + 1) begin\n"
+                          "      x = samples[i]; #1 $display(\"%0d\", out);\n    end\n"
+                          "    $finish(0);\n  end\nendmodule\n",
+                          width - 1, sample_count - 1, width - 1, netlist.outputs.size() - 1,
+                          verilog.module_name, sample_count));
+  const ToolResult result =
+      run_tool("cd " + scratch_.path().string() +
+               " && iverilog -g2005-sv -o bench design.v bench.v && vvp -n bench");
+  ASSERT_EQ(result.code, 0) << result.output;
+  std::vector<double> received = numbers_in(result.output);
+  if (head_.kind == HeadKind::regression) {
+    for (double& sum : received) sum = head_.low + (head_.high - head_.low) * sum / 30;
+  }
+  EXPECT_EQ(received, expected_);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClassifierCode,
+                         testing::Values(Case{{HeadKind::classes, 10, 1}, true},
+                                         Case{{HeadKind::classes, 3, 1}, false},
+                                         Case{{HeadKind::binary, 2, 1}, true},
+                                         Case{{HeadKind::binary, 2, 1}, false},
+                                         Case{{HeadKind::regression, 0, 1, -2, 8}, false}));
+
+TEST(ClassifierPorts, MustFitTheCircuit) {
+  const Thresholds thresholds = some_thresholds(true);
+  const Head head{HeadKind::classes, 10};
+  const Netlist netlist = with_head(netlist_of(some_network(5, 20)), head);
+  expect_error(
+      [&] {
+        classifier_c99(netlist, {thresholds, head});
+      },
+      "[classifier] expected a circuit of 18 inputs, received 5");
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,120 @@
+// Classifiers from the command line: trained, judged, exported.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_cli.h"
+
+namespace boolgrad {
+namespace {
+
+using nlohmann::json;
+using testing_support::CliResult;
+using testing_support::read_bytes;
+using testing_support::run_cli;
+using testing_support::ScratchFolder;
+using testing_support::write_bytes;
+
+class ClassifierCli : public testing::Test {
+ protected:
+  /// Flowers whose kind follows from two of their measures.
+  void write_flowers(int count = 150) {
+    std::string text = "length,width,colour,kind\n";
+    for (int i = 0; i < count; ++i) {
+      const int length = i * 37 % 101;
+      const int width = i * 53 % 97;
+      text += fmt::format("{}.5,{},{},{}\n", length, width, i % 2 == 0 ? "red" : "blue",
+                          length > 60  ? "lily"
+                          : width > 40 ? "rose"
+                                       : "tulip");
+    }
+    write_bytes(csv_, text);
+  }
+
+  CliResult train(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"train", "table", "--data", csv_, "--target", "kind", "--out",
+                               (scratch_ / "run").string(), "--json"});
+    return run_cli(more);
+  }
+  CliResult eval(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"eval", model_, "--json"});
+    return run_cli(more);
+  }
+
+  ScratchFolder scratch_;
+  std::string csv_ = (scratch_ / "flowers.csv").string();
+  std::string model_ = (scratch_ / "run/model.safetensors").string();
+};
+
+TEST_F(ClassifierCli, LearnsATableAndJudgesIt) {
+  write_flowers();
+  const CliResult trained = train();
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(trained.json()["model"], model_);
+  EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
+  EXPECT_NE(trained.out.find("samples 122 to learn from"), std::string::npos) << trained.out;
+
+  const CliResult judged = eval({"--compiled"});
+  ASSERT_EQ(judged.code, 0) << judged.err;
+  const json answer = judged.json();
+  EXPECT_EQ(answer["samples"], 28);
+  EXPECT_GT(answer["hard_accuracy"], 0.8);
+  EXPECT_EQ(answer["hard_accuracy_compiled"], answer["hard_accuracy"]);
+  EXPECT_LT(answer["gates_simplified"], answer["gates"]);
+  EXPECT_EQ(answer["confusion"].size(), 3U);
+  EXPECT_EQ(read_bytes(scratch_ / "run/confusion.png").substr(1, 3), "PNG");
+  EXPECT_NE(judged.out.find("taken for"), std::string::npos);
+
+  // Other samples, all of them for the test.
+  const CliResult others = eval({"--data", csv_, "--no-simplify"});
+  EXPECT_EQ(others.json()["samples"], 150);
+}
+
+TEST_F(ClassifierCli, ExportsThresholdsAndClass) {
+  write_flowers();
+  ASSERT_EQ(train({"--steps", "20"}).code, 0);
+  const auto exported = [&](const std::string& format, const std::string& name) {
+    const std::string file = (scratch_ / name).string();
+    const CliResult result = run_cli({"export", model_, "--format", format, "-o", file, "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.json()["proven"], true);
+    return read_bytes(file);
+  };
+  EXPECT_NE(exported("c", "a.h").find("table_classify(const table_feature *x"), std::string::npos);
+  EXPECT_NE(exported("c", "a.h").find("colour = red"), std::string::npos);
+  EXPECT_NE(exported("verilog", "a.v").find("module circuit_table_classifier"), std::string::npos);
+  EXPECT_NE(exported("blif", "a.blif").find("class_1"), std::string::npos);
+}
+
+TEST_F(ClassifierCli, SaysWhatIsWrongWithData) {
+  const auto complains = [&](const CliResult& result, const std::string& message) {
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.complaint(), message);
+  };
+  complains(train(), "[csv] " + csv_ + ": expected to read it, received No such file or directory");
+  write_bytes(csv_, "a,b\n1,2\n");
+  complains(train(), "[csv] " + csv_ + ": expected a column 'kind', received none; there are a, b");
+  write_bytes(csv_, "a,kind\n1,x\n2,y\nthree,x\n");
+  complains(train(), "[csv] " + csv_ + ":4: expected a number in column 'a', received 'three'");
+  complains(run_cli({"train", "mnist", "--out", (scratch_ / "run").string()}),
+            "[data] expected --data with the folder of mnist, received none");
+  complains(run_cli({"train", "mnist", "--data", "/nowhere", "--out", (scratch_ / "run").string()}),
+            "[data] /nowhere: expected a folder of data, received none");
+  const CliResult wrong = run_cli({"train", "add", "--data", csv_});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.complaint(), "[train] expected --data with samples to learn from, received add");
+}
+
+TEST_F(ClassifierCli, ResumesWithItsData) {
+  write_flowers();
+  ASSERT_EQ(train({"--steps", "30"}).code, 0);
+  const CliResult more =
+      run_cli({"train", "--resume", (scratch_ / "run").string(), "--steps", "60", "--json"});
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_EQ(more.json()["steps"], 60);
+}
+
+}  // namespace
+}  // namespace boolgrad

@@ -1,0 +1,77 @@
+#include "boolgrad/logic/head.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "boolgrad/autograd/gradcheck.h"
+#include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+const std::array heads = {Head{HeadKind::classes, 3, 0.7}, Head{HeadKind::binary, 2, 1.3},
+                          Head{HeadKind::regression, 0, 1, -2, 6}};
+
+Tensor labels_for(const Head& head) {
+  if (head.kind == HeadKind::regression) return Tensor::of<float>({-2, 0, 1.5F, 6});
+  return Tensor::of<std::int32_t>({0, 1, 1, head.kind == HeadKind::classes ? 2 : 0});
+}
+
+TEST(Head, HasTheGradientsOfItsLoss) {
+  for (const Head& head : heads) {
+    for (const double smoothing : {0.0, 0.1}) {
+      const std::array inputs = {random_tensor({6, 4}, DType::float64, 1, {0, 1})};
+      const auto result = gradcheck(
+          [&](std::span<const Tensor> in) {
+            return head_loss(head, in[0], labels_for(head), smoothing);
+          },
+          inputs);
+      EXPECT_TRUE(result.pass) << to_string(head.kind) << ": " << result.describe();
+    }
+  }
+}
+
+TEST(Head, IsTheCrossEntropyOfScaledSums) {
+  const Tensor y = Tensor::of<double>({1, 0.5, 0, 0.25}, {4, 1});
+  const Head head{HeadKind::classes, 2, 2};
+  const double a = 0.75;   // (1 + 0.5) / 2
+  const double b = 0.125;  // (0 + 0.25) / 2
+  const double from_first = -std::log(std::exp(a) / (std::exp(a) + std::exp(b)));
+  const double from_second = -std::log(std::exp(b) / (std::exp(a) + std::exp(b)));
+  const Tensor label = Tensor::of<std::int32_t>({0});
+  EXPECT_NEAR(head_loss(head, y, label).item(), from_first, 1e-12);
+  EXPECT_NEAR(head_loss(head, y, label, 0.2).item(), 0.9 * from_first + 0.1 * from_second, 1e-12);
+  const Head binary{HeadKind::binary, 2, 0.5};
+  const double z = (1.75 - 2) / 0.5;
+  EXPECT_NEAR(head_loss(binary, y, label).item(), std::log(1 + std::exp(z)), 1e-12);
+}
+
+TEST(Head, PredictsFromSums) {
+  const Tensor sums = Tensor::of<double>({1, 2, 2, 2, 1, 3}, {3, 2});
+  EXPECT_EQ(predictions({HeadKind::classes, 3}, sums, 12), (std::vector<double>{1, 2}));
+  const Tensor one = Tensor::of<double>({3, 2, 4}, {1, 3});
+  EXPECT_EQ(predictions({HeadKind::binary, 2}, one, 4), (std::vector<double>{1, 0, 1}));
+  EXPECT_EQ(predictions({HeadKind::regression, 0, 1, -2, 6}, one, 4),
+            (std::vector<double>{4, 2, 6}));
+}
+
+TEST(Head, CountsBits) {
+  const Tensor y = random_tensor({6, 70}, DType::float64, 4, {0, 1});
+  const BitMatrix bits = pack_bits(y);
+  const Tensor counts = group_counts(bits, 3);
+  const Tensor sums = group_sums(unpack_bits(bits, DType::float64), 3);
+  ASSERT_EQ(counts.shape(), (Shape{3, 70}));
+  for (std::int64_t i = 0; i < counts.size(); ++i) EXPECT_EQ(counts.at(i), sums.at(i));
+  expect_error([&] { group_counts(bits, 4); },
+               "[group_counts] expected a multiple of 4 outputs, received 6");
+  expect_error([&] { group_sums(y, 4); },
+               "[group_sums] expected [outputs, samples] of a multiple of 4 outputs, received "
+               "[6, 70]");
+}
+
+}  // namespace
+}  // namespace boolgrad

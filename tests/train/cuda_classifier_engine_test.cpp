@@ -1,0 +1,54 @@
+// Classifiers on a GPU against the CPU.
+#include "boolgrad/train/cuda_classifier_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "boolgrad/train/trainer.h"
+#include "tests/support/cuda.h"
+#include "tests/support/messages.h"
+
+namespace boolgrad {
+namespace {
+
+Experiment monk(const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(
+      "[task]\nkind = 'monk1'\n[data]\nvalidation = 0.2\n[network]\nhidden = [64]\ninit = "
+      "'residual'\n[head]\noutputs = 40\ntemperature = 3\n[training]\nsteps = 100\nbatch = "
+      "16\nlearning_rate = 0.05\nlabel_smoothing = 0.1\n",
+      "test", "monk", "", overrides);
+}
+
+using CudaClassifierEngineTest = CudaTest;
+
+TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
+  Trainer host(monk());
+  Trainer device(monk(), "cuda");
+  for (int i = 0; i < 60; ++i) {
+    const StepResult wanted = host.step();
+    const StepResult received = device.step();
+    ASSERT_TRUE(received.finite);
+    ASSERT_NEAR(received.loss, wanted.loss, 1e-3) << "step " << i;
+    if (i % 20 != 0) continue;
+    const Evaluation by_host = device.learner().evaluate();
+    const Evaluation by_device = device.evaluate();
+    EXPECT_NEAR(by_device.soft_loss, by_host.soft_loss, 1e-4);
+    EXPECT_EQ(by_device.soft_accuracy, by_host.soft_accuracy);
+    EXPECT_EQ(by_device.hard_accuracy, by_host.hard_accuracy);
+    EXPECT_EQ(by_device.hard_loss, by_host.hard_loss);
+  }
+}
+
+TEST(CudaClassifierEngineOffer, SaysWhatItIsNot) {
+  const auto refuses = [](const std::string& key, const std::string& message) {
+    expect_error([&] { Trainer(monk({key}), "cuda"); }, "[device] expected " + message);
+  };
+  refuses("head.kind=binary", "head.kind classes for cuda, received binary");
+  refuses("binarise.learn=true", "binarise.learn false for cuda, received true");
+  refuses("network.dtype=float64", "a network of float32 for cuda, received float64");
+}
+
+}  // namespace
+}  // namespace boolgrad
