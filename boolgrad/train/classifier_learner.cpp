@@ -120,6 +120,10 @@ std::int64_t ClassifierLearner::steps_per_epoch() const {
   return (samples_.train.count() + batch_size() - 1) / batch_size();
 }
 
+std::vector<std::vector<bool>> ClassifierLearner::active_gates() const {
+  return boolgrad::active_gates(network_);
+}
+
 std::vector<Tensor> ClassifierLearner::parameters() const {
   std::vector<Tensor> result = network_.parameters();
   if (heights_.defined()) result.push_back(heights_);

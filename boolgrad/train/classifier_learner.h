@@ -28,6 +28,10 @@ class ClassifierLearner : public Learner {
   std::vector<Tensor> parameters() const override;
   Tensor loss(std::int64_t step) override;
   Evaluation evaluate() const override;
+  double hard_loss() const override { return evaluate().hard_loss; }
+  Parametrisation parametrisation() const override { return network_.parametrisation(); }
+  std::vector<std::vector<bool>> active_gates() const override;
+  Inspection inspect() const override { return boolgrad::inspect(network_); }
   TensorFile to_file() const override;
   void restore(const TensorFile& file) override;
   void knock_out() override;

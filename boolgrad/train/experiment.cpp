@@ -176,6 +176,12 @@ void check_curriculum(const Experiment& experiment, const std::string& source) {
 }
 
 void check_search(const Experiment& experiment, const std::string& source) {
+  const SearchOptions& search = experiment.search;
+  if (experiment.is_classifier() &&
+      (search.members > 1 || search.restart != RestartKind::none || search.refit > 0)) {
+    fail(where, "{}: expected no search (members, restart, refit) of a classifier, received one",
+         source);
+  }
   if (experiment.search.members > 1 && experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: expected search.members = 1 with a knockout, received {}", source,
          experiment.search.members);
