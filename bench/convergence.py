@@ -189,7 +189,7 @@ def pieces_table(runs_of):
         apart = sum(entry["soft_loss"] < 1 and entry["hard_loss"] > 0 for entry in others)
         wrong = f"{statistics.median(entry['hard_loss'] for entry in others):g}" if others else "–"
         lines.append(f"| {name} | {share_text(len(landed), len(runs))} | "
-                     f"{statistics.median(landed) if landed else '–'} | {apart} | {wrong} |")
+                     f"{format(statistics.median(landed), 'g') if landed else '–'} | {apart} | {wrong} |")
     return "\n".join(lines)
 
 

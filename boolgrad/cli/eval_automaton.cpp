@@ -113,9 +113,10 @@ void eval_automaton(const EvalArguments& arguments, const Model& model,
   constexpr std::int64_t usual_grids = 32;
   const Rule& rule = automaton_of(model, "eval", arguments.model);
   const Experiment& experiment = *model.experiment;
-  AutomatonLearner learner(experiment);
+  const Experiment judged = for_judging(experiment);
+  AutomatonLearner learner(judged);
   learner.restore(rule.to_file());
-  const Evaluation evaluation = make_engine(arguments.device, experiment, learner)->evaluate();
+  const Evaluation evaluation = make_engine(arguments.device, judged, learner)->evaluate();
   const std::vector<Line> lines =
       experiment.task.kind == "life"
           ? play_life(experiment, rule, arguments.device)

@@ -309,6 +309,19 @@ Experiment read_experiment(const std::filesystem::path& path,
   return parse_experiment(text, path.string(), path.stem().string(), path.parent_path(), overrides);
 }
 
+Experiment for_judging(Experiment experiment) {
+  const AutomatonOptions plain;
+  experiment.automaton.training_fire_rate = plain.training_fire_rate;
+  experiment.automaton.loss_steps = plain.loss_steps;
+  experiment.automaton.extra_steps = plain.extra_steps;
+  experiment.automaton.pool = plain.pool;
+  experiment.training.gate_penalty = TrainingOptions().gate_penalty;
+  experiment.hardening = {};
+  experiment.curriculum = {};
+  experiment.search = {};
+  return experiment;
+}
+
 std::string to_toml(const Experiment& experiment) {
   std::string text;
   std::string section;

@@ -215,6 +215,10 @@ Experiment read_experiment(const std::filesystem::path& path,
 Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
                           const std::string& source);
 
+/// `experiment` without what only its training knows, which judging a model need not support:
+/// curriculum, search, hardening, and what a training step reads beside the last state.
+Experiment for_judging(Experiment experiment);
+
 /// The whole experiment, defaults included, as TOML that reads back as the same experiment.
 std::string to_toml(const Experiment& experiment);
 

@@ -300,12 +300,12 @@ std::vector<std::vector<bool>> active_gates(const LogicNetwork& network) {
 std::vector<std::vector<bool>> active_gates(const Rule& rule) {
   const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
   const Heard update = find_heard(hard_layers_of(rule.update()), rule.update().inputs(), channels);
-  std::vector<std::vector<bool>> gates =
+  std::vector<std::vector<bool>> active =
       find_heard(hard_layers_of(rule.perceive()), rule.perceive().inputs(),
                  heard_perception(rule, update.inputs))
           .gates;
-  gates.insert(gates.end(), update.gates.begin(), update.gates.end());
-  return gates;
+  active.insert(active.end(), update.gates.begin(), update.gates.end());
+  return active;
 }
 
 Inspection inspect(const LogicNetwork& network) {

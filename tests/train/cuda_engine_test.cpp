@@ -155,6 +155,29 @@ TEST_F(CudaEngine, GoesOnWithWhatTheOtherDeviceBegan) {
   }
 }
 
+TEST_F(CudaEngine, SearchesAsTheCpuDoes) {
+  // Members, stages of a curriculum and looks at hardened models, before hardening sets in.
+  const Experiment experiment =
+      busy({"search.members=3", "search.until=12", "search.keep_best=true", "search.every=4",
+            "hardening.kind=none", "curriculum.until=[5,9]", "curriculum.height=[5,6]",
+            "curriculum.steps=[3,4]", "curriculum.batch=[2,4]"});
+  Trainer cpu(experiment, "cpu");
+  Trainer cuda(experiment, "cuda");
+  for (int i = 0; i < 20; ++i) {
+    const double expected = cpu.step().loss;
+    EXPECT_NEAR(cuda.step().loss, expected, 2e-4 * expected) << "step " << i;
+  }
+  EXPECT_EQ(cuda.members(), 1);
+  EXPECT_NEAR(cuda.evaluate().soft_loss, cpu.evaluate().soft_loss, 2e-4 * cpu.evaluate().soft_loss);
+}
+
+TEST_F(CudaEngine, SearchIsResumable) {
+  expect_resumable(busy({"search.members=2", "search.restart=fresh", "search.patience=4",
+                         "search.every=2", "search.refit=5", "search.refit_every=5",
+                         "search.refit_below=1", "curriculum.until=[6]", "curriculum.height=[5]"}),
+                   16, {3, 9}, "cuda");
+}
+
 TEST_F(CudaEngine, LearnsLife) {
   Trainer trainer(parse_experiment(R"(
     [task]

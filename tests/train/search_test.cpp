@@ -318,6 +318,15 @@ TEST(Seal, MakesTheSoftModelTheHardOne) {
   }
 }
 
+TEST(Search, JudgingKnowsNothingOfTraining) {
+  const Experiment experiment =
+      small({"curriculum.until=[9]", "curriculum.height=[3]", "search.members=3",
+             "automaton.pool=4", "automaton.loss_steps=2", "automaton.extra_steps=1",
+             "automaton.training_fire_rate=0.5", "training.gate_penalty=1"});
+  EXPECT_EQ(to_toml(for_judging(experiment)), to_toml(for_judging(small())));
+  EXPECT_EQ(for_judging(experiment).automaton.height, 6);
+}
+
 TEST(Search, BadValuesHaveClearMessages) {
   const auto message = [](const std::vector<std::string>& overrides, const std::string& expected) {
     expect_error([&] { small(overrides); }, "[experiment] " + expected);
