@@ -169,8 +169,9 @@ void check_training(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected training.epochs with samples only, received {}", source,
          training.epochs);
   }
-  if (experiment.is_classifier() && experiment.hardening.kind != HardeningKind::none) {
-    fail(where, "{}: expected hardening of automata only, received one of a classifier", source);
+  if (experiment.is_classifier() && experiment.hardening.kind == HardeningKind::states) {
+    fail(where, "{}: expected hardening.kind states with automata only, received it with {}",
+         source, experiment.task.kind);
   }
 }
 
