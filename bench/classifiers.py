@@ -10,6 +10,7 @@ import argparse
 import gzip
 import json
 import pathlib
+import shlex
 import statistics
 import subprocess
 import time
@@ -51,7 +52,10 @@ def sizes(options):
     rows = []
     if options.mnist:
         data = ["--data", options.mnist]
+        tables = ["--set", "network.hidden=[]", "--set", "network.arity=6", "--set", "head.outputs=8000",
+                  "--set", "head.temperature=10", "--set", "training.shift=1", "--epochs", "10"]
         rows += [("MNIST, 8,000 gates", "mnist", "mnist", data),
+                 ("MNIST, 8,000 tables of six inputs", "mnist-tables", "mnist", data + tables),
                  ("MNIST, 48,000 gates", "mnist-48k", "mnist-48k", data)]
         if options.large:
             rows.append(("MNIST, 384,000 gates, on a GPU", "mnist-384k", "mnist-384k", data + ["--device", "cuda"]))
@@ -148,7 +152,7 @@ def main():
     options = parser.parse_args()
     rows = [monk_row(number, options.fresh) for number in (1, 2, 3)]
     for name, folder, experiment, words in sizes(options):
-        shown = " ".join(w.replace(options.mnist or "DIR", "DIR") for w in words)
+        shown = shlex.join(w.replace(options.mnist or "DIR", "DIR") for w in words)
         rows.append({"name": name, "command": f"`boolgrad train {experiment} {shown}`".replace(" `", "`"),
                      **result_of(folder, experiment, words, options.fresh)})
     if options.peers:

@@ -54,8 +54,9 @@ Library compiled(const std::string& where, const Netlist& netlist, const Classif
                   identifier(netlist.name), is_value ? "double" : "int32_t",
                   is_value ? "predict" : "classify"));
   const std::string library = (folder / "classifier.so").string();
+  // It is to be right, not fast, and compilers take minutes to optimise so many lines.
   const std::string command =
-      fmt::format("cc -std=c99 -O1 -shared -fPIC -o '{}' '{}' > /dev/null 2>&1", library,
+      fmt::format("cc -std=c99 -O0 -shared -fPIC -o '{}' '{}' > /dev/null 2>&1", library,
                   (folder / "classifier.c").string());
   if (std::system(command.c_str()) != 0) {
     fail(where, "expected a C compiler called cc that compiles the circuit, received an error");

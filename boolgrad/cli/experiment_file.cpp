@@ -24,9 +24,12 @@ fs::path experiment_file(const std::string& command, const std::string& given) {
   if (given.ends_with(".toml") || given.find('/') != std::string::npos) return given;
   const std::vector<std::string> names = built_in_names();
   if (std::ranges::find(names, given) == names.end()) {
+    // With all of the names the line would be too long for the one that was meant.
+    const std::string nearest = suggestion(given, names);
+    const std::string list = nearest.empty() ? fmt::format(" ({})", alternatives(names)) : "";
     throw UsageError(
-        fmt::format("[{}] expected a TOML file or a built-in experiment ({}), received '{}'{}",
-                    command, alternatives(names), printable(given), suggestion(given, names)));
+        fmt::format("[{}] expected a TOML file or a built-in experiment{}, received '{}'{}",
+                    command, list, printable(given), nearest));
   }
   return shipped_folder("experiments") / (given + ".toml");
 }

@@ -26,13 +26,14 @@ std::vector<float> column_of(const Tensor& samples, std::size_t feature) {
   return values;
 }
 
-/// A level that `share` of the values lie below, between two of them.
+/// A level that about `share` of the values lie below, between two of them.
 float quantile(const std::vector<float>& sorted, double share) {
   const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
-  const float upper = sorted[std::min(place, sorted.size() - 1)];
-  const auto below = std::ranges::lower_bound(sorted, upper);
-  const float lower = below == sorted.begin() ? upper : *(below - 1);
-  return lower + (upper - lower) / 2;
+  auto upper = std::ranges::lower_bound(sorted, sorted[std::min(place, sorted.size() - 1)]);
+  // No level lies below all of them.
+  if (upper == sorted.begin()) upper = std::ranges::upper_bound(sorted, sorted.front());
+  const float lower = *(upper - 1);
+  return lower + (*upper - lower) / 2;
 }
 
 struct Range {

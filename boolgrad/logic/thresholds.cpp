@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/backend/cpu/bit_transpose.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/ops/checks.h"
@@ -25,22 +26,42 @@ void check_samples(const Tensor& samples, std::int64_t features) {
   }
 }
 
-/// Calls `f(sample, values)` for every sample, in parallel over blocks of 64 of them.
-template <class F>
-void for_samples(const Tensor& samples, F f) {
+/// A whole number n such that bytes are above the level where they are above n.
+std::int16_t whole_level(float level) {
+  return static_cast<std::int16_t>(std::clamp(std::floor(level), -1.0F, 255.0F));
+}
+
+/// The bits of a row of features as bytes.
+template <class T, class Level>
+void compare_row(std::span<const T> features, std::span<const std::int32_t> sources,
+                 const Level* levels, std::uint8_t* to) {
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    to[b] = static_cast<Level>(features[static_cast<std::size_t>(sources[b])]) > levels[b] ? 1 : 0;
+  }
+}
+
+/// Calls `work(first, count, compare)` for strips of samples, in parallel; compare(sample, to)
+/// writes the bits of a sample.
+template <class Work>
+void for_strips(const Tensor& samples, std::span<const std::int32_t> sources,
+                std::span<const float> levels, const Work& work) {
   const auto count = static_cast<std::size_t>(samples.shape()[0]);
   const auto width = static_cast<std::size_t>(samples.shape()[1]);
-  const auto visit = [&](auto zero) {
-    using T = decltype(zero);
-    const auto values = samples.values<T>();
-    parallel_for(task_count(count, 64), [&](std::size_t block) {
-      for (std::size_t s = block * 64; s < std::min(count, block * 64 + 64); ++s) {
-        f(s, values.subspan(s * width, width));
-      }
-    });
+  std::vector<std::int16_t> whole;
+  for (const float level : levels) whole.push_back(whole_level(level));
+  const auto compare = [&](std::size_t sample, std::uint8_t* to) {
+    if (samples.dtype() == DType::uint8) {
+      compare_row(samples.values<std::uint8_t>().subspan(sample * width, width), sources,
+                  whole.data(), to);
+    } else {
+      compare_row(samples.values<float>().subspan(sample * width, width), sources, levels.data(),
+                  to);
+    }
   };
-  if (samples.dtype() == DType::uint8) visit(std::uint8_t{});
-  else visit(float{});
+  parallel_for(task_count(count, cpu::strip_samples), [&](std::size_t strip) {
+    const std::size_t first = strip * cpu::strip_samples;
+    work(first, std::min(cpu::strip_samples, count - first), compare);
+  });
 }
 
 template <class T>
@@ -107,28 +128,31 @@ BitMatrix Thresholds::bits_of(const Tensor& samples) const {
   BitMatrix result{bits(), samples.shape()[0], {}};
   const auto words = static_cast<std::size_t>(result.words_per_feature());
   result.words.assign(sources_.size() * words, 0);
-  const auto levels = levels_.values<float>();
-  // A block of 64 samples is a word, so no two threads write the same one.
-  for_samples(samples, [&](std::size_t s, auto values) {
-    for (std::size_t b = 0; b < sources_.size(); ++b) {
-      const bool on = static_cast<float>(values[static_cast<std::size_t>(sources_[b])]) > levels[b];
-      result.words[b * words + s / 64] |= static_cast<std::uint64_t>(on) << (s % 64);
-    }
-  });
+  for_strips(samples, sources_, levels_.values<float>(),
+             [&](std::size_t first, std::size_t count, const auto& compare) {
+               std::vector<std::uint8_t> bytes(count * sources_.size());
+               std::vector<std::uint64_t*> rows;
+               for (std::size_t b = 0; b < sources_.size(); ++b) {
+                 rows.push_back(result.words.data() + b * words + first / 64);
+               }
+               for (std::size_t s = 0; s < count; ++s) {
+                 compare(first + s, bytes.data() + s * sources_.size());
+               }
+               cpu::pack_strip(bytes.data(), sources_.size(), count, rows);
+             });
   return result;
 }
 
 Tensor Thresholds::bytes_of(const Tensor& samples) const {
   check_samples(samples, features_);
   Tensor result({samples.shape()[0], bits()}, DType::uint8);
-  const auto to = result.mutable_values<std::uint8_t>();
-  const auto levels = levels_.values<float>();
-  for_samples(samples, [&](std::size_t s, auto values) {
-    for (std::size_t b = 0; b < sources_.size(); ++b) {
-      const auto value = static_cast<float>(values[static_cast<std::size_t>(sources_[b])]);
-      to[s * sources_.size() + b] = value > levels[b] ? 1 : 0;
-    }
-  });
+  std::uint8_t* to = result.mutable_values<std::uint8_t>().data();
+  for_strips(samples, sources_, levels_.values<float>(),
+             [&](std::size_t first, std::size_t count, const auto& compare) {
+               for (std::size_t s = first; s < first + count; ++s) {
+                 compare(s, to + s * sources_.size());
+               }
+             });
   return result;
 }
 

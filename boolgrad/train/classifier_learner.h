@@ -3,6 +3,7 @@
 
 #include "boolgrad/train/batch_order.h"
 #include "boolgrad/train/classifier.h"
+#include "boolgrad/train/hardening.h"
 #include "boolgrad/train/learner.h"
 #include "boolgrad/train/samples.h"
 
@@ -27,6 +28,10 @@ class ClassifierLearner : public Learner {
 
   std::vector<Tensor> parameters() const override;
   Tensor loss(std::int64_t step) override;
+  double rate_factor() const override { return hardening_.rate_factor(); }
+  void observe(double loss) override { hardening_.observe(loss); }
+  void save_progress(TensorFile& file) const override { hardening_.save(file); }
+  void load_progress(const TensorFile& file) override { hardening_.load(file); }
   Evaluation evaluate() const override;
   double hard_loss() const override { return evaluate().hard_loss; }
   Parametrisation parametrisation() const override { return network_.parametrisation(); }
@@ -42,6 +47,7 @@ class ClassifierLearner : public Learner {
   Tensor batch_inputs(std::int64_t step, const std::vector<std::int64_t>& picked) const;
   Tensor moved_rows(std::int64_t step, const std::vector<std::int64_t>& picked) const;
   Tensor levels() const;
+  Tensor outputs(std::int64_t step, const Tensor& x) const;
 
   Experiment experiment_;
   TrainingSamples samples_;
@@ -52,6 +58,7 @@ class ClassifierLearner : public Learner {
   Head head_;
   LogicNetwork network_;
   BatchOrder order_;
+  Hardening hardening_;
 };
 
 }  // namespace boolgrad

@@ -14,6 +14,9 @@ void check_offered(const Experiment& experiment) {
     fail("device", "expected head.kind classes for cuda, received {}",
          to_string(experiment.head.kind));
   }
+  if (experiment.hardening.kind != HardeningKind::none) {
+    fail("device", "expected hardening.kind none for cuda, received another");
+  }
   if (experiment.binarise.learn) {
     fail("device", "expected binarise.learn false for cuda, received true");
   }

@@ -233,8 +233,14 @@ void check_training(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected training.epochs with samples only, received {}", source,
          training.epochs);
   }
-  if (experiment.is_classifier() && experiment.hardening.kind != HardeningKind::none) {
-    fail(where, "{}: expected hardening of automata only, received one of a classifier", source);
+  constexpr std::array of_classifiers = {HardeningKind::none, HardeningKind::blend,
+                                         HardeningKind::gates, HardeningKind::straight_through};
+  if (experiment.is_classifier() &&
+      std::ranges::find(of_classifiers, experiment.hardening.kind) == of_classifiers.end()) {
+    fail(where,
+         "{}: expected hardening.kind none, blend, gates or straight_through of a classifier, "
+         "received another",
+         source);
   }
 }
 

@@ -144,9 +144,11 @@ TEST_F(TrainAutomatonTest, SaysWhatIsWrong) {
     return result.complaint();
   };
   EXPECT_EQ(complaint({"train", "add", "--out", out_, "--target", arrow_}, 2),
-            "[train] expected --target with an automaton that grows a pattern, received add");
+            "[train] expected --target with an automaton that grows a pattern or with a table, "
+            "received add");
   EXPECT_EQ(complaint({"train", "life", "--out", out_, "--target", arrow_}, 2),
-            "[train] expected --target with an automaton that grows a pattern, received life");
+            "[train] expected --target with an automaton that grows a pattern or with a table, "
+            "received life");
   EXPECT_EQ(complaint({"train", "add", "--out", out_, "--memory", "1MB"}, 2),
             "[train] expected --memory with an automaton, received add");
   EXPECT_EQ(complaint({"train", "checkerboard", "--out", out_, "--target", "none.txt"}, 1),

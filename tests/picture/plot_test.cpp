@@ -200,5 +200,31 @@ TEST_F(Plot, BearsDegenerateBars) {
   EXPECT_GT(drawn(draw(BarChart{"", "", {"a", std::string(400, 'b')}, {-2, -1}})), 1000);
 }
 
+TEST_F(Plot, DrawsAMatrixDarkerWhereItsRowIs) {
+  const MatrixChart chart{.title = "who is taken for whom",
+                          .row_label = "class",
+                          .column_label = "taken for",
+                          .labels = {"a", "b"},
+                          .values = {{90, 10}, {0, 50}}};
+  save_matrix_chart(path_, chart);
+  const Image image = read_png(path_);
+  const auto sum = [&](std::int64_t column, std::int64_t row) {
+    const Colour colour = image.at(154 + 56 * column, 88 + 56 * row);  // a corner of the square
+    return colour.red + colour.green + colour.blue;
+  };
+  EXPECT_LT(sum(0, 0), sum(1, 0));
+  EXPECT_LT(sum(1, 0), sum(0, 1));
+  EXPECT_EQ(sum(0, 1), 3 * 255);
+  EXPECT_LT(sum(1, 1), sum(0, 0));
+}
+
+TEST_F(Plot, RefusesAMatrixThatIsNotSquare) {
+  expect_error(
+      [&] {
+        save_matrix_chart(path_, {"", "", "", {"a", "b"}, {{1, 2}}});
+      },
+      "[plot] expected a square matrix of 1 to 64 labels, received 1 rows for 2 labels");
+}
+
 }  // namespace
 }  // namespace boolgrad

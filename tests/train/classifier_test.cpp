@@ -129,6 +129,7 @@ TEST_F(ClassifierTest, ResumesToTheSameBits) {
   const std::vector<std::vector<std::string>> kinds = {
       {},
       {"training.shift=1", "training.label_smoothing=0.1"},
+      {"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"},
       {"binarise.learn=true", "binarise.kind=uniform", "binarise.levels=2"}};
   for (const auto& overrides : kinds) {
     const Experiment wanted = experiment(overrides);
@@ -151,6 +152,19 @@ TEST_F(ClassifierTest, GivesTheSameBitsForAnyNumberOfThreads) {
   set_thread_count(before);
   expect_same_files(folder_ / names[0] / model_file, folder_ / names[1] / model_file);
   expect_same_files(folder_ / names[0] / model_file, folder_ / names[2] / model_file);
+}
+
+TEST_F(ClassifierTest, TrainsHardTablesStraightThrough) {
+  Trainer trainer(
+      experiment({"hardening.kind=blend", "hardening.threshold=100", "hardening.steps=1"}));
+  for (int i = 0; i < 200; ++i) trainer.step();
+  EXPECT_GT(trainer.evaluate().hard_accuracy, 0.95);
+  // The loss of the next step is that of the hardened network.
+  const StepResult next = trainer.step();
+  EXPECT_LT(next.loss, 0.5);
+  expect_error([&] { experiment({"hardening.kind=states"}); },
+               "[experiment] test: expected hardening.kind none, blend, gates or straight_through "
+               "of a classifier, received another");
 }
 
 TEST_F(ClassifierTest, LearnsLevels) {
