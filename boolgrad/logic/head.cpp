@@ -30,7 +30,7 @@ Tensor away_from_mean(const Tensor& labels, std::int64_t classes, DType dtype) {
 
 // Cross-entropy against (1 - s) one-hot + s / classes is the plain one plus s (x_label - mean x).
 Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double smoothing) {
-  const Tensor plain = cross_entropy(logits, labels, {.axis = 0});
+  Tensor plain = cross_entropy(logits, labels, {.axis = 0});
   if (smoothing == 0) return plain;
   const Tensor away = away_from_mean(labels, logits.shape()[0], logits.dtype());
   return add(plain,

@@ -54,8 +54,8 @@ struct BinariseOptions {
 
 struct HeadOptions {
   HeadKind kind = HeadKind::classes;
-  std::int64_t outputs =
-      1000;  ///< gates of the last layer, rounded up to a multiple of the classes
+  /// Gates of the last layer, rounded up to a multiple of the classes.
+  std::int64_t outputs = 1000;
   double temperature = 10;
 };
 
@@ -107,8 +107,8 @@ enum class LossKind : std::uint8_t { squares, l4, bce, focal };
 
 struct TrainingOptions {
   std::int64_t steps = 1000;
-  std::int64_t epochs =
-      0;  ///< for classifiers: passes over the training samples, in place of steps
+  /// For classifiers: passes over the training samples, in place of steps.
+  std::int64_t epochs = 0;
   double learning_rate = 0.05;
   ScheduleKind schedule = ScheduleKind::constant;
   std::int64_t warm_up = 0;
