@@ -34,11 +34,10 @@ void write_pictures(const std::filesystem::path& folder, const std::string& pref
   std::string pictures = idx_header(3, {count, 4, 4});
   std::string labels = idx_header(1, {count});
   for (int i = 0; i < count; ++i) {
-    const int label = i % 4;
+    const auto label = static_cast<std::size_t>(i) % 4;
     std::string picture(16, static_cast<char>(i * 7 % 90));
-    for (const int at : {0, 1, 4, 5}) {
-      picture[static_cast<std::size_t>(at + label % 2 * 2 + label / 2 * 8)] =
-          static_cast<char>(150 + i * 13 % 100);
+    for (const std::size_t at : {0U, 1U, 4U, 5U}) {
+      picture[at + label % 2 * 2 + label / 2 * 8] = static_cast<char>(150 + i * 13 % 100);
     }
     pictures += picture;
     labels += static_cast<char>(label);
