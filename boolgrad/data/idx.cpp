@@ -24,7 +24,7 @@ std::int64_t big_endian(const std::uint8_t* bytes) {
 /// The file of that name, or of that name and `.gz`.
 fs::path file_in(const fs::path& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
-    const fs::path path = folder / (name + ending);
+    fs::path path = folder / (name + ending);
     std::error_code ignored;
     if (fs::exists(path, ignored)) return path;
   }
