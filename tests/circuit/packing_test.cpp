@@ -17,7 +17,8 @@ std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes;
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
     const auto bits = random_bits({.seed = seed, .index = i});
-    bytes.push_back((bits[0] & 1) != 0 ? static_cast<std::uint8_t>(1U << (bits[1] % 8)) : 0);
+    const unsigned byte = (bits[0] & 1) != 0 ? 1U << (bits[1] % 8) : 0;
+    bytes.push_back(static_cast<std::uint8_t>(byte));
   }
   return bytes;
 }
