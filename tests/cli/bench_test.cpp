@@ -83,7 +83,8 @@ TEST(Bench, CircuitsGiveTheClassesOfAFile) {
   const CliResult result =
       run_cli({"bench", "circuit", "--file", path, "--repeat", "1", "--json", "--quiet"});
   ASSERT_EQ(result.code, 0) << result.err;
-  for (const json& row : result.json()["benchmarks"]) {
+  const json answer = result.json();
+  for (const json& row : answer["benchmarks"]) {
     EXPECT_EQ(row["max_error"], row["name"] == "circuit.classify" ? 1 : 0) << "it is 9, not 8";
   }
   EXPECT_EQ(result.json()["circuit"]["images"], 2);
