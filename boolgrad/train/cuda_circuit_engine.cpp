@@ -1,7 +1,5 @@
 #include "boolgrad/train/cuda_circuit_engine.h"
 
-#include <algorithm>
-
 #include "boolgrad/core/error.h"
 #include "boolgrad/train/cuda_options.h"
 
@@ -14,24 +12,13 @@ std::unique_ptr<cuda::Network> device_network(const LogicNetwork& network, std::
     fail("device", "expected a network of float32 for cuda, received {}",
          to_string(network.dtype()));
   }
-  std::vector<LutWires> wires;
-  for (const LogicLayer& layer : network.layers()) wires.push_back(layer.wiring->view());
   return std::make_unique<cuda::Network>(
-      wires, cuda::NetworkPlan{.batch = batch,
-                               .softmax16 = network.parametrisation() == Parametrisation::softmax16,
-                               .loss = cuda_loss(experiment.training.loss),
-                               .gamma = experiment.training.focal_gamma,
-                               .optimiser = cuda_optimiser(experiment)});
-}
-
-void load(cuda::Network& device, const LogicNetwork& network) {
-  std::vector<Tensor> logits;
-  std::vector<Tensor> masks;
-  for (const LogicLayer& layer : network.layers()) {
-    logits.push_back(layer.logits.detach());
-    masks.push_back(layer.mask);
-  }
-  device.set_parameters(logits, masks, network.input_mask());
+      wires_of(network),
+      cuda::NetworkPlan{.batch = batch,
+                        .softmax16 = network.parametrisation() == Parametrisation::softmax16,
+                        .loss = cuda_loss(experiment.training.loss),
+                        .gamma = experiment.training.focal_gamma,
+                        .optimiser = cuda_optimiser(experiment)});
 }
 
 Evaluation evaluation_of(cuda::Network& device, const Cases& cases) {
@@ -52,51 +39,19 @@ Evaluation evaluation_of(cuda::Network& device, const Cases& cases) {
 }  // namespace
 
 CudaCircuitEngine::CudaCircuitEngine(const Experiment& experiment, CircuitLearner& learner)
-    : learner_(learner),
-      network_(device_network(learner.network(), learner.batch_size(), experiment)) {
-  network_->set_cases(learner.cases().inputs, learner.cases().targets);
-  load(*network_, learner_.network());
+    : CudaNetworkEngine(device_network(learner.network(), learner.batch_size(), experiment)),
+      learner_(learner) {
+  device().set_cases(learner.cases().inputs, learner.cases().targets);
+  send(learner.network(), device());
 }
 
-StepResult CudaCircuitEngine::step(std::int64_t step, double learning_rate) {
-  const cuda::NetworkStep taken = network_->step(learner_.picked(step), step, learning_rate);
-  if (taken.finite) {
-    steps_ = step + 1;
-    is_settled_ = false;
-  }
-  return {.loss = taken.loss, .finite = taken.finite};
-}
-
-void CudaCircuitEngine::settle() {
-  if (is_settled_) return;
-  const std::vector<Tensor> here = network_->logits();
-  std::vector<Tensor> there = learner_.parameters();
-  for (std::size_t i = 0; i < here.size(); ++i) {
-    std::ranges::copy(here[i].values<float>(), there[i].mutable_values<float>().begin());
-  }
-  is_settled_ = true;
-}
-
-AdamWState CudaCircuitEngine::moments() const {
-  return {.step = steps_, .first = network_->first_moments(), .second = network_->second_moments()};
-}
-
-void CudaCircuitEngine::restore(const AdamWState& moments) {
-  load(*network_, learner_.network());
-  network_->set_moments(moments.first, moments.second);
-  steps_ = moments.step;
-  is_settled_ = true;
-}
-
-Evaluation CudaCircuitEngine::evaluate() const {
-  return evaluation_of(*network_, learner_.cases());
-}
+Evaluation CudaCircuitEngine::evaluate() const { return evaluation_of(device(), learner_.cases()); }
 
 Evaluation evaluate_on_cuda(const LogicNetwork& network, const Cases& cases,
                             const Experiment& experiment) {
   const auto device = device_network(network, 1, experiment);
   device->set_cases(cases.inputs, cases.targets);
-  load(*device, network);
+  send(network, *device);
   return evaluation_of(*device, cases);
 }
 

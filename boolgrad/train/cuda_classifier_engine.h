@@ -2,29 +2,24 @@
 // their moments.
 #pragma once
 
-#include "boolgrad/backend/cuda/network.h"
 #include "boolgrad/train/classifier_learner.h"
-#include "boolgrad/train/engine.h"
+#include "boolgrad/train/cuda_network_engine.h"
 
 namespace boolgrad {
 
 /// Offers heads of classes with fixed levels and samples as they are; refuses the rest.
-class CudaClassifierEngine : public Engine {
+class CudaClassifierEngine : public CudaNetworkEngine {
  public:
   CudaClassifierEngine(const Experiment& experiment, ClassifierLearner& learner);
 
-  StepResult step(std::int64_t step, double learning_rate) override;
-  void settle() override;
-  AdamWState moments() const override;
-  void restore(const AdamWState& moments) override;
   Evaluation evaluate() const override;
 
  private:
+  const LogicNetwork& network() const override { return learner_.network(); }
+  std::vector<std::int64_t> picked(std::int64_t step) override { return learner_.picked(step); }
+
   ClassifierLearner& learner_;
-  std::unique_ptr<cuda::Network> network_;  ///< with the samples to learn from
-  std::unique_ptr<cuda::Network> judge_;    ///< with those that training is judged by
-  std::int64_t steps_ = 0;                  ///< that the moments have seen
-  bool is_settled_ = true;  ///< whether the learner's parameters are those of the device
+  std::unique_ptr<cuda::Network> judge_;  ///< with those that training is judged by
 };
 
 }  // namespace boolgrad

@@ -1,0 +1,42 @@
+// What engines of gate networks on an NVIDIA GPU share: the device holds the parameters and their
+// moments, and the learner's are brought up to date when somebody looks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/logic/network.h"
+#include "boolgrad/train/engine.h"
+
+namespace boolgrad {
+
+/// Where the wires of a network's layers lie, as the device takes them.
+std::vector<LutWires> wires_of(const LogicNetwork& network);
+
+/// Sends a network's logits and masks.
+void send(const LogicNetwork& network, cuda::Network& device);
+
+class CudaNetworkEngine : public Engine {
+ public:
+  StepResult step(std::int64_t step, double learning_rate) override;
+  void settle() override;
+  AdamWState moments() const override;
+  void restore(const AdamWState& moments) override;
+
+ protected:
+  explicit CudaNetworkEngine(std::unique_ptr<cuda::Network> device) : device_(std::move(device)) {}
+
+  /// The learner's network, and the cases of a step; none stands for all.
+  virtual const LogicNetwork& network() const = 0;
+  virtual std::vector<std::int64_t> picked(std::int64_t step) = 0;
+
+  cuda::Network& device() const { return *device_; }
+
+ private:
+  std::unique_ptr<cuda::Network> device_;
+  std::int64_t steps_ = 0;  ///< that the moments have seen
+  bool is_settled_ = true;  ///< whether the learner's parameters are those of the device
+};
+
+}  // namespace boolgrad
