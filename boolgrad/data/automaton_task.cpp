@@ -1,5 +1,9 @@
 #include "boolgrad/data/automaton_task.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 
@@ -67,6 +71,26 @@ Tensor seed_starts(const Shape& shape) {
   const auto middle = static_cast<std::size_t>(shape[2] / 2 * shape[3] + shape[3] / 2);
   for (std::size_t first = 0; first < to.size(); first += cells) to[first + middle] = 1;
   return starts;
+}
+
+Tensor grown_part(const Tensor& target, double share) {
+  const std::int64_t height = target.shape()[2];
+  const std::int64_t width = target.shape()[3];
+  const auto way = [&](std::size_t place) {
+    const auto cell = static_cast<std::int64_t>(place) % (height * width);
+    return std::max(std::abs(cell / width - height / 2), std::abs(cell % width - width / 2));
+  };
+  Tensor part = target.clone();
+  const std::span<std::uint8_t> bits = part.mutable_values<std::uint8_t>();
+  std::int64_t farthest = 0;
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (bits[i] != 0) farthest = std::max(farthest, way(i));
+  }
+  const auto reached = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(farthest)));
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (way(i) > reached) bits[i] = 0;
+  }
+  return part;
 }
 
 }  // namespace boolgrad

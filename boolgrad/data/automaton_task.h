@@ -39,4 +39,9 @@ Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t strea
 /// others 0.
 Tensor seed_starts(const Shape& shape);
 
+/// What of a target should be there once `share` of its way is grown from the cell that
+/// `seed_starts` sets: ones that lie within that share, rounded up, of the way to the farthest one,
+/// counted in steps to one of eight neighbours. All else is 0.
+Tensor grown_part(const Tensor& target, double share);
+
 }  // namespace boolgrad

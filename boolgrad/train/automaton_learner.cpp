@@ -33,9 +33,17 @@ bool same_sizes(const AutomatonOptions& a, const AutomatonOptions& b) {
   return a.height == b.height && a.width == b.width && a.steps == b.steps && a.batch == b.batch;
 }
 
+/// The task of a stage. In fewer steps than it has in the end, what grows from a seed gets less
+/// far.
 AutomatonTask task_at(Experiment experiment, const AutomatonOptions& sizes) {
+  const std::int64_t steps = experiment.automaton.steps;
   experiment.automaton = sizes;
-  return make_automaton_task(experiment);
+  AutomatonTask task = make_automaton_task(experiment);
+  if (sizes.start == StartKind::seed && sizes.steps < steps) {
+    task.target =
+        grown_part(task.target, static_cast<double>(sizes.steps) / static_cast<double>(steps));
+  }
+  return task;
 }
 
 RolloutSize size_of(const AutomatonTask& task, const AutomatonOptions& sizes) {
@@ -248,7 +256,11 @@ GridMistakes AutomatonLearner::hard_mistakes(const Probe& probe) const {
 
 double AutomatonLearner::hard_loss() const {
   const NoGrad off_the_tape;
-  return static_cast<double>(hard_mistakes(probe()).bits);
+  if (!trial_) {
+    const Probe& judged = probe();
+    trial_.emplace(rule_, judged.starts, judged.fire, judged.size.steps, task_.target);
+  }
+  return static_cast<double>(trial_->wrong_bits());
 }
 
 std::vector<std::vector<bool>> AutomatonLearner::active_gates() const {

@@ -7,6 +7,7 @@
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/automata/trial_rollout.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/hardening.h"
@@ -74,9 +75,11 @@ class AutomatonLearner : public Learner {
   Rule rule_;
   Memory memory_;
   Hardening hardening_;
-  mutable std::optional<Probe> probe_;  ///< made when it is first asked for: drawing takes time
-  Tensor pool_;                         ///< uint8 [channels, pool, height, width]
-  std::vector<std::int64_t> drawn_;     ///< places in it that the last step's grids came from
+  // Made when they are first asked for: drawing takes time.
+  mutable std::optional<Probe> probe_;
+  mutable std::optional<TrialRollout> trial_;
+  Tensor pool_;                      ///< uint8 [channels, pool, height, width]
+  std::vector<std::int64_t> drawn_;  ///< places in it that the last step's grids came from
 };
 
 }  // namespace boolgrad

@@ -21,7 +21,9 @@ constexpr const char* updates_key = "search.updates";
 constexpr const char* draw_at_key = "search.draw_at";
 constexpr const char* draw_loss_key = "search.draw_loss";
 constexpr const char* best_loss_key = "search.best_loss";
+constexpr const char* promise_error_key = "search.promise_error";
 constexpr std::string_view best_prefix = "best.";
+constexpr std::string_view promise_prefix = "promise.";
 
 Schedule schedule_of(const TrainingOptions& training) {
   return {.kind = training.schedule,
@@ -136,6 +138,7 @@ void Member::make(std::int64_t draw) {
   draw_ = draw;
   updates_ = 0;
   experiment_.seed = seed_of_draw(run_seed_, draw);
+  promise_error_ = -1;
   engine_.reset();  // before the learner it knows
   learner_ = make_learner(experiment_);
   engine_ = make_engine(device_, experiment_, *learner_);
@@ -198,6 +201,7 @@ void Member::look(std::int64_t steps, std::int64_t fresh_draw) {
     best_ = copy_of(learner().to_file());
   }
   const SearchOptions& search = experiment_.search;
+  if (search.refit > 0) note_promise();
   const bool stuck = loss > 0 && steps - draw_at_ >= search.patience;
   if (search.restart == RestartKind::none || !stuck) return;
   draw_at_ = steps;
@@ -210,12 +214,21 @@ std::vector<LayerDiagnosis> Member::diagnose() const {
   return boolgrad::diagnose(experiment_, learner(), updates_);
 }
 
+void Member::note_promise() {
+  const double error = 1 - evaluate().bit_accuracy;
+  if (promise_error_ >= 0 && error >= promise_error_) return;
+  promise_error_ = error;
+  promise_ = copy_of(learner().to_file());
+}
+
 void Member::refit() {
   const SearchOptions& search = experiment_.search;
-  const Evaluation& now = evaluate();
-  if (now.solved() || 1 - now.bit_accuracy > search.refit_below) return;
+  note_promise();
+  const double error = std::exchange(promise_error_, -1);
+  if (evaluate().solved() || error > search.refit_below) return;
   const AdamWState moments = engine_->moments();
   const TensorFile before = copy_of(learner().to_file());
+  learner_->restore(std::exchange(promise_, {}));
   const RefitStats stats =
       boolgrad::refit(*learner_, {.candidates = search.refit,
                                   .walk = search.refit_walk,
@@ -257,6 +270,8 @@ TensorFile Member::state() const {
   file.metadata[draw_loss_key] = fmt::format("{}", draw_loss_);
   file.metadata[best_loss_key] = fmt::format("{}", best_loss_);
   add_prefixed(file, best_, best_prefix);
+  file.metadata[promise_error_key] = fmt::format("{}", promise_error_);
+  if (promise_error_ >= 0) add_prefixed(file, promise_, promise_prefix);
   return file;
 }
 
@@ -280,6 +295,8 @@ void Member::restore(const TensorFile& state, std::int64_t steps, const std::str
   draw_loss_ = noted<double>(state, draw_loss_key, -1, source);
   best_loss_ = noted<double>(state, best_loss_key, -1, source);
   best_ = prefixed_part(state, best_prefix);
+  promise_error_ = noted<double>(state, promise_error_key, -1, source);
+  promise_ = prefixed_part(state, promise_prefix);
   evaluation_.reset();
 }
 

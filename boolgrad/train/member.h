@@ -51,8 +51,9 @@ class Member {
   /// too long; `fresh_draw` is the draw that it then takes where it is to have another one.
   void look(std::int64_t steps, std::int64_t fresh_draw);
 
-  /// Tries the other way what the hardened model is least certain of, where few of its bits are
-  /// wrong. What comes out is kept where no bit is wrong any more.
+  /// Takes the best model that was looked at since the last refit, where few of its bits are wrong,
+  /// and tries the other way what it is least certain of when hardened. What comes out takes the
+  /// place of the present model where no bit is wrong any more.
   void refit();
 
   /// Makes the soft model what the hardened one is.
@@ -71,6 +72,7 @@ class Member {
   void make(std::int64_t draw);
   void make_engine_again(const AdamWState& moments);
   bool keeps_best() const;
+  void note_promise();
 
   Experiment experiment_;  ///< with the seed of the draw
   std::int64_t run_seed_;
@@ -86,6 +88,8 @@ class Member {
   std::int64_t draw_at_ = 0;  ///< steps of the run when that was seen
   double best_loss_ = -1;     ///< of the best model that is kept
   TensorFile best_;
+  double promise_error_ = -1;  ///< share of wrong bits of the best model since the last refit
+  TensorFile promise_;
 };
 
 }  // namespace boolgrad

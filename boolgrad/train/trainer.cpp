@@ -62,10 +62,10 @@ StepResult Trainer::step() {
   ++steps_;
   const StepResult result = results[leader_];
   const SearchOptions& search = experiment_.search;
+  if (steps_ % search.every == 0) look();
   if (search.refit > 0 && steps_ % search.refit_every == 0) {
     for_each_member([&](std::size_t i) { members_[i]->refit(); });
   }
-  if (steps_ % search.every == 0) look();
   if (steps_ == search.until && members_.size() > 1) {
     evaluate();
     Members best;
@@ -79,7 +79,7 @@ StepResult Trainer::step() {
 /// Only where something depends on it: evaluating costs time.
 void Trainer::look() {
   const SearchOptions& search = experiment_.search;
-  if (search.restart == RestartKind::none && !search.keep_best) return;
+  if (search.restart == RestartKind::none && !search.keep_best && search.refit == 0) return;
   // A draw that no member has had: looks come at steps of their own, members have numbers.
   const std::int64_t first = steps_ / search.every * search.members;
   for_each_member(

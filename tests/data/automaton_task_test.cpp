@@ -84,5 +84,33 @@ TEST(Starts, HaveOneCellInTheMiddle) {
   EXPECT_EQ(starts.at(20 + 2 * 4 + 2), 1);
 }
 
+TEST(GrownPart, ReachesAsFarAsItsShareOfTheWay) {
+  // Two channels of 5 by 8 cells, the middle at row 2, column 4; the farthest one is 4 away.
+  Tensor target = Tensor::zeros({2, 1, 5, 8}, DType::uint8);
+  const std::span<std::uint8_t> bits = target.mutable_values<std::uint8_t>();
+  const auto place = [](std::size_t channel, std::size_t y, std::size_t x) {
+    return channel * 40 + y * 8 + x;
+  };
+  const std::size_t middle = place(1, 2, 4);
+  const std::size_t near = place(0, 1, 5);     // 1 away
+  const std::size_t farther = place(1, 0, 2);  // 2 away, both ways
+  const std::size_t edge = place(0, 2, 0);     // 4 away
+  for (const std::size_t i : {middle, near, farther, edge}) bits[i] = 1;
+  const auto ones = [&](double share) {
+    const Tensor part = grown_part(target, share);
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      if (part.values<std::uint8_t>()[i] != 0) found.push_back(i);
+    }
+    return found;
+  };
+  EXPECT_EQ(ones(1), (std::vector{near, edge, farther, middle}));
+  EXPECT_EQ(ones(0.7), (std::vector{near, farther, middle}));  // 2.8 away, rounded up
+  EXPECT_EQ(ones(0.2), (std::vector{near, middle}));
+  EXPECT_EQ(ones(0), std::vector{middle});
+  EXPECT_TRUE(same_bits(grown_part(Tensor::zeros({1, 1, 3, 3}, DType::uint8), 0.5),
+                        Tensor::zeros({1, 1, 3, 3}, DType::uint8)));
+}
+
 }  // namespace
 }  // namespace boolgrad

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "boolgrad/ops/reduction.h"
+#include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/member.h"
 #include "boolgrad/train/refit.h"
@@ -133,6 +136,40 @@ TEST(Curriculum, GoesFromStageToStage) {
   EXPECT_TRUE(trainer.learner().trains_in_full());
   EXPECT_EQ(automaton(trainer).size().width, 7);
   EXPECT_EQ(automaton(trainer).training_task().width(), 7);
+}
+
+TEST(Curriculum, OfAPictureGrowsFromItsMiddle) {
+  const testing_support::ScratchFolder folder;
+  std::ofstream(folder / "line.txt") << "........\n########\n........\n";
+  const Experiment experiment = parse_experiment(R"(
+[task]
+kind = "picture"
+file = "line.txt"
+[automaton]
+channels = 2
+kernels = 1
+perceive = [8]
+update = [6]
+height = 3
+width = 8
+steps = 4
+start = "seed"
+[curriculum]
+until = [2, 4]
+steps = [1, 2]
+)",
+                                                 "line", "line", folder / "");
+  Trainer trainer(experiment);
+  const auto ones = [&] {
+    const Tensor& target = automaton(trainer).training_task().target;
+    return sum(cast(target, DType::float32)).item();
+  };
+  take(trainer, 1);
+  EXPECT_EQ(ones(), 3) << "one of four cells to either side";
+  take(trainer, 2);
+  EXPECT_EQ(ones(), 5);
+  take(trainer, 2);
+  EXPECT_EQ(ones(), 8);
 }
 
 TEST(Curriculum, IsJudgedByTheWholeTask) {
@@ -265,6 +302,34 @@ TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
   for (std::size_t i = 0; i < plain.learner().parameters().size(); ++i) {
     EXPECT_TRUE(same_bits(plain.learner().parameters()[i], refitted.learner().parameters()[i]));
   }
+}
+
+TEST(Refit, BeginsFromTheBestModelSinceTheLastOne) {
+  // A table that is one entry away from XOR when it is looked at, and two when it is refitted.
+  const Experiment experiment = parse_experiment(R"(
+[task]
+kind = "xor"
+bits = 2
+[training]
+steps = 9
+learning_rate = 1e-9
+[search]
+every = 1
+refit = 1
+refit_every = 2
+refit_below = 1
+)",
+                                                 "xor", "xor", "");
+  Trainer trainer(experiment);
+  const auto set = [&](const std::vector<float>& logits) {
+    Tensor parameter = trainer.learner().parameters()[0];
+    std::ranges::copy(logits, parameter.mutable_values<float>().begin());
+  };
+  set({-3, 3, -1, -3});
+  trainer.step();
+  set({3, -3, -1, 2});
+  trainer.step();
+  EXPECT_EQ(trainer.evaluate().hard_loss, 0);
 }
 
 TEST(Refit, EndsARunThatItSolves) {

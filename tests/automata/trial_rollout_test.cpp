@@ -1,0 +1,110 @@
+#include "boolgrad/automata/trial_rollout.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <vector>
+
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/data/automaton_task.h"
+#include "boolgrad/ops/shaping.h"
+#include "tests/support/messages.h"
+#include "tests/support/op_cases.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+struct Case {
+  Rule rule;
+  BitGrid starts;
+  std::vector<BitGrid> fire;
+  std::int64_t steps;
+  Tensor target;
+};
+
+Case make_case(std::uint64_t seed) {
+  Choices choose(seed);
+  const RuleShape shape{.channels = choose.between(1, 4),
+                        .kernels = choose.between(1, 3),
+                        .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
+                                                         : std::vector<std::int64_t>{8, 4, 2},
+                        .update = {choose.between(6, 20)}};
+  const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
+  // Wires, constants and inverters come up often where gates begin as wires.
+  const Initialisation kind =
+      choose.below(2) == 0 ? Initialisation::gaussian : Initialisation::pass_through;
+  const RolloutSize size{choose.between(1, 3), choose.between(3, 12), choose.between(3, 70), 4};
+  const Shape grids{shape.channels, size.batch, size.height, size.width};
+  std::vector<BitGrid> fire;
+  if (choose.below(2) == 0) {
+    const Tensor masks = fire_masks(size, 0.6, seed, 2);
+    for (std::int64_t t = 0; t < size.steps; ++t) {
+      fire.push_back(BitGrid::from(slice(masks, 0, t, t + 1)));
+    }
+  }
+  const std::int64_t targets = choose.below(2) == 0 ? 1 : size.batch;
+  return {
+      Rule::make(shape, border, Parametrisation::sigmoid, DType::float32, {kind, 1}, seed % 10000),
+      BitGrid::from(random_starts(grids, seed, 1)), fire, size.steps,
+      random_starts({choose.between(1, shape.channels), targets, size.height, size.width}, seed,
+                    3)};
+}
+
+std::int64_t wrong_by_circuit(const Case& given) {
+  BitAutomaton automaton(given.rule);
+  BitGrid state = given.starts;
+  for (std::int64_t t = 0; t < given.steps; ++t) {
+    automaton.step(state, given.fire.empty() ? nullptr : &given.fire[static_cast<std::size_t>(t)]);
+  }
+  const BitGrid wanted = BitGrid::from(given.target);
+  std::int64_t wrong = 0;
+  for (std::int64_t c = 0; c < wanted.channels(); ++c) {
+    for (std::int64_t i = 0; i < state.batch(); ++i) {
+      for (std::int64_t y = 0; y < state.height(); ++y) {
+        for (std::int64_t x = 0; x < state.width(); ++x) {
+          wrong += state.at(c, i, y, x) != wanted.at(c, wanted.batch() == 1 ? 0 : i, y, x) ? 1 : 0;
+        }
+      }
+    }
+  }
+  return wrong;
+}
+
+/// Turns some entries of tables over.
+void change(Rule& rule, std::uint64_t seed) {
+  Choices choose(seed);
+  for (Tensor& logits : rule.parameters()) {
+    for (float& value : logits.mutable_values<float>()) {
+      if (choose.below(4) == 0) value = -value;
+    }
+  }
+}
+
+TEST(TrialRollout, CountsWhatTheCircuitGetsWrongWhileTablesChange) {
+  EXPECT_TRUE(rc::check("wrong bits agree", [](std::uint64_t seed) {
+    Case given = make_case(seed);
+    TrialRollout trial(given.rule, given.starts, given.fire, given.steps, given.target);
+    for (std::uint64_t look = 0; look < 3; ++look) {
+      RC_ASSERT(trial.wrong_bits() == wrong_by_circuit(given));
+      change(given.rule, seed + look);
+    }
+  }));
+}
+
+TEST(TrialRollout, HeedsMasks) {
+  Case given = make_case(12);
+  TrialRollout trial(given.rule, given.starts, given.fire, given.steps, given.target);
+  LogicNetwork update = given.rule.update();
+  Tensor mask = Tensor::ones({update.outputs()}, DType::float32);
+  mask.mutable_values<float>()[0] = 0;
+  const std::int64_t before = trial.wrong_bits();
+  update.set_mask(update.layers().size() - 1, mask);
+  given.rule = Rule(given.rule.border(), given.rule.kernels(), given.rule.perceive(), update);
+  EXPECT_EQ(trial.wrong_bits(), wrong_by_circuit(given));
+  EXPECT_NE(trial.wrong_bits(), before);
+}
+
+}  // namespace
+}  // namespace boolgrad
