@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "boolgrad/core/error.h"
@@ -11,18 +10,33 @@
 namespace boolgrad {
 namespace {
 
-constexpr std::uint32_t all_zero = 0;
-constexpr std::uint32_t all_one = 1;
-constexpr std::uint32_t first_place = 2;
+constexpr std::uint32_t nothing = 0;  ///< the value that is 0 everywhere
+constexpr std::uint32_t first_place = 1;
 constexpr std::uint32_t patch = 9;
 constexpr std::uint32_t own_place = 4;
 
-std::uint32_t place_of(std::size_t channel, std::uint32_t place) {
-  return first_place + static_cast<std::uint32_t>(channel) * patch + place;
+std::uint32_t place_in(std::size_t channel, std::size_t place) {
+  return first_place + static_cast<std::uint32_t>(channel * patch + place);
 }
 
-/// A bit a cell of one channel, grid after grid; `grids` of them, the first again where `from` has
-/// but one.
+std::size_t words_of(const BitGrid& grids) {
+  return static_cast<std::size_t>((grids.batch() * grids.height() * grids.width() + 63) / 64);
+}
+
+/// Values of a step.
+std::size_t values_of(const Rule& rule) {
+  const auto channels = static_cast<std::size_t>(rule.channels());
+  std::size_t gates = 0;
+  for (const LogicLayer& layer : rule.perceive().layers()) {
+    gates += channels * static_cast<std::size_t>(layer.wiring->gates());
+  }
+  for (const LogicLayer& layer : rule.update().layers()) {
+    gates += static_cast<std::size_t>(layer.wiring->gates());
+  }
+  return first_place + channels * patch + gates;
+}
+
+/// A bit a cell of one channel, grid after grid; the first again where `from` has but one.
 void pack(const BitGrid& from, std::int64_t channel, std::int64_t grids, std::uint64_t* to) {
   std::size_t cell = 0;
   for (std::int64_t item = 0; item < grids; ++item) {
@@ -36,7 +50,7 @@ void pack(const BitGrid& from, std::int64_t channel, std::int64_t grids, std::ui
   }
 }
 
-/// Bit i of the result is bit i + offset of `from`; what lies outside is 0.
+/// Bit i of the result is bit i + offset of `from`, from word `index` on; what lies outside is 0.
 std::uint64_t word_at(const std::uint64_t* from, std::size_t words, std::size_t index,
                       std::int64_t offset) {
   const std::int64_t bit = static_cast<std::int64_t>(index) * 64 + offset;
@@ -48,16 +62,6 @@ std::uint64_t word_at(const std::uint64_t* from, std::size_t words, std::size_t 
   return shift == 0 ? part(word) : (part(word) >> shift) | (part(word + 1) << (64 - shift));
 }
 
-/// The table over b alone of a table over a and b, where a is `value`: entries 0 and 1.
-unsigned with_a(unsigned table, bool value) {
-  const unsigned t = value ? table >> 1 : table;
-  return (t & 1) | ((t >> 1) & 2);
-}
-/// Likewise over a, where b is `value`.
-unsigned with_b(unsigned table, bool value) { return (value ? table >> 2 : table) & 3; }
-/// Where both are the same.
-unsigned with_equal(unsigned table) { return (table & 1) | ((table >> 2) & 2); }
-
 std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
 
 }  // namespace
@@ -65,29 +69,30 @@ std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
 TrialRollout::TrialRollout(const Rule& rule, const BitGrid& starts,
                            const std::vector<BitGrid>& fire, std::int64_t steps,
                            const Tensor& target)
-    : rule_(rule),
-      batch_(starts.batch()),
+    : batch_(starts.batch()),
       height_(starts.height()),
       width_(starts.width()),
-      steps_(steps),
-      words_(static_cast<std::size_t>((batch_ * height_ * width_ + 63) / 64)),
+      steps_(static_cast<std::size_t>(steps)),
+      words_(words_of(starts)),
+      channels_(static_cast<std::size_t>(rule.channels())),
       target_channels_(static_cast<std::size_t>(target.shape()[0])) {
-  for (const LogicNetwork* network : {&rule.perceive(), &rule.update()}) {
-    for (const LogicLayer& layer : network->layers()) {
-      if (layer.wiring->arity() != 2) {
-        fail("trial_rollout", "expected gates of two inputs, received some of {}",
-             layer.wiring->arity());
-      }
-    }
-  }
-  const auto channels = static_cast<std::size_t>(rule.channels());
+  scratch_.resize(words_);
+  take_gates(rule);
+  list_moves(rule.border());
+  take_grids(starts, fire, target);
+  run_all();
+}
+
+std::size_t TrialRollout::bytes(const Rule& rule, const BitGrid& starts, std::int64_t steps) {
+  return static_cast<std::size_t>(steps + 1) * values_of(rule) * words_of(starts) *
+         sizeof(std::uint64_t);
+}
+
+void TrialRollout::take_grids(const BitGrid& starts, const std::vector<BitGrid>& fire,
+                              const Tensor& target) {
   cells_.assign(words_, ~std::uint64_t{0});
-  const auto beyond = static_cast<std::size_t>(batch_ * height_ * width_ % 64);
+  const std::int64_t beyond = batch_ * height_ * width_ % 64;
   if (beyond != 0) cells_.back() = (std::uint64_t{1} << beyond) - 1;
-  starts_.assign(channels * words_, 0);
-  for (std::size_t c = 0; c < channels; ++c) {
-    pack(starts, static_cast<std::int64_t>(c), batch_, starts_.data() + c * words_);
-  }
   target_.assign(target_channels_ * words_, 0);
   const BitGrid wanted = BitGrid::from(target);
   for (std::size_t c = 0; c < target_channels_; ++c) {
@@ -95,13 +100,17 @@ TrialRollout::TrialRollout(const Rule& rule, const BitGrid& starts,
   }
   fire_.assign(fire.size() * words_, 0);
   for (std::size_t t = 0; t < fire.size(); ++t) pack(fire[t], 0, batch_, fire_.data() + t * words_);
-  list_moves(rule.border());
+  kept_.assign((steps_ + 1) * values_ * words_, 0);
+  for (std::size_t c = 0; c < channels_; ++c) {
+    pack(starts, static_cast<std::int64_t>(c), batch_,
+         kept_.data() + place_of(0, place_in(c, own_place)));
+  }
 }
 
 /// Which cells receive a neighbour from where. At most four offsets a place: those that wrap
 /// around have others.
 void TrialRollout::list_moves(Border border) {
-  for (std::uint32_t place = 0; place < patch; ++place) {
+  for (std::size_t place = 0; place < patch; ++place) {
     std::map<std::int64_t, Plane> by_offset;
     for (std::int64_t cell = 0; cell < batch_ * height_ * width_; ++cell) {
       const std::int64_t x = cell % width_;
@@ -121,173 +130,236 @@ void TrialRollout::list_moves(Border border) {
   }
 }
 
-/// Where the value of a gate is found: in a new plane, unless it is constant or one of its inputs.
-std::uint32_t TrialRollout::add_gate(std::uint32_t a, std::uint32_t b, unsigned table) {
-  // Of one input: 0, its opposite, itself, 1 for entries 00, 01, 10, 11.
-  const auto of_one = [&](std::uint32_t input, unsigned entries) {
-    if (entries == 0) return all_zero;
-    if (entries == 3) return all_one;
-    if (entries == 2) return input;
-    if (input == all_zero) return all_one;
-    if (input == all_one) return all_zero;
-    gates_.push_back({input, input, 0b0001, false});
-    return static_cast<std::uint32_t>(used_.size() + gates_.size() - 1);
-  };
-  if (a == b) return of_one(a, with_equal(table));
-  if (a <= all_one) return of_one(b, with_a(table, a == all_one));
-  if (b <= all_one) return of_one(a, with_b(table, b == all_one));
-  if (with_a(table, false) == with_a(table, true)) return of_one(b, with_a(table, false));
-  if (with_b(table, false) == with_b(table, true)) return of_one(a, with_b(table, false));
-  gates_.push_back({a, b, static_cast<std::uint8_t>(table), false});
-  return static_cast<std::uint32_t>(used_.size() + gates_.size() - 1);
-}
-
-/// The layers of a network, whose tables are these.
-std::vector<std::uint32_t> TrialRollout::apply(const LogicNetwork& network,
-                                               std::span<const Tensor> tables,
-                                               std::vector<std::uint32_t> values) {
+/// Adds the gates of a network that reads `values`; returns the values that its outputs are.
+std::vector<std::uint32_t> TrialRollout::add_network(const LogicNetwork& network,
+                                                     std::size_t first_layer,
+                                                     std::vector<std::uint32_t> values) {
   for (std::int64_t i = 0; i < network.inputs(); ++i) {
-    if (network.input_mask().at(i) < 0.5) values[static_cast<std::size_t>(i)] = all_zero;
+    if (network.input_mask().at(i) < 0.5) values[static_cast<std::size_t>(i)] = nothing;
   }
-  for (std::size_t layer = 0; layer < tables.size(); ++layer) {
-    const std::span<const std::int32_t> sources = network.layers()[layer].wiring->sources();
-    const std::span<const std::uint8_t> entries = tables[layer].values<std::uint8_t>();
-    std::vector<std::uint32_t> outputs(sources.size() / 2);
-    for (std::size_t gate = 0; gate < outputs.size(); ++gate) {
-      unsigned table = 0;
-      for (unsigned e = 0; e < 4; ++e) table |= unsigned{entries[gate * 4 + e]} << e;
-      outputs[gate] = add_gate(values[static_cast<std::size_t>(sources[gate * 2])],
-                               values[static_cast<std::size_t>(sources[gate * 2 + 1])], table);
+  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
+    const Wiring& wiring = *network.layers()[layer].wiring;
+    if (wiring.arity() != 2) {
+      fail("trial_rollout", "expected gates of two inputs, received some of {}", wiring.arity());
+    }
+    const std::span<const std::int32_t> sources = wiring.sources();
+    std::vector<std::uint32_t> outputs;
+    for (std::size_t gate = 0; gate < sources.size() / 2; ++gate) {
+      const std::size_t table = first_table_[first_layer + layer] + gate;
+      gates_of_table_[table].push_back(static_cast<std::uint32_t>(gates_.size()));
+      outputs.push_back(place_in(channels_, 0) + static_cast<std::uint32_t>(gates_.size()));
+      gates_.push_back({values[static_cast<std::size_t>(sources[gate * 2])],
+                        values[static_cast<std::size_t>(sources[gate * 2 + 1])],
+                        static_cast<std::uint32_t>(table)});
     }
     values = std::move(outputs);
   }
   return values;
 }
 
-void TrialRollout::collect_gates() {
-  const auto channels = static_cast<std::size_t>(rule_.channels());
-  used_.assign(first_place + channels * patch, false);
-  gates_.clear();
-  const std::vector<Tensor> tables = rule_.hard_tables();
-  const std::span<const Tensor> of_both(tables);
-  const std::size_t split = rule_.perceive().layers().size();
+void TrialRollout::take_gates(const Rule& rule) {
+  for (const Tensor& layer : rule.hard_tables()) {
+    first_table_.push_back(tables_.size());
+    const std::span<const std::uint8_t> entries = layer.values<std::uint8_t>();
+    for (std::size_t first = 0; first < entries.size(); first += 4) {
+      unsigned table = 0;
+      for (unsigned e = 0; e < 4; ++e) table |= unsigned{entries[first + e]} << e;
+      tables_.push_back(static_cast<std::uint8_t>(table));
+    }
+  }
+  gates_of_table_.resize(tables_.size());
+  values_ = values_of(rule);
   std::vector<std::uint32_t> inputs;
-  for (std::size_t c = 0; c < channels; ++c) inputs.push_back(place_of(c, own_place));
-  for (std::size_t c = 0; c < channels; ++c) {
+  for (std::size_t c = 0; c < channels_; ++c) inputs.push_back(place_in(c, own_place));
+  for (std::size_t c = 0; c < channels_; ++c) {
     std::vector<std::uint32_t> around;
-    for (std::uint32_t n = 0; n < patch; ++n) around.push_back(place_of(c, n));
-    const std::vector<std::uint32_t> seen =
-        apply(rule_.perceive(), of_both.first(split), std::move(around));
+    for (std::size_t n = 0; n < patch; ++n) around.push_back(place_in(c, n));
+    const std::vector<std::uint32_t> seen = add_network(rule.perceive(), 0, std::move(around));
     inputs.insert(inputs.end(), seen.begin(), seen.end());
   }
-  outputs_ = apply(rule_.update(), of_both.subspan(split), std::move(inputs));
+  outputs_ = add_network(rule.update(), rule.perceive().layers().size(), std::move(inputs));
+  list_readers();
+  differs_.assign(values_, 0);
+  different_at_.assign(values_, 0);
+  to_settle_.assign((gates_.size() + 63) / 64, 0);
 }
 
-/// Marks what the target's channels depend on, now or through a channel of an earlier step.
-void TrialRollout::mark_used() {
-  std::vector<bool> wanted(outputs_.size(), false);
-  std::fill_n(wanted.begin(), target_channels_, true);
-  const auto mark = [&](std::uint32_t plane) {
-    if (plane < used_.size()) used_[plane] = true;
-    else gates_[plane - used_.size()].used = true;
-  };
-  bool more = true;
-  while (more) {
-    for (std::size_t c = 0; c < outputs_.size(); ++c) {
-      if (wanted[c]) mark(outputs_[c]);
-    }
-    for (std::size_t g = gates_.size(); g-- > 0;) {
-      if (!gates_[g].used) continue;
-      mark(gates_[g].a);
-      mark(gates_[g].b);
-    }
-    more = false;
-    for (std::size_t c = 0; c < outputs_.size(); ++c) {
-      // A cell that does not fire keeps its own.
-      const auto first = used_.begin() + static_cast<std::ptrdiff_t>(place_of(c, 0));
-      if (!wanted[c] && std::find(first, first + patch, true) != first + patch) {
-        wanted[c] = more = true;
-      }
-    }
+void TrialRollout::list_readers() {
+  first_reader_.assign(values_ + 1, 0);
+  for (const Gate& gate : gates_) {
+    ++first_reader_[gate.a + 1];
+    ++first_reader_[gate.b + 1];
   }
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    if (wanted[c]) used_[place_of(c, own_place)] = true;
-  }
-}
-
-void TrialRollout::look_around() {
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    const std::uint64_t* own = plane(place_of(c, own_place));
-    for (std::uint32_t n = 0; n < patch; ++n) {
-      if (n == own_place || !used_[place_of(c, n)]) continue;
-      std::uint64_t* to = plane(place_of(c, n));
-      for (std::size_t w = 0; w < words_; ++w) {
-        std::uint64_t value = 0;
-        for (const Move& move : moves_[n])
-          value |= word_at(own, words_, w, move.offset) & move.to[w];
-        to[w] = value;
-      }
-    }
-  }
-}
-
-void TrialRollout::step(std::size_t index) {
-  look_around();
+  for (std::size_t v = 0; v < values_; ++v) first_reader_[v + 1] += first_reader_[v];
+  readers_.resize(gates_.size() * 2);
+  std::vector<std::size_t> next(first_reader_.begin(), first_reader_.end() - 1);
   for (std::size_t g = 0; g < gates_.size(); ++g) {
-    const Gate& gate = gates_[g];
-    if (!gate.used) continue;
-    const bool t0 = (gate.table & 1) != 0;
-    const bool t1 = (gate.table & 2) != 0;
-    const bool t2 = (gate.table & 4) != 0;
-    const bool t3 = (gate.table & 8) != 0;
-    const std::uint64_t c0 = all_bits(t0);
-    const std::uint64_t c1 = all_bits(t0 != t1);
-    const std::uint64_t c2 = all_bits(t0 != t2);
-    const std::uint64_t c3 = all_bits((t0 != t1) != (t2 != t3));
-    const std::uint64_t* a = plane(gate.a);
-    const std::uint64_t* b = plane(gate.b);
-    std::uint64_t* to = plane(used_.size() + g);
-    for (std::size_t w = 0; w < words_; ++w) {
-      to[w] = c0 ^ (a[w] & (c1 ^ (b[w] & c3))) ^ (b[w] & c2);
-    }
-  }
-  // All are read before one is written: a new channel may be an old one.
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    if (!used_[place_of(c, own_place)]) continue;
-    const std::uint64_t* now = plane(place_of(c, own_place));
-    const std::uint64_t* then = plane(outputs_[c]);
-    std::uint64_t* to = next_.data() + c * words_;
-    for (std::size_t w = 0; w < words_; ++w) {
-      const std::uint64_t fires = fire_.empty() ? ~std::uint64_t{0} : fire_[index * words_ + w];
-      to[w] = now[w] ^ ((now[w] ^ then[w]) & fires);
-    }
-  }
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    if (used_[place_of(c, own_place)]) {
-      std::copy_n(next_.data() + c * words_, words_, plane(place_of(c, own_place)));
-    }
+    readers_[next[gates_[g].a]++] = static_cast<std::uint32_t>(g);
+    readers_[next[gates_[g].b]++] = static_cast<std::uint32_t>(g);
   }
 }
 
-std::int64_t TrialRollout::wrong_bits() {
-  collect_gates();
-  mark_used();
-  planes_.resize(std::max(planes_.size(), (used_.size() + gates_.size()) * words_));
-  next_.resize(starts_.size());
-  std::fill_n(plane(all_zero), words_, 0);
-  std::fill_n(plane(all_one), words_, ~std::uint64_t{0});
-  for (std::size_t c = 0; c < outputs_.size(); ++c) {
-    std::copy_n(starts_.data() + c * words_, words_, plane(place_of(c, own_place)));
-  }
-  for (std::int64_t t = 0; t < steps_; ++t) step(static_cast<std::size_t>(t));
-  std::int64_t wrong = 0;
-  for (std::size_t c = 0; c < target_channels_; ++c) {
-    const std::uint64_t* shown = plane(place_of(c, own_place));
-    for (std::size_t w = 0; w < words_; ++w) {
-      wrong += std::popcount((shown[w] ^ target_[c * words_ + w]) & cells_[w]);
+/// What lies at `place` of every cell.
+void TrialRollout::look(const std::uint64_t* own, std::size_t place, std::uint64_t* to) const {
+  for (std::size_t w = 0; w < words_; ++w) {
+    std::uint64_t value = 0;
+    for (const Move& move : moves_[place]) {
+      value |= word_at(own, words_, w, move.offset) & move.to[w];
     }
+    to[w] = value;
+  }
+}
+
+void TrialRollout::evaluate(const Gate& gate, unsigned table, std::size_t step,
+                            std::uint64_t* to) const {
+  const bool t0 = (table & 1) != 0;
+  const bool t1 = (table & 2) != 0;
+  const bool t2 = (table & 4) != 0;
+  const bool t3 = (table & 8) != 0;
+  const std::uint64_t c0 = all_bits(t0);
+  const std::uint64_t c1 = all_bits(t0 != t1);
+  const std::uint64_t c2 = all_bits(t0 != t2);
+  const std::uint64_t c3 = all_bits((t0 != t1) != (t2 != t3));
+  const std::uint64_t* a = now(step, gate.a);
+  const std::uint64_t* b = now(step, gate.b);
+  for (std::size_t w = 0; w < words_; ++w) {
+    to[w] = c0 ^ (a[w] & (c1 ^ (b[w] & c3))) ^ (b[w] & c2);
+  }
+}
+
+/// A channel after the step: new where cells fire.
+void TrialRollout::next_state(std::size_t step, std::size_t channel, std::uint64_t* to) const {
+  const std::uint64_t* own = now(step, place_in(channel, own_place));
+  const std::uint64_t* made = now(step, outputs_[channel]);
+  for (std::size_t w = 0; w < words_; ++w) {
+    const std::uint64_t fires = fire_.empty() ? ~std::uint64_t{0} : fire_[step * words_ + w];
+    to[w] = own[w] ^ ((own[w] ^ made[w]) & fires);
+  }
+}
+
+std::int64_t TrialRollout::wrong_in(std::size_t channel, const std::uint64_t* shown) const {
+  std::int64_t wrong = 0;
+  for (std::size_t w = 0; w < words_; ++w) {
+    wrong += std::popcount((shown[w] ^ target_[channel * words_ + w]) & cells_[w]);
   }
   return wrong;
+}
+
+void TrialRollout::run_all() {
+  ++mark_;  // nothing differs
+  for (std::size_t step = 0; step < steps_; ++step) {
+    for (std::size_t c = 0; c < channels_; ++c) {
+      const std::uint64_t* own = kept_.data() + place_of(step, place_in(c, own_place));
+      for (std::size_t n = 0; n < patch; ++n) {
+        if (n != own_place) look(own, n, kept_.data() + place_of(step, place_in(c, n)));
+      }
+    }
+    for (std::size_t g = 0; g < gates_.size(); ++g) {
+      evaluate(gates_[g], tables_[gates_[g].table], step,
+               kept_.data() + place_of(step, place_in(channels_, 0) + g));
+    }
+    for (std::size_t c = 0; c < channels_; ++c) {
+      next_state(step, c, kept_.data() + place_of(step + 1, place_in(c, own_place)));
+    }
+  }
+  for (std::size_t c = 0; c < target_channels_; ++c) {
+    wrong_ += wrong_in(c, kept_.data() + place_of(steps_, place_in(c, own_place)));
+  }
+}
+
+/// Takes note of a value, where it is another one than is kept, and of who reads it.
+void TrialRollout::differ(std::size_t step, std::uint32_t value, const std::uint64_t* words) {
+  const std::size_t place = place_of(step, value);
+  if (std::equal(words, words + words_, kept_.data() + place)) return;
+  differs_[value] = mark_;
+  different_at_[value] = different_.size();
+  differences_.push_back({place, different_.size()});
+  different_.insert(different_.end(), words, words + words_);
+  for (std::size_t r = first_reader_[value]; r < first_reader_[value + 1]; ++r) {
+    to_settle_[readers_[r] / 64] |= std::uint64_t{1} << (readers_[r] % 64);
+  }
+}
+
+/// A channel's differing state is seen from all around.
+void TrialRollout::change_channel(std::size_t step, std::size_t channel) {
+  for (std::size_t n = 0; n < patch; ++n) {
+    const std::uint32_t value = place_in(channel, n);
+    if (n == own_place || first_reader_[value] == first_reader_[value + 1]) continue;
+    look(now(step, place_in(channel, own_place)), n, scratch_.data());
+    differ(step, value, scratch_.data());
+  }
+}
+
+/// Gates in their order, which is that of layers; more may turn up behind as they are settled.
+void TrialRollout::settle_gates(std::size_t step, std::size_t changed_table, unsigned table) {
+  for (const std::uint32_t g : gates_of_table_[changed_table]) {
+    to_settle_[g / 64] |= std::uint64_t{1} << (g % 64);
+  }
+  for (std::size_t word = 0; word < to_settle_.size(); ++word) {
+    while (to_settle_[word] != 0) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(to_settle_[word]));
+      to_settle_[word] &= to_settle_[word] - 1;
+      const Gate& gate = gates_[word * 64 + bit];
+      evaluate(gate, gate.table == changed_table ? table : tables_[gate.table], step,
+               scratch_.data());
+      differ(step, place_in(channels_, 0) + static_cast<std::uint32_t>(word * 64 + bit),
+             scratch_.data());
+    }
+  }
+}
+
+std::int64_t TrialRollout::wrong_bits_with(std::size_t layer, std::int64_t gate, unsigned table) {
+  tried_table_ = first_table_.at(layer) + static_cast<std::size_t>(gate);
+  tried_ = static_cast<std::uint8_t>(table & 15);
+  differences_.clear();
+  different_.clear();
+  changed_.clear();
+  wrong_then_ = wrong_;
+  for (std::size_t step = 0; step < steps_; ++step) {
+    ++mark_;
+    for (std::size_t i = 0; i < changed_.size(); ++i) {
+      differ(step, place_in(changed_[i], own_place), changed_states_.data() + i * words_);
+      change_channel(step, changed_[i]);
+    }
+    settle_gates(step, tried_table_, tried_);
+    list_changed(step);
+  }
+  ++mark_;
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    const std::size_t c = changed_[i];
+    const std::uint32_t value = place_in(c, own_place);
+    const std::uint64_t* shown = changed_states_.data() + i * words_;
+    differ(steps_, value, shown);
+    if (c >= target_channels_) continue;
+    wrong_then_ += wrong_in(c, shown) - wrong_in(c, kept_.data() + place_of(steps_, value));
+  }
+  std::ranges::fill(to_settle_, 0);  // nothing reads the last state
+  return wrong_then_;
+}
+
+/// The channels whose states after the step are others than are kept.
+void TrialRollout::list_changed(std::size_t step) {
+  changed_.clear();
+  changed_states_.clear();
+  for (std::size_t c = 0; c < channels_; ++c) {
+    const bool may_change =
+        differs_[outputs_[c]] == mark_ || differs_[place_in(c, own_place)] == mark_;
+    if (!may_change) continue;
+    next_state(step, c, scratch_.data());
+    const std::uint64_t* before = kept_.data() + place_of(step + 1, place_in(c, own_place));
+    if (std::ranges::equal(scratch_, std::span(before, words_))) continue;
+    changed_.push_back(c);
+    changed_states_.insert(changed_states_.end(), scratch_.begin(), scratch_.end());
+  }
+}
+
+void TrialRollout::keep() {
+  tables_[tried_table_] = tried_;
+  wrong_ = wrong_then_;
+  for (const Difference& difference : differences_) {
+    std::copy_n(different_.data() + difference.words, words_, kept_.data() + difference.place);
+  }
+  differences_.clear();
 }
 
 }  // namespace boolgrad

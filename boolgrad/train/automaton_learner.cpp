@@ -1,8 +1,10 @@
 #include "boolgrad/train/automaton_learner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/trial_rollout.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
@@ -52,6 +54,23 @@ RolloutSize size_of(const AutomatonTask& task, const AutomatonOptions& sizes) {
 }
 
 constexpr const char* pool_name = "pool";
+
+/// Beyond that, looking at all values of every step costs more than a simplified circuit does.
+constexpr std::size_t most_trial_bytes = std::size_t{256} << 20;
+
+class RolloutTrials : public HardTrials {
+ public:
+  explicit RolloutTrials(TrialRollout rollout) : rollout_(std::move(rollout)) {}
+
+  double wrong_bits() const override { return static_cast<double>(rollout_.wrong_bits()); }
+  double wrong_bits_with(std::size_t layer, std::int64_t gate, std::uint64_t table) override {
+    return static_cast<double>(rollout_.wrong_bits_with(layer, gate, static_cast<unsigned>(table)));
+  }
+  void keep() override { rollout_.keep(); }
+
+ private:
+  TrialRollout rollout_;
+};
 
 /// How much gates depend on both their inputs, summed: of a table t over inputs a and b, the mean
 /// square of its change with a, times that with b. 0 for constants, wires and inverters, 1/4 for
@@ -256,11 +275,16 @@ GridMistakes AutomatonLearner::hard_mistakes(const Probe& probe) const {
 
 double AutomatonLearner::hard_loss() const {
   const NoGrad off_the_tape;
-  if (!trial_) {
-    const Probe& judged = probe();
-    trial_.emplace(rule_, judged.starts, judged.fire, judged.size.steps, task_.target);
+  return static_cast<double>(hard_mistakes(probe()).bits);
+}
+
+std::unique_ptr<HardTrials> AutomatonLearner::trials() const {
+  const Probe& judged = probe();
+  if (TrialRollout::bytes(rule_, judged.starts, judged.size.steps) > most_trial_bytes) {
+    return Learner::trials();
   }
-  return static_cast<double>(trial_->wrong_bits());
+  return std::make_unique<RolloutTrials>(
+      TrialRollout(rule_, judged.starts, judged.fire, judged.size.steps, task_.target));
 }
 
 std::vector<std::vector<bool>> AutomatonLearner::active_gates() const {

@@ -7,7 +7,6 @@
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/automata/trial_rollout.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/automaton_evaluation.h"
 #include "boolgrad/train/hardening.h"
@@ -36,6 +35,7 @@ class AutomatonLearner : public Learner {
   Tensor loss(std::int64_t step) override;
   Evaluation evaluate() const override;
   double hard_loss() const override;
+  std::unique_ptr<HardTrials> trials() const override;
   Parametrisation parametrisation() const override { return rule_.update().parametrisation(); }
   std::vector<std::vector<bool>> active_gates() const override;
   Inspection inspect() const override { return boolgrad::inspect(rule_); }
@@ -75,11 +75,9 @@ class AutomatonLearner : public Learner {
   Rule rule_;
   Memory memory_;
   Hardening hardening_;
-  // Made when they are first asked for: drawing takes time.
-  mutable std::optional<Probe> probe_;
-  mutable std::optional<TrialRollout> trial_;
-  Tensor pool_;                      ///< uint8 [channels, pool, height, width]
-  std::vector<std::int64_t> drawn_;  ///< places in it that the last step's grids came from
+  mutable std::optional<Probe> probe_;  ///< made when it is first asked for: drawing takes time
+  Tensor pool_;                         ///< uint8 [channels, pool, height, width]
+  std::vector<std::int64_t> drawn_;     ///< places in it that the last step's grids came from
 };
 
 }  // namespace boolgrad

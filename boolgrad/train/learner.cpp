@@ -5,6 +5,31 @@
 #include "boolgrad/train/classifier_learner.h"
 
 namespace boolgrad {
+namespace {
+
+/// Looks at the whole model each time.
+class WholeTrials : public HardTrials {
+ public:
+  explicit WholeTrials(const Learner& learner)
+      : learner_(learner), kept_(learner.hard_loss()), tried_(kept_) {}
+
+  double wrong_bits() const override { return kept_; }
+  double wrong_bits_with(std::size_t /*layer*/, std::int64_t /*gate*/,
+                         std::uint64_t /*table*/) override {
+    tried_ = learner_.hard_loss();
+    return tried_;
+  }
+  void keep() override { kept_ = tried_; }
+
+ private:
+  const Learner& learner_;
+  double kept_;
+  double tried_;
+};
+
+}  // namespace
+
+std::unique_ptr<HardTrials> Learner::trials() const { return std::make_unique<WholeTrials>(*this); }
 
 std::unique_ptr<Learner> make_learner(const Experiment& experiment) {
   if (experiment.is_automaton()) return std::make_unique<AutomatonLearner>(experiment);

@@ -10,6 +10,7 @@
 #include "boolgrad/tensor/tensor.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/experiment.h"
+#include "boolgrad/train/hard_trials.h"
 #include "boolgrad/train/inspection.h"
 
 namespace boolgrad {
@@ -50,6 +51,10 @@ class Learner {
 
   /// Bits that the hardened model gets wrong: `evaluate().hard_loss` by itself, which is quick.
   virtual double hard_loss() const = 0;
+
+  /// A quick way to try changes of single gates, from the hardened model as it is now. As made
+  /// here, it asks for `hard_loss` each time. The learner outlives it.
+  virtual std::unique_ptr<HardTrials> trials() const;
 
   /// How parameters are read, and which gates of which of them the hardened outputs depend on.
   virtual Parametrisation parametrisation() const = 0;

@@ -221,22 +221,32 @@ void Member::note_promise() {
   promise_ = copy_of(learner().to_file());
 }
 
-void Member::refit() {
-  const SearchOptions& search = experiment_.search;
+void Member::begin_refit() {
   note_promise();
   const double error = std::exchange(promise_error_, -1);
-  if (evaluate().solved() || error > search.refit_below) return;
-  const AdamWState moments = engine_->moments();
-  const TensorFile before = copy_of(learner().to_file());
+  if (evaluate().solved() || error > experiment_.search.refit_below) return;
+  AdamWState moments = engine_->moments();
+  refitting_ = {.moments = std::move(moments), .before = copy_of(learner().to_file())};
   learner_->restore(std::exchange(promise_, {}));
-  const RefitStats stats =
+}
+
+void Member::search_refit() {
+  if (!refitting_) return;
+  const SearchOptions& search = experiment_.search;
+  refitting_->wrong_bits =
       boolgrad::refit(*learner_, {.candidates = search.refit,
                                   .walk = search.refit_walk,
                                   .seed = static_cast<std::uint64_t>(experiment_.seed),
-                                  .step = static_cast<std::uint32_t>(updates_)});
+                                  .step = static_cast<std::uint32_t>(updates_)})
+          .after;
+}
+
+void Member::end_refit() {
+  if (!refitting_) return;
   // Training would soon undo changes that it did not ask for.
-  if (stats.after > 0) learner_->restore(before);
-  make_engine_again(moments);
+  if (refitting_->wrong_bits > 0) learner_->restore(refitting_->before);
+  make_engine_again(refitting_->moments);
+  refitting_.reset();
   evaluation_.reset();
 }
 

@@ -51,10 +51,13 @@ class Member {
   /// too long; `fresh_draw` is the draw that it then takes where it is to have another one.
   void look(std::int64_t steps, std::int64_t fresh_draw);
 
-  /// Takes the best model that was looked at since the last refit, where few of its bits are wrong,
-  /// and tries the other way what it is least certain of when hardened. What comes out takes the
-  /// place of the present model where no bit is wrong any more.
-  void refit();
+  /// Refits the best model that was looked at since the last refit, where few of its bits are
+  /// wrong: tries the other way what it is least certain of when hardened. What comes out takes the
+  /// place of the present model where no bit is wrong any more. In three parts, since only the
+  /// second, which takes the time, stays away from the device.
+  void begin_refit();
+  void search_refit();
+  void end_refit();
 
   /// Makes the soft model what the hardened one is.
   void seal();
@@ -90,6 +93,14 @@ class Member {
   TensorFile best_;
   double promise_error_ = -1;  ///< share of wrong bits of the best model since the last refit
   TensorFile promise_;
+
+  /// What a refit that is under way goes back to.
+  struct Refitting {
+    AdamWState moments;
+    TensorFile before;
+    double wrong_bits = 0;  ///< that it left
+  };
+  std::optional<Refitting> refitting_;
 };
 
 }  // namespace boolgrad

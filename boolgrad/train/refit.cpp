@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/core/random.h"
+#include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/streams.h"
 
 namespace boolgrad {
@@ -79,10 +81,13 @@ std::vector<Alternative> least_certain(const Learner& learner, std::int64_t coun
 class Refit {
  public:
   Refit(Learner& learner, const RefitOptions& options)
-      : learner_(learner), options_(options), parameters_(learner.parameters()) {}
+      : learner_(learner),
+        options_(options),
+        parameters_(learner.parameters()),
+        trials_(learner.trials()) {}
 
   RefitStats go() {
-    stats_.before = stats_.after = learner_.hard_loss();
+    stats_.before = stats_.after = trials_->wrong_bits();
     bool helped = true;
     while (helped && stats_.after > 0) {
       helped = try_all(least_certain(learner_, options_.candidates));
@@ -118,9 +123,10 @@ class Refit {
   template <class Accepts>
   void keep_where(const Alternative& change, Accepts accepts) {
     turn(parameters_, change);
-    const double loss = learner_.hard_loss();
+    const double loss = trials_->wrong_bits_with(change.layer, gate_of(change), table_of(change));
     ++stats_.tried;
     if (accepts(loss)) {
+      trials_->keep();
       stats_.after = loss;
       ++stats_.kept;
     } else {
@@ -128,11 +134,28 @@ class Refit {
     }
   }
 
-  static constexpr std::int64_t refresh = 100;
+  std::int64_t gate_of(const Alternative& change) const {
+    return static_cast<std::int64_t>(change.first) / parameters_[change.layer].shape()[1];
+  }
+
+  /// What the gate's table is now, hardened.
+  std::uint64_t table_of(const Alternative& change) const {
+    const std::int64_t gate = gate_of(change);
+    const Tensor logits = slice(parameters_[change.layer].detach(), 0, gate, gate + 1);
+    const Tensor entries = hard_tables(learner_.parametrisation(), logits);
+    std::uint64_t table = 0;
+    for (std::size_t e = 0; e < entries.values<std::uint8_t>().size(); ++e) {
+      table |= std::uint64_t{entries.values<std::uint8_t>()[e]} << e;
+    }
+    return table;
+  }
+
+  static constexpr std::int64_t refresh = 1000;
 
   Learner& learner_;
   RefitOptions options_;
   std::vector<Tensor> parameters_;  ///< the learner's own: tensors share their memory
+  std::unique_ptr<HardTrials> trials_;
   RefitStats stats_;
 };
 

@@ -63,9 +63,7 @@ StepResult Trainer::step() {
   const StepResult result = results[leader_];
   const SearchOptions& search = experiment_.search;
   if (steps_ % search.every == 0) look();
-  if (search.refit > 0 && steps_ % search.refit_every == 0) {
-    for_each_member([&](std::size_t i) { members_[i]->refit(); });
-  }
+  if (search.refit > 0 && steps_ % search.refit_every == 0) refit();
   if (steps_ == search.until && members_.size() > 1) {
     evaluate();
     Members best;
@@ -84,6 +82,12 @@ void Trainer::look() {
   const std::int64_t first = steps_ / search.every * search.members;
   for_each_member(
       [&](std::size_t i) { members_[i]->look(steps_, first + static_cast<std::int64_t>(i)); });
+}
+
+void Trainer::refit() {
+  for_each_member([&](std::size_t i) { members_[i]->begin_refit(); });
+  parallel_for(members_.size(), [&](std::size_t i) { members_[i]->search_refit(); });
+  for_each_member([&](std::size_t i) { members_[i]->end_refit(); });
 }
 
 Evaluation Trainer::evaluate() {

@@ -69,6 +69,7 @@ class Trainer {
   Member& leader() const { return *members_[leader_]; }
   void for_each_member(const std::function<void(std::size_t)>& act);
   void look();
+  void refit();
 
   Experiment experiment_;
   std::string device_;

@@ -72,38 +72,61 @@ std::int64_t wrong_by_circuit(const Case& given) {
   return wrong;
 }
 
-/// Turns some entries of tables over.
-void change(Rule& rule, std::uint64_t seed) {
-  Choices choose(seed);
-  for (Tensor& logits : rule.parameters()) {
-    for (float& value : logits.mutable_values<float>()) {
-      if (choose.below(4) == 0) value = -value;
-    }
-  }
+/// Turns an entry of a table over and returns the gate's table then.
+unsigned turn(Rule& rule, std::size_t layer, std::int64_t gate, std::int64_t entry) {
+  Tensor logits = rule.parameters()[layer];
+  const std::span<float> values = logits.mutable_values<float>();
+  const auto first = static_cast<std::size_t>(gate * 4);
+  values[first + static_cast<std::size_t>(entry)] *= -1;
+  unsigned table = 0;
+  for (unsigned e = 0; e < 4; ++e) table |= (values[first + e] > 0 ? 1U : 0U) << e;
+  return table;
 }
 
-TEST(TrialRollout, CountsWhatTheCircuitGetsWrongWhileTablesChange) {
-  EXPECT_TRUE(rc::check("wrong bits agree", [](std::uint64_t seed) {
+TEST(TrialRollout, CountsWhatTheCircuitGetsWrong) {
+  EXPECT_TRUE(rc::check("wrong bits agree, change after change", [](std::uint64_t seed) {
     Case given = make_case(seed);
+    Choices choose(seed + 1);
     TrialRollout trial(given.rule, given.starts, given.fire, given.steps, given.target);
-    for (std::uint64_t look = 0; look < 3; ++look) {
-      RC_ASSERT(trial.wrong_bits() == wrong_by_circuit(given));
-      change(given.rule, seed + look);
+    std::int64_t kept = wrong_by_circuit(given);
+    RC_ASSERT(trial.wrong_bits() == kept);
+    for (int change = 0; change < 12; ++change) {
+      const auto layer = static_cast<std::size_t>(
+          choose.below(static_cast<std::int64_t>(given.rule.parameters().size())));
+      const std::int64_t gate = choose.below(given.rule.parameters()[layer].shape()[0]);
+      const std::int64_t entry = choose.below(4);
+      const unsigned table = turn(given.rule, layer, gate, entry);
+      const std::int64_t wrong = trial.wrong_bits_with(layer, gate, table);
+      RC_ASSERT(wrong == wrong_by_circuit(given));
+      if (choose.below(2) == 0) {
+        trial.keep();
+        kept = wrong;
+      } else {
+        turn(given.rule, layer, gate, entry);
+      }
+      RC_ASSERT(trial.wrong_bits() == kept);
     }
   }));
 }
 
 TEST(TrialRollout, HeedsMasks) {
   Case given = make_case(12);
-  TrialRollout trial(given.rule, given.starts, given.fire, given.steps, given.target);
+  const TrialRollout before(given.rule, given.starts, given.fire, given.steps, given.target);
   LogicNetwork update = given.rule.update();
   Tensor mask = Tensor::ones({update.outputs()}, DType::float32);
   mask.mutable_values<float>()[0] = 0;
-  const std::int64_t before = trial.wrong_bits();
   update.set_mask(update.layers().size() - 1, mask);
   given.rule = Rule(given.rule.border(), given.rule.kernels(), given.rule.perceive(), update);
-  EXPECT_EQ(trial.wrong_bits(), wrong_by_circuit(given));
-  EXPECT_NE(trial.wrong_bits(), before);
+  const TrialRollout after(given.rule, given.starts, given.fire, given.steps, given.target);
+  EXPECT_EQ(after.wrong_bits(), wrong_by_circuit(given));
+  EXPECT_NE(after.wrong_bits(), before.wrong_bits());
+}
+
+TEST(TrialRollout, TellsItsMemory) {
+  const Case given = make_case(12);
+  EXPECT_GT(TrialRollout::bytes(given.rule, given.starts, 4), 0U);
+  EXPECT_EQ(TrialRollout::bytes(given.rule, given.starts, 9),
+            2 * TrialRollout::bytes(given.rule, given.starts, 4));
 }
 
 }  // namespace
