@@ -97,15 +97,16 @@ double error_of(const AutomatonCase& of, const AutomatonValues& values) {
 }
 
 /// A training step on the device, hard rollout and update included, until its loss is here.
-void bench_case_on_cuda(const BenchOptions& options, const TensorFile& file, const Report& report) {
+void bench_case_on_device(const BenchOptions& options, const TensorFile& file,
+                          const Report& report) {
   for (const std::string& name : automaton_case_names(file)) {
     const AutomatonCase of(options.file, file, name, DType::float32);
-    const auto device = of.to_cuda();
+    const auto device = of.on(options.device);
     std::int64_t steps = 0;
     const Timing time =
         measure([&] { device->step({}, steps++, learning_rate, true); }, options.repeat);
     BenchmarkRow row{"automata.step", time, 0, gigaflop(of.rule(), of.size())};
-    row.error = error_of(of, of.values_on_cuda());
+    row.error = error_of(of, of.values_on(options.device));
     report(row);
   }
 }
@@ -243,7 +244,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
     fail("bench", "{}: expected an automaton or reference values of one, received neither",
          options.file);
   }
-  if (options.device == "cuda") return bench_case_on_cuda(options, file, report);
+  if (options.device != "cpu") return bench_case_on_device(options, file, report);
   bench_case(options, file, report);
   add_machine(facts);
 }

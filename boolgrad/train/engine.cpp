@@ -1,9 +1,9 @@
 #include "boolgrad/train/engine.h"
 
 #include "boolgrad/core/error.h"
-#include "boolgrad/train/cuda_automaton_engine.h"
 #include "boolgrad/train/cuda_circuit_engine.h"
 #include "boolgrad/train/cuda_classifier_engine.h"
+#include "boolgrad/train/device_automaton_engine.h"
 #include "boolgrad/train/host_engine.h"
 
 namespace boolgrad {
@@ -19,8 +19,8 @@ std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment&
                                     Learner& learner) {
   if (device == "cpu") return std::make_unique<HostEngine>(experiment, learner);
   if (device == "cuda" && experiment.is_automaton()) {
-    return std::make_unique<CudaAutomatonEngine>(experiment,
-                                                 dynamic_cast<AutomatonLearner&>(learner));
+    return std::make_unique<DeviceAutomatonEngine>(device, experiment,
+                                                   dynamic_cast<AutomatonLearner&>(learner));
   }
   if (device == "cuda" && experiment.is_classifier()) {
     return std::make_unique<CudaClassifierEngine>(experiment,

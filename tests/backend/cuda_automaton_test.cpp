@@ -7,7 +7,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/automata/on_cuda.h"
+#include "boolgrad/automata/on_device.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
@@ -56,7 +56,8 @@ void expect_agreement(const Scene& scene) {
 
   std::vector<Tensor> first;
   for (const Memory& memory : memory_choices(rule, size)) {
-    const auto device = on_cuda(rule, size, {.loss_channels = rule.channels(), .memory = memory});
+    const auto device =
+        on_device("cuda", rule, size, {.loss_channels = rule.channels(), .memory = memory});
     device->set_inputs({given.initial, given.fire, given.target});
     const double loss = device->gradients({});
     const std::vector<Tensor> gradients = device->logit_gradients();
@@ -89,8 +90,8 @@ void expect_same_bits_when_hard(const Scene& scene) {
                                {Initialisation::gaussian, 1}, 7);
   const RolloutSize& size = scene.size;
   const Given given = given_for(scene, rule.channels());
-  const auto device = on_cuda(rule, size, {.loss_channels = rule.channels()});
-  const cuda::HardOutcome outcome =
+  const auto device = on_device("cuda", rule, size, {.loss_channels = rule.channels()});
+  const HardOutcome outcome =
       device->hard_rollout(size.batch, {given.initial, given.fire, given.target}, {});
   BitGrid state = BitGrid::from(given.initial);
   BitAutomaton automaton(rule);
