@@ -11,6 +11,7 @@
 #include "boolgrad/backend/cpu/machine_rates.h"
 #include "boolgrad/cli/automaton_cases.h"
 #include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/command.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/shipped.h"
 #include "boolgrad/core/error.h"
@@ -227,8 +228,9 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
 }  // namespace
 
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
-  if (options.device == "cuda" && options.file.empty()) {
-    fail("bench", "expected --file with reference values of an automaton for cuda, received none");
+  if (options.device != "cpu" && options.file.empty()) {
+    fail("bench", "expected --file with reference values of an automaton for {}, received none",
+         options.device);
   }
   if (options.file.empty()) {
     bench_experiments(options, report);
@@ -237,6 +239,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
   }
   const TensorFile file = load_safetensors(options.file);
   if (Rule::is_in(file)) {
+    check_device(options.device, on_cuda);
     return options.device == "cuda" ? bench_hard_on_cuda(options, report, facts)
                                     : bench_model(options, report, facts);
   }
