@@ -21,9 +21,9 @@ layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
 
 #include "gates.glsl"
 
-/// As polynomials read a table: c0 + c1 a + c2 b + c3 ab.
-FOUR polynomial(WORD c0, WORD first, WORD second, WORD both, bool swapped) {
-  return FOUR(c0, swapped ? second : first, swapped ? first : second, both);
+/// With the inputs in the order in which the gate reads them.
+FOUR ordered(FOUR polynomial, uint origin) {
+  return (origin & SWAPPED_INPUTS) != 0 ? polynomial.xzyw : polynomial;
 }
 
 #ifdef HARD
@@ -34,8 +34,8 @@ void make_coefficients(int position) {
   const uint entries = masks[gate] < 0.5 ? 0 : table_of(gate).hard;
   const uvec4 f = uvec4(0u - (entries & 1u), 0u - (entries >> 1 & 1u), 0u - (entries >> 2 & 1u),
                         0u - (entries >> 3 & 1u));
-  coefficients[position] = polynomial(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0],
-                                      (origin & SWAPPED_INPUTS) != 0);
+  coefficients[position] =
+      ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
 }
 
 /// 32 cells in a row, whose bits may lie in two random words.
@@ -78,14 +78,9 @@ void make_coefficients(int position) {
   const float share = share_of(gate);
   const Table made = table_of(gate);
   const float mask = masks[gate];
-  vec4 f;
-  for (int e = 0; e < 4; ++e) {
-    const float soft = made.soft[e] * mask;
-    const float hard = mask < 0.5 ? 0.0 : float(made.hard >> e & 1u);
-    f[e] = soft + (hard - soft) * share;
-  }
-  coefficients[position] = polynomial(f[0], f[1] - f[0], f[2] - f[0], f[3] - f[1] - f[2] + f[0],
-                                      (origin & SWAPPED_INPUTS) != 0);
+  const vec4 soft = made.soft * mask;
+  const vec4 hard = mask < 0.5 ? vec4(0) : entries_as_floats(made.hard);
+  coefficients[position] = ordered(polynomial_of(soft + (hard - soft) * share), origin);
 }
 
 float start_value(int c, int cell) {
