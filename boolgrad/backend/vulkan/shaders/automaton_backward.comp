@@ -24,16 +24,20 @@ layout(std430, binding = 9) buffer Sums { vec4 sums[]; };   // [slots][SUMS]
 
 #include "automaton_tile.glsl"
 
-/// What a tile adds to the sums of this group's own: a gate's over its four cells.
-void add_to_sums(int at, bool is_new, vec4 before, vec4 a, vec4 b, vec4 g) {
+float total(vec4 of) {
+  precise const float sum = (of.x + of.y) + (of.z + of.w);
+  return sum;
+}
+
+/// Adds what the four cells of a tile add to the sums of a gate.
+void add_to_sums(int at, vec4 before, vec4 a, vec4 b, vec4 g) {
   const vec4 ga = g * a;
-  precise vec4 sum = is_new ? vec4(0) : before;
-  sum.x = (((sum.x + g.x) + g.y) + g.z) + g.w;
-  sum.y = (((sum.y + ga.x) + ga.y) + ga.z) + ga.w;
-  sum.z = fma(g.w, b.w, fma(g.z, b.z, fma(g.y, b.y, fma(g.x, b.x, sum.z))));
-  sum.w = fma(ga.w, b.w, fma(ga.z, b.z, fma(ga.y, b.y, fma(ga.x, b.x, sum.w))));
+  precise const vec4 sum = before + vec4(total(g), total(ga), total(g * b), total(ga * b));
   sums[at] = sum;
 }
+
+/// What was added before.
+vec4 sum_before(int at, bool is_new) { return is_new ? vec4(0) : sums[at]; }
 
 /// What was written for a value: its edges, added up in a fixed order. Rows of edges are `stride`
 /// long.
@@ -105,14 +109,14 @@ struct Ready {
 
 Ready made_ready(int position, uvec4 of, int kept, int sums_at, bool sums_are_new) {
   return Ready(coefficients[position], acts[kept + int(of.x & 0xFFFFu)],
-               acts[kept + int(of.x >> 16)], sums_are_new ? vec4(0) : sums[sums_at + position]);
+               acts[kept + int(of.x >> 16)], sum_before(sums_at + position, sums_are_new));
 }
 
 void take_gate_back(int above, int below, uvec4 of, Ready gate_of, int sums_at) {
   const vec4 g = gathered(of.z, int(of.w), above, 1);
   WORK(below + int(of.y & 0xFFFFu)) = g * fma(vec4(gate_of.c.w), gate_of.b, vec4(gate_of.c.y));
   WORK(below + int(of.y >> 16)) = g * fma(vec4(gate_of.c.w), gate_of.a, vec4(gate_of.c.z));
-  add_to_sums(sums_at, false, gate_of.sum, gate_of.a, gate_of.b, g);
+  add_to_sums(sums_at, gate_of.sum, gate_of.a, gate_of.b, g);
 }
 
 /// The position of a thread's first gate of a layer; threads without one look at the last.
@@ -185,7 +189,7 @@ void perceive_trees_backward(int kept, bool sums_are_new) {
         g[2 * node - 16] = g[node] * fma(vec4(f.w), b, vec4(f.y));
         g[2 * node - 15] = g[node] * fma(vec4(f.w), a, vec4(f.z));
         const int at = sums_at + position * CHANNELS + c;
-        add_to_sums(at, sums_are_new, sums[at], a, b, g[node]);
+        add_to_sums(at, sum_before(at, sums_are_new), a, b, g[node]);
       }
       [[unroll]] for (int node = 7; node >= 0; --node) {
         const int position = node * KERNELS + kernel;
@@ -193,7 +197,7 @@ void perceive_trees_backward(int kept, bool sums_are_new) {
         of_patch[node] = fma(g[node], fma(vec4(f.w), x[8], vec4(f.y)), of_patch[node]);
         of_patch[8] = fma(g[node], fma(vec4(f.w), x[node], vec4(f.z)), of_patch[8]);
         const int at = sums_at + position * CHANNELS + c;
-        add_to_sums(at, sums_are_new, sums[at], x[node], x[8], g[node]);
+        add_to_sums(at, sum_before(at, sums_are_new), x[node], x[8], g[node]);
       }
     }
     [[unroll]] for (int row = 0; row < 9; ++row) {
@@ -227,7 +231,7 @@ void perceive_layers_backward(int kept, bool sums_are_new) {
       WORK(below + int(of_gate.y & 0xFFFFu) * CHANNELS + c) = g * fma(vec4(f.w), b, vec4(f.y));
       WORK(below + int(of_gate.y >> 16) * CHANNELS + c) = g * fma(vec4(f.w), a, vec4(f.z));
       const int at = group() * SUMS + position * CHANNELS + c;
-      add_to_sums(at, sums_are_new, sums[at], a, b, g);
+      add_to_sums(at, sum_before(at, sums_are_new), a, b, g);
     }
     sync();
   }

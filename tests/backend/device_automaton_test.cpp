@@ -1,8 +1,9 @@
-// The automaton on a CUDA device against the CPU. Skipped where there is no device.
-#include "boolgrad/backend/cuda/automaton.h"
+// Automata on devices against the CPU. Skipped where there is no device.
+#include "boolgrad/backend/device_automaton.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
@@ -12,7 +13,7 @@
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
-#include "tests/support/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -26,7 +27,7 @@ struct Scene {
   Parametrisation parametrisation = Parametrisation::softmax16;
 };
 
-using CudaAutomaton = CudaTest;
+class DeviceAutomatonTest : public DeviceTest {};
 
 struct Given {
   Tensor initial;
@@ -43,7 +44,7 @@ Given given_for(const Scene& scene, std::int64_t channels) {
 }
 
 /// Loss, states and gradients of both, and the device twice, for every policy.
-void expect_agreement(const Scene& scene) {
+void expect_agreement(const std::string& name, const Scene& scene) {
   const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
                                {Initialisation::gaussian, 1}, 7);
   const RolloutSize& size = scene.size;
@@ -57,7 +58,7 @@ void expect_agreement(const Scene& scene) {
   std::vector<Tensor> first;
   for (const Memory& memory : memory_choices(rule, size)) {
     const auto device =
-        on_device("cuda", rule, size, {.loss_channels = rule.channels(), .memory = memory});
+        on_device(name, rule, size, {.loss_channels = rule.channels(), .memory = memory});
     device->set_inputs({given.initial, given.fire, given.target});
     const double loss = device->gradients({});
     const std::vector<Tensor> gradients = device->logit_gradients();
@@ -85,12 +86,12 @@ void expect_agreement(const Scene& scene) {
 }
 
 /// The states that the hardened rule leads to on either.
-void expect_same_bits_when_hard(const Scene& scene) {
+void expect_same_bits_when_hard(const std::string& name, const Scene& scene) {
   const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
                                {Initialisation::gaussian, 1}, 7);
   const RolloutSize& size = scene.size;
   const Given given = given_for(scene, rule.channels());
-  const auto device = on_device("cuda", rule, size, {.loss_channels = rule.channels()});
+  const auto device = on_device(name, rule, size, {.loss_channels = rule.channels()});
   const HardOutcome outcome =
       device->hard_rollout(size.batch, {given.initial, given.fire, given.target}, {});
   BitGrid state = BitGrid::from(given.initial);
@@ -128,13 +129,15 @@ const std::vector<Scene>& scenes() {
   return all;
 }
 
-TEST_F(CudaAutomaton, AgreesWithTheCpu) {
-  for (const Scene& scene : scenes()) expect_agreement(scene);
+TEST_P(DeviceAutomatonTest, AgreesWithTheCpu) {
+  for (const Scene& scene : scenes()) expect_agreement(device(), scene);
 }
 
-TEST_F(CudaAutomaton, HardStatesAreTheCpus) {
-  for (const Scene& scene : scenes()) expect_same_bits_when_hard(scene);
+TEST_P(DeviceAutomatonTest, HardStatesAreTheCpus) {
+  for (const Scene& scene : scenes()) expect_same_bits_when_hard(device(), scene);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceAutomatonTest, all_other_devices, name_of_device);
 
 TEST(CudaBackend, SaysWhyItIsNotThere) {
   if (cuda::unavailable().empty()) {
