@@ -10,6 +10,7 @@
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/on_device.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/core/error.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
@@ -135,6 +136,21 @@ TEST_P(DeviceAutomatonTest, AgreesWithTheCpu) {
 
 TEST_P(DeviceAutomatonTest, HardStatesAreTheCpus) {
   for (const Scene& scene : scenes()) expect_same_bits_when_hard(device(), scene);
+}
+
+TEST_P(DeviceAutomatonTest, SaysWhichMemoryPolicyWouldFit) {
+  const Rule rule = Rule::make({1, 1, {8}, {}}, Border::zero, Parametrisation::softmax16,
+                               DType::float32, {Initialisation::gaussian, 1}, 7);
+  const RolloutSize size{.batch = 1, .height = 300, .width = 300, .steps = 1000000};
+  try {
+    on_device(device(), rule, size, {.memory = Memory{}});
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with("[" + device() + "] expected 36")) << message;
+    EXPECT_NE(message.find(" GB of device memory for training"), std::string::npos) << message;
+    EXPECT_NE(message.find("keeping a state in "), std::string::npos) << message;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceAutomatonTest, all_other_devices, name_of_device);

@@ -200,7 +200,7 @@ AutomatonLimits limits_of(const PhysicalDevice& physical) {
   const int processors = physical.processors > 0 ? physical.processors : unknown_processors;
   limits.slots = physical.is_cpu ? slots_of_cpu : processors * groups_a_processor;
   constexpr std::uint32_t most_threads = 512;
-  constexpr std::uint32_t most_threads_of_cpu = 128;
+  constexpr std::uint32_t most_threads_of_cpu = 32;
   limits.threads = static_cast<int>(
       std::min({device.maxComputeWorkGroupInvocations, device.maxComputeWorkGroupSize[0],
                 physical.is_cpu ? most_threads_of_cpu : most_threads}));

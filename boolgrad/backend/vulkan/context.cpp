@@ -158,6 +158,7 @@ VkPipeline Context::pipeline(const std::string& shader, const Constants& constan
 
 void Context::run(std::span<const VkCommandBuffer> commands) {
   const std::scoped_lock lock(mutex_);
+  check_messages();  // what was recorded wrongly is not run
   std::vector<VkSubmitInfo> submissions;
   for (const VkCommandBuffer& buffer : commands) {
     submissions.push_back({.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,

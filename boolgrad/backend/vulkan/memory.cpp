@@ -29,10 +29,16 @@ Properties properties_of(Place place) {
   return {seen, VK_MEMORY_PROPERTY_HOST_CACHED_BIT};
 }
 
+[[noreturn]] void refuse(const Context& context, std::size_t bytes) {
+  fail("vulkan", "expected {} of device memory, received {} that are free", bytes_text(bytes),
+       bytes_text(context.free_memory()));
+}
+
 }  // namespace
 
 Buffer::Buffer(Context& context, std::size_t bytes, Place place)
     : context_(&context), bytes_(std::max((bytes + 3) / 4 * 4, least_bytes)) {
+  if (bytes_ > context.physical().info.memory) refuse(context, bytes_);
   const Functions& vk = context.functions();
   const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                 .pNext = nullptr,
@@ -57,8 +63,7 @@ Buffer::Buffer(Context& context, std::size_t bytes, Place place)
   if (result != VK_SUCCESS) {
     vk.DestroyBuffer(context.device(), buffer_, nullptr);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
-      fail("vulkan", "expected {} of device memory, received {} that are free",
-           bytes_text(needs.size), bytes_text(context.free_memory()));
+      refuse(context, needs.size);
     }
     check(result, "allocate memory");
   }
