@@ -12,11 +12,12 @@ LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
                   nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  libcadical-dev fonts-dejavu-core zlib1g-dev libgtest-dev librapidcheck-dev
+                  libcadical-dev fonts-dejavu-core zlib1g-dev libgtest-dev librapidcheck-dev \
+                  libvulkan-dev glslc spirv-tools
 # What `boolgrad train fashion-mnist` learns from.
 DATA_PACKAGES := dataset-fashion-mnist
-# Programs that judge what is exported.
-TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz
+# Programs that judge what is exported, and Vulkan on the CPU with the layers that check how it is used.
+TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz mesa-vulkan-drivers vulkan-validationlayers
 # Ubuntu has the browser as a snap only; there the tests of pages are skipped.
 ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
 TEST_PACKAGES += chromium

@@ -113,7 +113,7 @@ Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
 void verify_case(const AutomatonCase& of, const std::string& name, const Precision& precision,
                  const std::string& device, std::vector<Check>& checks) {
   const Comparison compare(name, precision, checks);
-  const AutomatonValues values = device == "cuda" ? of.values_on_cuda() : of.values();
+  const AutomatonValues values = device == "cpu" ? of.values() : of.values_on(device);
   if (of.has("soft_states")) {
     compare.add("soft_states", values.soft_states, without_start(of.reference("soft_states")));
   }
@@ -181,38 +181,38 @@ void AutomatonCase::name_gradients(const std::vector<Tensor>& gradients,
   }
 }
 
-OnCudaOptions AutomatonCase::cuda_options() const {
+OnDeviceOptions AutomatonCase::device_options() const {
   return {.loss_channels = setting(of_, "loss_channels")};
 }
 
-std::unique_ptr<cuda::Automaton> AutomatonCase::to_cuda() const {
-  auto device = on_cuda(rule_, size(), cuda_options());
-  device->set_inputs({initial_, fire_, target_});
-  return device;
+std::unique_ptr<DeviceAutomaton> AutomatonCase::on(const std::string& device) const {
+  auto automaton = on_device(device, rule_, size(), device_options());
+  automaton->set_inputs({initial_, fire_, target_});
+  return automaton;
 }
 
-AutomatonValues AutomatonCase::values_on_cuda() const {
+AutomatonValues AutomatonCase::values_on(const std::string& device) const {
   const RolloutSize now = size();
-  const auto device = to_cuda();
+  const auto automaton = on(device);
   AutomatonValues values;
-  values.loss = Tensor::scalar(device->gradients({}), DType::float64);
-  const Tensor states = device->states().viewed_from(
+  values.loss = Tensor::scalar(automaton->gradients({}), DType::float64);
+  const Tensor states = automaton->states().viewed_from(
       initial_.size(), {steps_, rule_.channels(), now.batch, now.height, now.width});
   values.soft_states = channel_last(states);
-  values.hard_states = channel_last(hard_states_on_cuda());
-  name_gradients(device->logit_gradients(), values);
+  values.hard_states = channel_last(hard_states_on(device));
+  name_gradients(automaton->logit_gradients(), values);
   return values;
 }
 
 /// Rollouts end with their last state, so there is one for every number of steps.
-Tensor AutomatonCase::hard_states_on_cuda() const {
+Tensor AutomatonCase::hard_states_on(const std::string& device) const {
   std::vector<Tensor> states;
   for (std::int64_t steps = 1; steps <= steps_; ++steps) {
     RolloutSize some = size();
     some.steps = steps;
-    const auto device = on_cuda(rule_, some, cuda_options());
-    device->hard_rollout(some.batch, {initial_, fire_, target_}, {});
-    states.push_back(cast(device->hard_state(), initial_.dtype()));
+    const auto automaton = on_device(device, rule_, some, device_options());
+    automaton->hard_rollout(some.batch, {initial_, fire_, target_}, {});
+    states.push_back(cast(automaton->hard_state(), initial_.dtype()));
   }
   return stack(states);
 }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/automata/on_cuda.h"
+#include "boolgrad/automata/on_device.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/cli/reference.h"
@@ -41,15 +41,15 @@ class AutomatonCase {
   Tensor loss() const;
   AutomatonValues values() const;
 
-  /// The same on the CUDA device, in float32.
-  AutomatonValues values_on_cuda() const;
+  /// The same on a device, in float32.
+  AutomatonValues values_on(const std::string& device) const;
   /// The automaton there, with all that it reads.
-  std::unique_ptr<cuda::Automaton> to_cuda() const;
+  std::unique_ptr<DeviceAutomaton> on(const std::string& device) const;
 
  private:
   Tensor loss_at(const Tensor& states) const;
-  Tensor hard_states_on_cuda() const;
-  OnCudaOptions cuda_options() const;
+  Tensor hard_states_on(const std::string& device) const;
+  OnDeviceOptions device_options() const;
   void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 
   ReferenceCase of_;

@@ -71,13 +71,19 @@ void print_floor(const nlohmann::json& facts) {
       number("memory_gigabytes_per_second"), number("ms"), 100 * number("share_reached"));
 }
 
+/// The devices beside the CPU that a benchmark runs on.
+std::span<const std::string_view> devices_of(const std::string& benchmark) {
+  if (benchmark == "automata") return on_gpus;
+  if (benchmark == "lut") return on_cuda;
+  return {};
+}
+
 int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
   if (!options.plots.empty() && (options.name != "geometry" || !options.file.empty())) {
     throw UsageError("expected --plots with the benchmark geometry and without --file");
   }
-  const bool runs_on_cuda = options.name == "automata" || options.name == "lut";
-  check_device(options.device, runs_on_cuda ? on_cuda : std::span<const std::string_view>());
+  check_device(options.device, devices_of(options.name));
   if (!common.quiet) {
     fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
   }

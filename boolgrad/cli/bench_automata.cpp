@@ -11,6 +11,7 @@
 #include "boolgrad/backend/cpu/machine_rates.h"
 #include "boolgrad/cli/automaton_cases.h"
 #include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/command.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/shipped.h"
 #include "boolgrad/core/error.h"
@@ -97,15 +98,16 @@ double error_of(const AutomatonCase& of, const AutomatonValues& values) {
 }
 
 /// A training step on the device, hard rollout and update included, until its loss is here.
-void bench_case_on_cuda(const BenchOptions& options, const TensorFile& file, const Report& report) {
+void bench_case_on_device(const BenchOptions& options, const TensorFile& file,
+                          const Report& report) {
   for (const std::string& name : automaton_case_names(file)) {
     const AutomatonCase of(options.file, file, name, DType::float32);
-    const auto device = of.to_cuda();
+    const auto device = of.on(options.device);
     std::int64_t steps = 0;
     const Timing time =
         measure([&] { device->step({}, steps++, learning_rate, true); }, options.repeat);
     BenchmarkRow row{"automata.step", time, 0, gigaflop(of.rule(), of.size())};
-    row.error = error_of(of, of.values_on_cuda());
+    row.error = error_of(of, of.values_on(options.device));
     report(row);
   }
 }
@@ -226,8 +228,9 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
 }  // namespace
 
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
-  if (options.device == "cuda" && options.file.empty()) {
-    fail("bench", "expected --file with reference values of an automaton for cuda, received none");
+  if (options.device != "cpu" && options.file.empty()) {
+    fail("bench", "expected --file with reference values of an automaton for {}, received none",
+         options.device);
   }
   if (options.file.empty()) {
     bench_experiments(options, report);
@@ -236,6 +239,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
   }
   const TensorFile file = load_safetensors(options.file);
   if (Rule::is_in(file)) {
+    check_device(options.device, on_cuda);
     return options.device == "cuda" ? bench_hard_on_cuda(options, report, facts)
                                     : bench_model(options, report, facts);
   }
@@ -243,7 +247,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
     fail("bench", "{}: expected an automaton or reference values of one, received neither",
          options.file);
   }
-  if (options.device == "cuda") return bench_case_on_cuda(options, file, report);
+  if (options.device != "cpu") return bench_case_on_device(options, file, report);
   bench_case(options, file, report);
   add_machine(facts);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "boolgrad/backend/cuda/device.h"
+#include "boolgrad/backend/devices.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 
@@ -25,23 +25,31 @@ CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& 
 }
 
 void add_device(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "Where to compute: cpu, cuda or vulkan")
+  const auto check = [](const std::string& name) {
+    return parse_device(name) ? std::string()
+                              : fmt::format("expected cpu, cuda, vulkan or vulkan:N, received {}",
+                                            printable(name));
+  };
+  command.add_option("--device", device, "Where to compute: cpu, cuda, vulkan or vulkan:N")
       ->type_name("D")
-      ->check(CLI::IsMember({"cpu", "cuda", "vulkan"}))
+      ->check(CLI::Validator(check, ""))
       ->capture_default_str();
 }
 
 void check_device(const std::string& device, std::span<const std::string_view> others) {
   if (device == "cpu") return;
-  if (std::ranges::find(others, device) == others.end()) {
+  const std::string backend = parse_device(device).value_or(DeviceName{}).backend;
+  if (std::ranges::find(others, backend) == others.end()) {
     if (others.empty()) {
       fail("device", "expected cpu, the only device that this runs on so far, received {}", device);
     }
     fail("device", "expected cpu or {}, which this runs on so far, received {}",
          fmt::join(others, " or "), device);
   }
-  const std::string why_not = cuda::unavailable();
-  if (!why_not.empty()) fail("device", "expected a CUDA device, received none: {}", why_not);
+  const std::string why_not = why_unavailable(device);
+  if (why_not.empty()) return;
+  fail("device", "expected a {} device, received none: {}", backend == "cuda" ? "CUDA" : "Vulkan",
+       why_not);
 }
 
 void print_json(const nlohmann::json& object) {

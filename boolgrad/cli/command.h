@@ -31,6 +31,7 @@ using Job = std::function<int()>;
 /// One command: adds itself to `root` and, when it is the one chosen, sets `job`.
 using AddCommand = void (*)(CLI::App& root, CommonOptions& common, Job& job);
 
+void add_devices(CLI::App& root, CommonOptions& common, Job& job);
 void add_verify(CLI::App& root, CommonOptions& common, Job& job);
 void add_bench(CLI::App& root, CommonOptions& common, Job& job);
 void add_train(CLI::App& root, CommonOptions& common, Job& job);
@@ -51,8 +52,9 @@ void add_device(CLI::App& command, std::string& device);
 /// the CPU; `others` are the devices that it runs on beside that.
 void check_device(const std::string& device, std::span<const std::string_view> others = {});
 
-/// The devices beside the CPU of commands that run on NVIDIA GPUs.
+/// The devices beside the CPU of what runs on NVIDIA GPUs, and of what runs on all.
 inline constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
+inline constexpr std::array<std::string_view, 2> on_gpus = {"cuda", "vulkan"};
 
 /// One object on a line of its own, to be the last that is printed.
 void print_json(const nlohmann::json& object);

@@ -34,6 +34,7 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   check_fits(model.network(), task, arguments.model);
   const Cases cases(task, model.network().dtype());
   const TrainingOptions& training = model.experiment->training;
+  check_device(arguments.device, on_cuda);
   const Evaluation evaluation = arguments.device == "cuda"
                                     ? evaluate_on_cuda(model.network(), cases, *model.experiment)
                                     : evaluate(model.network(), cases, training);
@@ -62,7 +63,7 @@ void check_arguments(const EvalArguments& arguments) {
     throw UsageError(fmt::format("[eval] expected --grids from 1 to {}, received {}", most_grids,
                                  *arguments.grids));
   }
-  check_device(arguments.device, on_cuda);
+  check_device(arguments.device, on_gpus);
 }
 
 int run(const EvalArguments& arguments, const CommonOptions& common) {

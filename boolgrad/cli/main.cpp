@@ -23,8 +23,8 @@ namespace {
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
-constexpr AddCommand commands[] = {add_train,   add_sweep,  add_run,    add_eval,
-                                   add_inspect, add_export, add_verify, add_bench};
+constexpr AddCommand commands[] = {add_train,  add_sweep,  add_run,   add_eval,   add_inspect,
+                                   add_export, add_verify, add_bench, add_devices};
 
 std::string version_text() {
   return fmt::format("{}SIMD       {}\nthreads    {}", build_summary(), cpu::instruction_set(),

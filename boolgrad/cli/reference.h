@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,7 +82,7 @@ struct ReferenceKind {
   bool (*recognises)(const TensorFile& file);
   std::vector<Check> (*verify)(const std::filesystem::path& path, const TensorFile& file,
                                const std::string& device);
-  bool runs_on_cuda = false;
+  std::span<const std::string_view> devices = {};  ///< beside the CPU
 };
 
 /// Layered circuits of look-up tables with masks: outputs, loss and gradients in float64 within

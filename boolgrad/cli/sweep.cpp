@@ -65,7 +65,7 @@ void check_arguments(const SweepArguments& arguments) {
     throw UsageError(fmt::format("[sweep] expected --jobs 1 on one {} device, received {}",
                                  arguments.device, *arguments.jobs));
   }
-  check_device(arguments.device, on_cuda);
+  check_device(arguments.device, on_gpus);
 }
 
 Sweep sweep_of(const SweepArguments& arguments) {

@@ -171,7 +171,7 @@ void check_arguments(const TrainArguments& arguments) {
       arguments.resume_from != arguments.out) {
     throw UsageError("[train] expected one folder, received --resume and --out with two");
   }
-  check_device(arguments.device, on_cuda);
+  check_device(arguments.device, on_gpus);
 }
 
 /// Says what is about to be trained where that is not in the experiment's file.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "boolgrad/backend/cpu/row_kernels.h"
+#include "boolgrad/backend/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
@@ -91,8 +92,8 @@ std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file,
 
 constexpr std::array<ReferenceKind, 4> kinds = {
     {{"ops", holds_op_cases, verify_ops},
-     {"lut", holds_lut_cases, verify_lut, true},
-     {"ca", holds_automaton_cases, verify_automata, true},
+     {"lut", holds_lut_cases, verify_lut, on_cuda},
+     {"ca", holds_automaton_cases, verify_automata, on_gpus},
      {"disks", holds_disk_cases, verify_disks}}};
 
 const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
@@ -106,12 +107,18 @@ const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
        path.string(), known, first);
 }
 
+bool runs_on(const ReferenceKind& kind, const std::string& device) {
+  return device == "cpu" ||
+         std::ranges::find(kind.devices, parse_device(device)->backend) != kind.devices.end();
+}
+
 std::vector<Check> verify_file(const fs::path& path, const std::string& device) {
   const TensorFile file = load_safetensors(path);
   const ReferenceKind& kind = kind_of(path, file);
-  if (device == "cuda" && !kind.runs_on_cuda) {
-    fail("verify", "{}: expected values of circuits or automata for cuda, received {}",
-         path.string(), kind.name);
+  if (!runs_on(kind, device)) {
+    fail("verify", "{}: expected values of {} for {}, received {}", path.string(),
+         parse_device(device)->backend == "cuda" ? "circuits or automata" : "automata", device,
+         kind.name);
   }
   return kind.verify(path, file, device);
 }
@@ -119,11 +126,9 @@ std::vector<Check> verify_file(const fs::path& path, const std::string& device) 
 /// Those that ship and that can be computed on `device`.
 std::vector<fs::path> shipped_values(const std::string& device) {
   std::vector<fs::path> files = shipped_files("goldens", ".safetensors");
-  if (device == "cuda") {
-    std::erase_if(files, [](const fs::path& path) {
-      return !kind_of(path, load_safetensors(path)).runs_on_cuda;
-    });
-  }
+  std::erase_if(files, [&](const fs::path& path) {
+    return device != "cpu" && !runs_on(kind_of(path, load_safetensors(path)), device);
+  });
   if (files.empty()) {
     fail("verify", "expected reference values in {}, received none",
          shipped_folder("goldens").string());
@@ -232,7 +237,7 @@ struct VerifyOptions {
 };
 
 int run(const VerifyOptions& options, const CommonOptions& common) {
-  check_device(options.device, on_cuda);
+  check_device(options.device, on_gpus);
   std::vector<fs::path> files(options.files.begin(), options.files.end());
   if (files.empty()) files = shipped_values(options.device);
 

@@ -1,9 +1,10 @@
 #include "boolgrad/train/engine.h"
 
+#include "boolgrad/backend/devices.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/train/cuda_automaton_engine.h"
 #include "boolgrad/train/cuda_circuit_engine.h"
 #include "boolgrad/train/cuda_classifier_engine.h"
+#include "boolgrad/train/device_automaton_engine.h"
 #include "boolgrad/train/host_engine.h"
 
 namespace boolgrad {
@@ -17,19 +18,19 @@ AdamWOptions adamw_options(const TrainingOptions& training) {
 
 std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment& experiment,
                                     Learner& learner) {
-  if (device == "cpu") return std::make_unique<HostEngine>(experiment, learner);
-  if (device == "cuda" && experiment.is_automaton()) {
-    return std::make_unique<CudaAutomatonEngine>(experiment,
-                                                 dynamic_cast<AutomatonLearner&>(learner));
+  const std::optional<DeviceName> name = parse_device(device);
+  if (!name) fail("device", "expected cpu, cuda, vulkan or vulkan:N, received {}", device);
+  if (name->backend == "cpu") return std::make_unique<HostEngine>(experiment, learner);
+  if (experiment.is_automaton()) {
+    return std::make_unique<DeviceAutomatonEngine>(device, experiment,
+                                                   dynamic_cast<AutomatonLearner&>(learner));
   }
-  if (device == "cuda" && experiment.is_classifier()) {
+  if (name->backend != "cuda") fail("device", "expected cpu or cuda, received {}", device);
+  if (experiment.is_classifier()) {
     return std::make_unique<CudaClassifierEngine>(experiment,
                                                   dynamic_cast<ClassifierLearner&>(learner));
   }
-  if (device == "cuda") {
-    return std::make_unique<CudaCircuitEngine>(experiment, dynamic_cast<CircuitLearner&>(learner));
-  }
-  fail("device", "expected cpu or cuda, received {}", device);
+  return std::make_unique<CudaCircuitEngine>(experiment, dynamic_cast<CircuitLearner&>(learner));
 }
 
 }  // namespace boolgrad

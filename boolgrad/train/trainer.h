@@ -22,7 +22,7 @@ namespace boolgrad {
 /// between equals.
 class Trainer {
  public:
-  /// On `device`: `cpu` or `cuda`.
+  /// On `device`: `cpu`, `cuda` or, of an automaton, `vulkan` or `vulkan:N`.
   explicit Trainer(const Experiment& experiment, const std::string& device = "cpu");
 
   /// Takes the knockout, if it is due now, and then one step. The loss is that of the leader.

@@ -97,6 +97,11 @@ TEST(CommandLine, DevicesAreChecked) {
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
             "[device] expected cpu, the only device that this runs on so far, received vulkan");
+  result = run_cli({"verify", "--device", "vulkan:x"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.complaint().find("expected cpu, cuda, vulkan or vulkan:N, received vulkan:x"),
+            std::string::npos)
+      << result.complaint();
   result = run_cli({"run", "model", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <map>
 #include <optional>
 
+#include "boolgrad/backend/automaton_cells.h"
 #include "boolgrad/backend/automaton_plan.h"
 #include "boolgrad/backend/cuda/automaton_code.h"
 #include "boolgrad/backend/cuda/check.h"
@@ -16,7 +16,6 @@ namespace {
 
 enum class Use : std::uint8_t { training, soft, hard };
 
-constexpr int cells_a_word = 32;  ///< of hard rollouts
 constexpr double two_to_32 = 0x1.0p32;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -264,41 +263,6 @@ struct Shared {
   DeviceArray<float>& next_logits() { return both_logits[1 - current]; }
 };
 
-std::vector<float> flat(std::span<const Tensor> parts) {
-  std::vector<float> all;
-  for (const Tensor& part : parts) {
-    const auto values = part.values<float>();
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-/// [channels, cells] to [cells][channels].
-template <class T, class F>
-std::vector<T> cell_major(std::int64_t channels, std::int64_t cells, F value) {
-  std::vector<T> result(index(channels * cells));
-  for (std::int64_t cell = 0; cell < cells; ++cell) {
-    for (std::int64_t c = 0; c < channels; ++c) result[index(cell * channels + c)] = value(c, cell);
-  }
-  return result;
-}
-
-/// Element (channel, cell) of a tensor, one grid of which may stand for all.
-class Cells {
- public:
-  Cells(const Tensor& tensor, std::int64_t grid_cells)
-      : tensor_(tensor), grid_(grid_cells), stored_(tensor.shape()[1] * grid_cells) {}
-
-  float operator()(std::int64_t c, std::int64_t cell) const {
-    return static_cast<float>(tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
-  }
-
- private:
-  const Tensor& tensor_;
-  std::int64_t grid_;
-  std::int64_t stored_;
-};
-
 class Program {
  public:
   /// On `processors` of the device's, or on all where that is 0.
@@ -306,8 +270,7 @@ class Program {
           int processors = 0)
       : shape_(shape), shared_(shared), use_(use), samples_(samples) {
     const std::int64_t all_cells = samples * shape.height * shape.width;
-    const std::int64_t cells =
-        use == Use::hard ? (all_cells + cells_a_word - 1) / cells_a_word : all_cells;
+    const std::int64_t cells = use == Use::hard ? words_for(all_cells) : all_cells;
     limits_ = limits_of_device();
     if (processors > 0) limits_.processors = processors;
     Layout layout = best_layout(shape, use, static_cast<int>(cells), limits_);
@@ -322,17 +285,8 @@ class Program {
   Launch& launch_options() { return launch_; }
   int blocks() const { return launch_.blocks; }
 
-  void set_starts(const Tensor& starts) {
-    if (use_ == Use::hard) return upload(states_, packed(starts, code_.channels));
-    upload(states_,
-           cell_major<float>(code_.channels, code_.cells, Cells(starts, code_.grid_cells)));
-  }
-
-  void set_target(const Tensor& target) {
-    if (use_ == Use::hard) return upload(target_, packed(target, code_.loss_channels));
-    upload(target_,
-           cell_major<float>(code_.loss_channels, code_.cells, Cells(target, code_.grid_cells)));
-  }
+  void set_starts(const Tensor& starts) { upload(states_, starts); }
+  void set_target(const Tensor& target) { upload(target_, target); }
 
   void set_fire(const Tensor& fire) {
     const auto values = fire.values<std::uint8_t>();
@@ -377,47 +331,25 @@ class Program {
   /// The loss and the wrong bits of the last launch, once it is done.
   float loss() const { return seen_loss_[0]; }
   HardOutcome outcome() const {
-    const std::span wrong(wrong_.data(), wrong_.size());
-    HardOutcome outcome;
-    std::int64_t last_wrong = -1;  // sample
-    for (std::size_t word = 0; word < wrong.size(); ++word) {
-      outcome.wrong_bits += wrong[word].x;
-      for (unsigned left = wrong[word].y; left != 0; left &= left - 1) {
-        const std::int64_t cell =
-            static_cast<std::int64_t>(word) * cells_a_word + std::countr_zero(left);
-        if (cell / code_.grid_cells == last_wrong) continue;
-        last_wrong = cell / code_.grid_cells;
-        ++outcome.wrong_samples;
-      }
-    }
-    return outcome;
+    static_assert(sizeof(WrongWord) == sizeof(uint2));
+    const std::span wrong(reinterpret_cast<const WrongWord*>(wrong_.data()), wrong_.size());
+    return outcome_of(wrong, code_.grid_cells);
   }
 
   /// The state after so many steps, [channels, samples, height, width]: of floats, or of bits.
   Tensor state(std::int64_t step) const {
     const std::size_t words = index(code_.channels) * index(code_.cells);
     const bool is_last = step == code_.steps;
-    std::vector<std::uint32_t> values(words);
-    copy_to_host(values.data(), is_last ? last_.data() : states_.data() + words * index(step),
-                 words * sizeof(std::uint32_t));
+    const float* from = is_last ? last_.data() : states_.data() + words * index(step);
     const Shape shape{code_.channels, samples_, shape_.height, shape_.width};
-    Tensor result(shape, use_ == Use::hard ? DType::uint8 : DType::float32);
-    const auto grid = index(code_.grid_cells);
-    const auto channels = index(code_.channels);
-    for (std::size_t i = 0; i < index(result.size()); ++i) {
-      const std::size_t pixel = i % grid;
-      const std::size_t sample = i / grid % index(samples_);
-      const std::size_t c = i / grid / index(samples_);
-      if (use_ == Use::hard) {
-        const std::size_t cell = sample * grid + pixel;
-        const std::uint32_t word = values[cell / cells_a_word * channels + c];
-        result.mutable_values<std::uint8_t>()[i] = word >> (cell % cells_a_word) & 1;
-      } else {
-        result.mutable_values<float>()[i] =
-            std::bit_cast<float>(values[(sample * grid + pixel) * channels + c]);
-      }
+    if (use_ == Use::hard) {
+      std::vector<std::uint32_t> bits(words);
+      copy_to_host(bits.data(), from, words * sizeof(std::uint32_t));
+      return from_cell_words(bits, shape);
     }
-    return result;
+    std::vector<float> values(words);
+    copy_to_host(values.data(), from, words * sizeof(float));
+    return from_cells(values, shape);
   }
 
  private:
@@ -555,23 +487,14 @@ class Program {
     code_.scratch = scratch_.data();
   }
 
-  template <class T>
-  void upload(DeviceArray<float>& to, const std::vector<T>& values) {
-    static_assert(sizeof(T) == sizeof(float));
-    copy_to_device(to.data(), values.data(), values.size() * sizeof(T));
-  }
-
-  std::vector<std::uint32_t> packed(const Tensor& tensor, std::int64_t channels) const {
-    const Cells value(tensor, code_.grid_cells);
-    const std::int64_t all = samples_ * code_.grid_cells;
-    return cell_major<std::uint32_t>(channels, code_.cells, [&](std::int64_t c, std::int64_t word) {
-      std::uint32_t bits = 0;
-      for (int i = 0; i < cells_a_word; ++i) {
-        const std::int64_t cell = word * cells_a_word + i;
-        if (cell < all && value(c, cell) > 0.5F) bits |= 1U << i;
-      }
-      return bits;
-    });
+  /// A grid of any number of channels, as floats or as words.
+  void upload(DeviceArray<float>& to, const Tensor& grid) {
+    if (use_ == Use::hard) {
+      const std::vector<std::uint32_t> words = to_cell_words(grid, samples_);
+      return copy_to_device(to.data(), words.data(), words.size() * sizeof(std::uint32_t));
+    }
+    const std::vector<float> values = to_cells(grid, samples_);
+    copy_to_device(to.data(), values.data(), values.size() * sizeof(float));
   }
 
   const AutomatonShape& shape_;
@@ -594,45 +517,17 @@ class Program {
   DeviceArray<std::uint8_t> fire_;
 };
 
+}  // namespace
+
 // ------------------------------------------------------------------ memory
 
-/// Every way to remember, the quickest first.
-std::string fitting_policy(AutomatonShape shape, std::size_t free) {
-  const auto fits = [&](std::int64_t every, bool activations) {
-    shape.keep_every = every;
-    shape.keep_activations = activations;
-    return training_bytes(shape) <= free;
-  };
-  if (fits(1, false)) {
-    return fmt::format("keeping the state of every step would take {}",
-                       bytes_text(training_bytes(shape)));
-  }
-  for (std::int64_t every = 2; every <= shape.steps; ++every) {
-    if (!fits(every, false)) continue;
-    return fmt::format("keeping a state in {} would take {}", every,
-                       bytes_text(training_bytes(shape)));
-  }
-  return "no memory policy would fit; a smaller grid or batch may";
-}
+namespace {
 
-/// Kernels count cells, channels and neighbours in 31 bits.
-void check_size(const AutomatonShape& shape) {
-  constexpr double most = 0x1.0p31;
-  const double values = static_cast<double>(shape.cells()) * static_cast<double>(shape.channels) *
-                        static_cast<double>(neighbourhood);
-  if (values < most) return;
-  fail("cuda", "expected less than 2^31 values of patches, received {} cells of {} channels",
-       shape.cells(), shape.channels);
-}
-
-void check_memory(const AutomatonShape& shape) {
+std::size_t free_memory() {
   std::size_t free = 0;
   std::size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "ask for free memory");
-  const std::size_t needed = training_bytes(shape);
-  if (needed <= free) return;
-  fail("cuda", "expected {} of device memory for training, received {} that are free: {}",
-       bytes_text(needed), bytes_text(free), fitting_policy(shape, free));
+  return free;
 }
 
 }  // namespace
@@ -660,18 +555,14 @@ bool keeps_while_going_on(AutomatonShape shape) {
   shape.keep_activations = true;
   const Limits limits = limits_of_device();
   const Layout layout = best_layout(shape, Use::training, static_cast<int>(shape.cells()), limits);
-  std::size_t free = 0;
-  std::size_t total = 0;
-  check(cudaMemGetInfo(&free, &total), "ask for free memory");
-  return other_acts_fit(layout, limits) && training_bytes(shape) <= free / 2;
+  return other_acts_fit(layout, limits) && training_bytes(shape) <= free_memory() / 2;
 }
 
 // ------------------------------------------------------------------ the automaton
 
 struct Automaton::State {
-  AutomatonShape shape;
-  std::vector<std::vector<std::int32_t>> owned;  ///< wires, which outlive what they came from
-  std::vector<LutWires> perceive, update;
+  OwnedShape owned;
+  const AutomatonShape& shape = owned.get();
   Shared shared;
   std::optional<Optimiser> optimiser;
   std::optional<Program> training;
@@ -683,35 +574,12 @@ struct Automaton::State {
   cudaStream_t main = nullptr;
   cudaStream_t beside = nullptr;
 
-  State() = default;
+  explicit State(const AutomatonShape& given) : owned(given) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     cudaStreamDestroy(main);
     cudaStreamDestroy(beside);
-  }
-
-  std::vector<LutWires> kept(std::span<const LutWires> wires) {
-    std::vector<LutWires> views;
-    for (const LutWires& one : wires) {
-      owned.emplace_back(one.sources.begin(), one.sources.end());
-      LutWires view;
-      view.inputs = one.inputs;
-      view.gates = one.gates;
-      view.arity = one.arity;
-      views.push_back(view);
-    }
-    return views;
-  }
-
-  void own_wires(const AutomatonShape& given) {
-    perceive = kept(given.perceive);
-    update = kept(given.update);
-    for (std::size_t i = 0; i < owned.size(); ++i) {
-      (i < perceive.size() ? perceive[i] : update[i - perceive.size()]).sources = owned[i];
-    }
-    shape.perceive = perceive;
-    shape.update = update;
   }
 
   Program& rollout(Use use, std::int64_t samples) {
@@ -754,29 +622,19 @@ struct Automaton::State {
                           main),
           "fetch whether gradients are finite");
   }
-
-  std::size_t gates() const {
-    std::size_t count = 0;
-    for (const auto& part : {perceive, update}) {
-      for (const LutWires& wires : part) count += index(wires.gates);
-    }
-    return count;
-  }
 };
 
 Automaton::Automaton(const AutomatonShape& shape, const OptimiserOptions& options)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_unique<State>(shape)) {
   State& s = *state_;
-  s.shape = shape;
-  s.own_wires(shape);
-  check_size(s.shape);
-  check_memory(s.shape);
+  check_grid_size("cuda", s.shape);
+  check_training_memory("cuda", s.shape, free_memory(), training_bytes);
   check(cudaStreamCreate(&s.main), "make a stream");
   check(cudaStreamCreate(&s.beside), "make a stream");
-  const std::size_t parameters = s.gates() * (shape.softmax ? 16 : 4);
+  const std::size_t parameters = s.owned.gates() * (shape.softmax ? 16 : 4);
   for (DeviceArray<float>& logits : s.shared.both_logits) logits = DeviceArray<float>(parameters);
   s.shared.logit_gradients = DeviceArray<float>(parameters);
-  s.shared.masks = DeviceArray<float>(std::vector<float>(s.gates(), 1.F));
+  s.shared.masks = DeviceArray<float>(std::vector<float>(s.owned.gates(), 1.F));
   s.optimiser.emplace(parameters, options);
   s.training.emplace(s.shape, Use::training, shape.batch, s.shared);
   s.training->launch_options().stream = s.main;
@@ -795,22 +653,8 @@ void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const T
   s.shared.masks.upload(all_masks.data(), all_masks.size());
 }
 
-namespace {
-
-void write_into(std::span<Tensor> tensors, const DeviceArray<float>& from) {
-  const std::vector<float> all = from.values();
-  std::size_t at = 0;
-  for (Tensor& tensor : tensors) {
-    const auto to = tensor.mutable_values<float>();
-    std::memcpy(to.data(), all.data() + at, to.size_bytes());
-    at += to.size();
-  }
-}
-
-}  // namespace
-
 void Automaton::get_parameters(std::span<Tensor> logits) const {
-  write_into(logits, state_->shared.logits());
+  write_into(logits, state_->shared.logits().values());
 }
 
 void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
@@ -821,8 +665,8 @@ void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tenso
 }
 
 void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) const {
-  write_into(first, state_->optimiser->first());
-  write_into(second, state_->optimiser->second());
+  write_into(first, state_->optimiser->first().values());
+  write_into(second, state_->optimiser->second().values());
 }
 
 void Automaton::set_inputs(const AutomatonInputs& inputs) {
@@ -849,7 +693,7 @@ std::vector<Tensor> Automaton::logit_gradients() const {
   for (const Shape& shape : state_->shared.logit_shapes) {
     gradients.emplace_back(shape, DType::float32);
   }
-  write_into(gradients, state_->shared.logit_gradients);
+  write_into(gradients, state_->shared.logit_gradients.values());
   return gradients;
 }
 

@@ -1,11 +1,11 @@
 // Choices that host and kernels share.
 #pragma once
 
+#include "boolgrad/backend/device_forms.h"
+
 namespace boolgrad::cuda {
 
-enum class LossForm : int { squares, l4, bce, focal };
-
-/// How tables harden while training: all by a share, some of them wholly, or the states instead.
-enum class HardForm : int { none, blend, gates, states };
+using boolgrad::HardForm;
+using boolgrad::LossForm;
 
 }  // namespace boolgrad::cuda

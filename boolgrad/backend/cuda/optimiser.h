@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boolgrad/backend/cuda/memory.h"
+#include "boolgrad/backend/optimiser_options.h"
 
 struct CUstream_st;
 
@@ -18,16 +19,7 @@ namespace boolgrad::cuda {
 using Stream = CUstream_st*;
 struct UpdateFactors;
 
-struct OptimiserOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  double clip_value = 0;  ///< 0: not clipped
-  double clip_norm = 0;   ///< 0: not clipped
-  double noise = 0;       ///< standard deviation of what is added to gradients
-  std::uint64_t seed = 0;
-};
+using boolgrad::OptimiserOptions;
 
 /// The moments of one flat array of parameters, and steps with them. Given the same gradients, the
 /// same bits come out as from `optim/`, but for the last bit of norms and noise.

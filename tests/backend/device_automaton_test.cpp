@@ -1,18 +1,20 @@
-// The automaton on a CUDA device against the CPU. Skipped where there is no device.
-#include "boolgrad/backend/cuda/automaton.h"
+// Automata on devices against the CPU. Skipped where there is no device.
+#include "boolgrad/backend/device_automaton.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/automata/on_cuda.h"
+#include "boolgrad/automata/on_device.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/core/error.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
-#include "tests/support/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -26,7 +28,7 @@ struct Scene {
   Parametrisation parametrisation = Parametrisation::softmax16;
 };
 
-using CudaAutomaton = CudaTest;
+class DeviceAutomatonTest : public DeviceTest {};
 
 struct Given {
   Tensor initial;
@@ -43,7 +45,7 @@ Given given_for(const Scene& scene, std::int64_t channels) {
 }
 
 /// Loss, states and gradients of both, and the device twice, for every policy.
-void expect_agreement(const Scene& scene) {
+void expect_agreement(const std::string& name, const Scene& scene) {
   const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
                                {Initialisation::gaussian, 1}, 7);
   const RolloutSize& size = scene.size;
@@ -56,7 +58,8 @@ void expect_agreement(const Scene& scene) {
 
   std::vector<Tensor> first;
   for (const Memory& memory : memory_choices(rule, size)) {
-    const auto device = on_cuda(rule, size, {.loss_channels = rule.channels(), .memory = memory});
+    const auto device =
+        on_device(name, rule, size, {.loss_channels = rule.channels(), .memory = memory});
     device->set_inputs({given.initial, given.fire, given.target});
     const double loss = device->gradients({});
     const std::vector<Tensor> gradients = device->logit_gradients();
@@ -84,13 +87,13 @@ void expect_agreement(const Scene& scene) {
 }
 
 /// The states that the hardened rule leads to on either.
-void expect_same_bits_when_hard(const Scene& scene) {
+void expect_same_bits_when_hard(const std::string& name, const Scene& scene) {
   const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
                                {Initialisation::gaussian, 1}, 7);
   const RolloutSize& size = scene.size;
   const Given given = given_for(scene, rule.channels());
-  const auto device = on_cuda(rule, size, {.loss_channels = rule.channels()});
-  const cuda::HardOutcome outcome =
+  const auto device = on_device(name, rule, size, {.loss_channels = rule.channels()});
+  const HardOutcome outcome =
       device->hard_rollout(size.batch, {given.initial, given.fire, given.target}, {});
   BitGrid state = BitGrid::from(given.initial);
   BitAutomaton automaton(rule);
@@ -127,13 +130,30 @@ const std::vector<Scene>& scenes() {
   return all;
 }
 
-TEST_F(CudaAutomaton, AgreesWithTheCpu) {
-  for (const Scene& scene : scenes()) expect_agreement(scene);
+TEST_P(DeviceAutomatonTest, AgreesWithTheCpu) {
+  for (const Scene& scene : scenes()) expect_agreement(device(), scene);
 }
 
-TEST_F(CudaAutomaton, HardStatesAreTheCpus) {
-  for (const Scene& scene : scenes()) expect_same_bits_when_hard(scene);
+TEST_P(DeviceAutomatonTest, HardStatesAreTheCpus) {
+  for (const Scene& scene : scenes()) expect_same_bits_when_hard(device(), scene);
 }
+
+TEST_P(DeviceAutomatonTest, SaysWhichMemoryPolicyWouldFit) {
+  const Rule rule = Rule::make({1, 1, {8}, {}}, Border::zero, Parametrisation::softmax16,
+                               DType::float32, {Initialisation::gaussian, 1}, 7);
+  const RolloutSize size{.batch = 1, .height = 300, .width = 300, .steps = 1000000};
+  try {
+    on_device(device(), rule, size, {.memory = Memory{}});
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with("[" + device() + "] expected 36")) << message;
+    EXPECT_NE(message.find(" GB of device memory for training"), std::string::npos) << message;
+    EXPECT_NE(message.find("keeping a state in "), std::string::npos) << message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceAutomatonTest, all_other_devices, name_of_device);
 
 TEST(CudaBackend, SaysWhyItIsNotThere) {
   if (cuda::unavailable().empty()) {

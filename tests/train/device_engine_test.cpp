@@ -1,4 +1,4 @@
-// Training on a CUDA device against training on the CPU. Skipped where there is no device.
+// Training on devices against training on the CPU. Skipped where there is no device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,13 +7,13 @@
 
 #include "boolgrad/train/automaton_learner.h"
 #include "boolgrad/train/trainer.h"
-#include "tests/support/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/trainer_checks.h"
 
 namespace boolgrad {
 namespace {
 
-using CudaEngine = CudaTest;
+class DeviceEngine : public DeviceTest {};
 
 /// An automaton that uses everything at once: fires by chance, hardens, is clipped and noisy.
 Experiment busy(const std::vector<std::string>& overrides = {}) {
@@ -61,29 +61,29 @@ std::vector<double> losses(const Experiment& experiment, const std::string& devi
   return all;
 }
 
-void expect_same_curve(const Experiment& experiment) {
+void expect_same_curve(const std::string& device, const Experiment& experiment) {
   const std::vector<double> cpu = losses(experiment, "cpu", 50);
-  const std::vector<double> cuda = losses(experiment, "cuda", 50);
+  const std::vector<double> there = losses(experiment, device, 50);
   for (std::size_t i = 0; i < cpu.size(); ++i) {
-    EXPECT_NEAR(cuda[i], cpu[i], 2e-4 * cpu[i]) << experiment.name << ", step " << i;
+    EXPECT_NEAR(there[i], cpu[i], 2e-4 * cpu[i]) << experiment.name << ", step " << i;
   }
 }
 
-TEST_F(CudaEngine, HasTheLossesOfTheCpu) {
-  expect_same_curve(busy());
-  expect_same_curve(busy({"training.clip_norm=0"}));  // updated where gradients are made
+TEST_P(DeviceEngine, HasTheLossesOfTheCpu) {
+  expect_same_curve(device(), busy());
+  expect_same_curve(device(), busy({"training.clip_norm=0"}));  // updated where gradients are made
   // Rounding and hard gates turn the smallest difference into a large one, so they start late.
   for (const std::string kind : {"none", "gates", "states"}) {
-    expect_same_curve(busy({"hardening.kind=" + kind, "hardening.threshold=0.0001"}));
+    expect_same_curve(device(), busy({"hardening.kind=" + kind, "hardening.threshold=0.0001"}));
   }
   for (const std::string loss : {"l4", "bce", "focal"}) {
-    expect_same_curve(busy({"training.loss=" + loss, "hardening.kind=none"}));
+    expect_same_curve(device(), busy({"training.loss=" + loss, "hardening.kind=none"}));
   }
-  expect_same_curve(busy({"network.parametrisation=sigmoid", "network.init=gaussian",
-                          "automaton.start=seed", "automaton.border=periodic"}));
+  expect_same_curve(device(), busy({"network.parametrisation=sigmoid", "network.init=gaussian",
+                                    "automaton.start=seed", "automaton.border=periodic"}));
 }
 
-TEST_F(CudaEngine, DrawsTheSharesOfTheCpu) {
+TEST_P(DeviceEngine, DrawsTheSharesOfTheCpu) {
   // Hard gates and rounded states from the second step on, of wires that pass on nearly everything:
   // no state is near one half, where it might round to either side.
   const std::vector<std::string> sure = {
@@ -97,9 +97,9 @@ TEST_F(CudaEngine, DrawsTheSharesOfTheCpu) {
   const std::vector<double> soft = losses(with_kind("none"), "cpu", 4);
   for (const std::string kind : {"gates", "states"}) {
     const std::vector<double> cpu = losses(with_kind(kind), "cpu", 4);
-    const std::vector<double> cuda = losses(with_kind(kind), "cuda", 4);
+    const std::vector<double> there = losses(with_kind(kind), device(), 4);
     for (std::size_t i = 0; i < cpu.size(); ++i) {
-      EXPECT_NEAR(cuda[i], cpu[i], 1e-5 * cpu[i]) << kind << ", step " << i;
+      EXPECT_NEAR(there[i], cpu[i], 1e-5 * cpu[i]) << kind << ", step " << i;
     }
     EXPECT_GT(std::abs(cpu[3] - soft[3]), 1e-3 * soft[3]) << kind << " make no difference";
   }
@@ -114,22 +114,22 @@ void expect_close(const Evaluation& a, const Evaluation& b) {
   EXPECT_LT(largest_error(a.picture, b.picture), 1e-4);
 }
 
-TEST_F(CudaEngine, EvaluatesAsTheCpuDoes) {
+TEST_P(DeviceEngine, EvaluatesAsTheCpuDoes) {
   for (const auto& overrides : std::vector<std::vector<std::string>>{
            {}, {"automaton.start=seed", "automaton.fire_rate=1"}, {"automaton.probes=40"}}) {
-    Trainer trainer(busy(overrides), "cuda");
+    Trainer trainer(busy(overrides), device());
     take(trainer, 5);
     expect_close(trainer.evaluate(), trainer.learner().evaluate());
   }
 }
 
-TEST_F(CudaEngine, GivesTheSameBitsTwiceAndAfterAStop) {
+TEST_P(DeviceEngine, GivesTheSameBitsTwiceAndAfterAStop) {
   for (const std::string clip : {"training.clip_norm=20", "training.clip_norm=0"}) {
-    Trainer straight(busy({clip}), "cuda");
+    Trainer straight(busy({clip}), device());
     take(straight, 20);
-    Trainer stopped(busy({clip}), "cuda");
+    Trainer stopped(busy({clip}), device());
     take(stopped, 11);
-    Trainer resumed(busy({clip}), "cuda");
+    Trainer resumed(busy({clip}), device());
     resumed.restore(stopped.state(), "memory");
     take(resumed, 9);
     const TensorFile expected = straight.state();
@@ -141,9 +141,9 @@ TEST_F(CudaEngine, GivesTheSameBitsTwiceAndAfterAStop) {
   }
 }
 
-TEST_F(CudaEngine, GoesOnWithWhatTheOtherDeviceBegan) {
-  for (const std::string first : {"cpu", "cuda"}) {
-    const std::string second = first == "cpu" ? "cuda" : "cpu";
+TEST_P(DeviceEngine, GoesOnWithWhatTheOtherDeviceBegan) {
+  for (const std::string& first : {std::string("cpu"), device()}) {
+    const std::string second = first == "cpu" ? device() : "cpu";
     Trainer begun(busy(), first);
     take(begun, 10);
     Trainer continued(busy(), second);
@@ -155,62 +155,66 @@ TEST_F(CudaEngine, GoesOnWithWhatTheOtherDeviceBegan) {
   }
 }
 
-TEST_F(CudaEngine, SearchesAsTheCpuDoes) {
+TEST_P(DeviceEngine, SearchesAsTheCpuDoes) {
   // Members, stages of a curriculum and looks at hardened models, before hardening sets in.
   const Experiment experiment =
       busy({"search.members=3", "search.until=12", "search.keep_best=true", "search.every=4",
             "hardening.kind=none", "curriculum.until=[5,9]", "curriculum.height=[5,6]",
             "curriculum.steps=[3,4]", "curriculum.batch=[2,4]"});
   Trainer cpu(experiment, "cpu");
-  Trainer cuda(experiment, "cuda");
+  Trainer other(experiment, device());
   for (int i = 0; i < 20; ++i) {
     const double expected = cpu.step().loss;
-    EXPECT_NEAR(cuda.step().loss, expected, 2e-4 * expected) << "step " << i;
+    EXPECT_NEAR(other.step().loss, expected, 2e-4 * expected) << "step " << i;
   }
-  EXPECT_EQ(cuda.members(), 1);
-  EXPECT_NEAR(cuda.evaluate().soft_loss, cpu.evaluate().soft_loss, 2e-4 * cpu.evaluate().soft_loss);
+  EXPECT_EQ(other.members(), 1);
+  EXPECT_NEAR(other.evaluate().soft_loss, cpu.evaluate().soft_loss,
+              2e-4 * cpu.evaluate().soft_loss);
 }
 
-TEST_F(CudaEngine, SearchIsResumable) {
+TEST_P(DeviceEngine, SearchIsResumable) {
   expect_resumable(busy({"search.members=2", "search.restart=fresh", "search.patience=4",
                          "search.every=2", "search.refit=5", "search.refit_every=5",
                          "search.refit_below=1", "curriculum.until=[6]", "curriculum.height=[5]"}),
-                   16, {3, 9}, "cuda");
+                   16, {3, 9}, device());
 }
 
-TEST_F(CudaEngine, LearnsLife) {
+TEST_P(DeviceEngine, LearnsLife) {
   Trainer trainer(parse_experiment(R"(
     [task]
     kind = "life"
     [automaton]
     channels = 1
-    kernels = 16
+    kernels = 8
     perceive = [8, 4, 2, 1]
-    update = [128, 128, 64, 32, 16, 8, 4, 2]
+    update = [64, 32, 16, 8, 4, 2]
     steps = 1
     [network]
     parametrisation = "softmax16"
     init = "pass_through"
     init_strength = 5
     [training]
-    learning_rate = 0.05
+    learning_rate = 0.1
   )",
                                    "test", "life", "."),
-                  "cuda");
+                  device());
   const Evaluation before = trainer.evaluate();
-  take(trainer, 120);
+  take(trainer, 50);
   const Evaluation after = trainer.evaluate();
-  EXPECT_LT(after.soft_loss, 0.6 * before.soft_loss);
+  EXPECT_LT(after.soft_loss, 0.7 * before.soft_loss);
 }
 
-TEST_F(CudaEngine, RefusesADoubleRule) {
+TEST_P(DeviceEngine, RefusesADoubleRule) {
   try {
-    const Trainer trainer(busy({"network.dtype=float64"}), "cuda");
+    const Trainer trainer(busy({"network.dtype=float64"}), device());
     FAIL() << "expected an error";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[cuda] expected a rule in float32, received float64");
+    EXPECT_EQ(std::string(error.what()),
+              "[" + device() + "] expected a rule in float32, received float64");
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceEngine, all_other_devices, name_of_device);
 
 }  // namespace
 }  // namespace boolgrad

@@ -1,4 +1,4 @@
-#include "boolgrad/train/cuda_automaton_engine.h"
+#include "boolgrad/train/device_automaton_engine.h"
 
 #include <fmt/format.h>
 
@@ -17,39 +17,40 @@
 namespace boolgrad {
 namespace {
 
-cuda::HardForm hard_form(HardeningKind kind) {
+HardForm hard_form(HardeningKind kind) {
   switch (kind) {
-    case HardeningKind::none: return cuda::HardForm::none;
-    case HardeningKind::blend: return cuda::HardForm::blend;
-    case HardeningKind::gates: return cuda::HardForm::gates;
-    case HardeningKind::states: return cuda::HardForm::states;
-    case HardeningKind::straight_through: return cuda::HardForm::blend;
+    case HardeningKind::none: return HardForm::none;
+    case HardeningKind::blend: return HardForm::blend;
+    case HardeningKind::gates: return HardForm::gates;
+    case HardeningKind::states: return HardForm::states;
+    case HardeningKind::straight_through: return HardForm::blend;
     case HardeningKind::temperature:
     case HardeningKind::noise:
     case HardeningKind::freeze: break;  // refused when the engine is made
   }
-  return cuda::HardForm::none;
+  return HardForm::none;
 }
 
-[[noreturn]] void refuse(std::string_view key, std::string_view wanted,
+[[noreturn]] void refuse(const std::string& device, std::string_view key, std::string_view wanted,
                          const std::string& received) {
-  fail("cuda", "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
+  fail(device, "expected {} = {} on this device, received {}: train on the cpu", key, wanted,
        received);
 }
 
-void check_hardening(HardeningKind kind) {
+void check_hardening(const std::string& device, HardeningKind kind) {
   constexpr std::string_view wanted = "none, blend, gates, states or straight_through";
-  if (kind == HardeningKind::temperature) refuse("hardening.kind", wanted, "temperature");
-  if (kind == HardeningKind::noise) refuse("hardening.kind", wanted, "noise");
-  if (kind == HardeningKind::freeze) refuse("hardening.kind", wanted, "freeze");
+  if (kind == HardeningKind::temperature) refuse(device, "hardening.kind", wanted, "temperature");
+  if (kind == HardeningKind::noise) refuse(device, "hardening.kind", wanted, "noise");
+  if (kind == HardeningKind::freeze) refuse(device, "hardening.kind", wanted, "freeze");
 }
 
 /// Refuses what trains on the host alone, by the key that asks for it.
-void check_supported(const Experiment& experiment) {
+void check_supported(const std::string& device, const Experiment& experiment) {
   const AutomatonOptions& automaton = experiment.automaton;
-  check_hardening(experiment.hardening.kind);
-  const auto expect = [](std::string_view key, auto received, auto wanted) {
-    if (received != wanted) refuse(key, fmt::format("{}", wanted), fmt::format("{}", received));
+  check_hardening(device, experiment.hardening.kind);
+  const auto expect = [&](std::string_view key, auto received, auto wanted) {
+    if (received != wanted)
+      refuse(device, key, fmt::format("{}", wanted), fmt::format("{}", received));
   };
   expect("automaton.loss_steps", automaton.loss_steps, std::int64_t{1});
   expect("automaton.extra_steps", automaton.extra_steps, std::int64_t{0});
@@ -58,8 +59,8 @@ void check_supported(const Experiment& experiment) {
 }
 
 /// The experiment, once it is known that the device can do what it asks for.
-const Experiment& checked(const Experiment& experiment) {
-  check_supported(experiment);
+const Experiment& checked(const std::string& device, const Experiment& experiment) {
+  check_supported(device, experiment);
   return experiment;
 }
 
@@ -70,26 +71,28 @@ bool starts_are_fixed(const Experiment& experiment, const AutomatonTask& task) {
 
 }  // namespace
 
-CudaAutomatonEngine::CudaAutomatonEngine(const Experiment& experiment, AutomatonLearner& learner)
-    : experiment_(checked(experiment)),
+DeviceAutomatonEngine::DeviceAutomatonEngine(const std::string& device,
+                                             const Experiment& experiment,
+                                             AutomatonLearner& learner)
+    : experiment_(checked(device, experiment)),
       learner_(learner),
-      device_(
-          on_cuda(learner.rule(), learner.size(),
-                  {.loss_channels = learner.task().channels(),
-                   .loss = cuda_loss(experiment.training.loss),
-                   .focal_gamma = experiment.training.focal_gamma,
-                   .memory = experiment.automaton.memory.empty() ? std::nullopt
-                                                                 : std::optional(learner.memory()),
-                   .optimiser = cuda_optimiser(experiment)})) {
+      device_(on_device(
+          device, learner.rule(), learner.size(),
+          {.loss_channels = learner.task().channels(),
+           .loss = cuda_loss(experiment.training.loss),
+           .focal_gamma = experiment.training.focal_gamma,
+           .memory =
+               experiment.automaton.memory.empty() ? std::nullopt : std::optional(learner.memory()),
+           .optimiser = cuda_optimiser(experiment)})) {
   const AutomatonTask& task = learner.training_task();
-  cuda::AutomatonInputs inputs{{}, {}, task.target};
+  AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {
     inputs.starts = make_starts(task, experiment.automaton, learner.size(), 0, start_stream, 0);
   }
   device_->set_inputs(inputs);
 }
 
-cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
+AutomatonDraws DeviceAutomatonEngine::draws(std::int64_t step) const {
   const AutomatonOptions& automaton = experiment_.automaton;
   return {.seed = static_cast<std::uint64_t>(experiment_.seed),
           .draw = static_cast<std::uint32_t>(step),
@@ -103,28 +106,27 @@ cuda::AutomatonDraws CudaAutomatonEngine::draws(std::int64_t step) const {
           .hard_stream = hardening_stream};
 }
 
-StepResult CudaAutomatonEngine::step(std::int64_t step, double learning_rate) {
-  const cuda::AutomatonOutcome outcome = device_->step(draws(step), step, learning_rate);
+StepResult DeviceAutomatonEngine::step(std::int64_t step, double learning_rate) {
+  const AutomatonOutcome outcome = device_->step(draws(step), step, learning_rate, false);
   settled_ = settled_ && !outcome.finite;
   steps_ = outcome.finite ? step + 1 : step;
   return {.loss = outcome.loss, .finite = outcome.finite};
 }
 
-cuda::AutomatonOutcome CudaAutomatonEngine::step_with_hard(std::int64_t step,
-                                                           double learning_rate) {
+AutomatonOutcome DeviceAutomatonEngine::step_with_hard(std::int64_t step, double learning_rate) {
   settled_ = false;
   steps_ = step + 1;
   return device_->step(draws(step), step, learning_rate, true);
 }
 
-void CudaAutomatonEngine::settle() {
+void DeviceAutomatonEngine::settle() {
   if (settled_) return;
   std::vector<Tensor> parameters = learner_.parameters();
   device_->get_parameters(parameters);
   settled_ = true;
 }
 
-AdamWState CudaAutomatonEngine::moments() const {
+AdamWState DeviceAutomatonEngine::moments() const {
   AdamWState state{.step = steps_, .first = {}, .second = {}};
   for (const Tensor& parameter : learner_.parameters()) {
     state.first.emplace_back(parameter.shape(), parameter.dtype());
@@ -134,29 +136,29 @@ AdamWState CudaAutomatonEngine::moments() const {
   return state;
 }
 
-void CudaAutomatonEngine::restore(const AdamWState& moments) {
+void DeviceAutomatonEngine::restore(const AdamWState& moments) {
   send(learner_.rule(), *device_);
   device_->set_moments(moments.first, moments.second);
   steps_ = moments.step;
   settled_ = true;
 }
 
-Evaluation CudaAutomatonEngine::evaluate() const {
+Evaluation DeviceAutomatonEngine::evaluate() const {
   const AutomatonOptions& options = experiment_.automaton;
   const AutomatonTask& task = learner_.task();
   const std::int64_t batch = learner_.size().batch;
   RolloutSize probe = learner_.size();
   if (!task.starts.defined()) probe.batch = probe_count(options);
-  cuda::AutomatonDraws drawn = draws(0);
+  AutomatonDraws drawn = draws(0);
   drawn.start_stream = probe_stream;
   drawn.fire_rate = options.fire_rate;
   drawn.fire_stream = probe_fire_stream;
-  cuda::AutomatonInputs inputs{{}, {}, task.target};
+  AutomatonInputs inputs{{}, {}, task.target};
   if (!drawn.random_starts) {
     inputs.starts = make_starts(task, options, probe, 0, probe_stream, 0);
   }
   Evaluation result;
-  const cuda::HardOutcome hard = device_->hard_rollout(probe.batch, inputs, drawn);
+  const HardOutcome hard = device_->hard_rollout(probe.batch, inputs, drawn);
   const std::int64_t bits = probe.batch * task.channels() * task.height() * task.width();
   result.hard_loss = static_cast<double>(hard.wrong_bits);
   result.hard_accuracy =

@@ -1,0 +1,59 @@
+#include "boolgrad/automata/on_device.h"
+
+#include <vector>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+
+std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule& rule,
+                                           const RolloutSize& size,
+                                           const OnDeviceOptions& options) {
+  if (rule.dtype() != DType::float32) {
+    fail(device, "expected a rule in float32, received {}", to_string(rule.dtype()));
+  }
+  if (rule.perceive().parametrisation() != rule.update().parametrisation()) {
+    fail(device, "expected one parametrisation, received two");
+  }
+  check_grid(rule.border(), size.height, size.width);
+  const std::vector<WiringPtr> perceive_wirings = rule.perceive().wirings();
+  const std::vector<WiringPtr> update_wirings = rule.update().wirings();
+  std::vector<LutWires> perceive;
+  std::vector<LutWires> update;
+  for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
+  for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
+  const Memory memory = options.memory.value_or(Memory{});
+  AutomatonShape shape{.channels = rule.channels(),
+                       .kernels = rule.kernels(),
+                       .batch = size.batch,
+                       .height = size.height,
+                       .width = size.width,
+                       .steps = size.steps,
+                       .loss_channels = options.loss_channels,
+                       .periodic = rule.border() == Border::periodic,
+                       .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
+                       .loss = options.loss,
+                       .focal_gamma = options.focal_gamma,
+                       .keep_every = memory.policy == MemoryPolicy::some_states ? memory.every : 1,
+                       .keep_activations = memory.policy == MemoryPolicy::everything,
+                       .perceive = perceive,
+                       .update = update};
+  if (!options.memory) shape = with_quickest_memory(device, shape);
+  auto automaton = make_device_automaton(device, shape, options.optimiser);
+  send(rule, *automaton);
+  return automaton;
+}
+
+void send(const Rule& rule, DeviceAutomaton& device) {
+  std::vector<Tensor> logits;
+  std::vector<Tensor> masks;
+  for (const LogicNetwork* network : {&rule.perceive(), &rule.update()}) {
+    for (const LogicLayer& layer : network->layers()) {
+      logits.push_back(layer.logits.detach());
+      masks.push_back(layer.mask);
+    }
+  }
+  device.set_parameters(logits, masks);
+}
+
+}  // namespace boolgrad

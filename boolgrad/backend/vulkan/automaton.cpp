@@ -1,0 +1,225 @@
+#include "boolgrad/backend/vulkan/automaton.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "boolgrad/backend/vulkan/automaton_program.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad::vulkan {
+
+bool has_room_for_activations(int number, AutomatonShape shape) {
+  const Context& context = Context::get(number);
+  const AutomatonLimits limits = limits_of(context.physical());
+  shape.keep_activations = true;
+  return buffers_are_allowed(limits, shape) &&
+         training_bytes(limits, shape) <= context.free_memory() / 2;
+}
+
+std::size_t training_bytes(int number, const AutomatonShape& shape) {
+  return training_bytes(limits_of(Context::get(number).physical()), shape);
+}
+
+namespace {
+
+const AutomatonShape& checked(const Context& context, const AutomatonShape& shape) {
+  const AutomatonLimits limits = limits_of(context.physical());
+  check_grid_size("vulkan", shape);
+  check_training_memory("vulkan", shape, context.free_memory(),
+                        [&](const AutomatonShape& other) { return training_bytes(limits, other); });
+  if (!buffers_are_allowed(limits, shape)) {
+    fail("vulkan",
+         "expected buffers of at most {} for training on this device, received a grid, steps and a "
+         "memory policy that need larger ones",
+         bytes_text(limits.buffer_bytes));
+  }
+  return shape;
+}
+
+/// What a submission does beside gradients.
+struct Extras {
+  bool updates = false;
+  bool with_hard = false;
+  auto operator<=>(const Extras&) const = default;
+};
+
+}  // namespace
+
+struct Automaton::State {
+  Context& context;
+  OwnedShape owned;
+  const AutomatonShape& shape = owned.get();
+  OptimiserOptions options;
+  AutomatonParameters parameters;
+  std::optional<AutomatonProgram> training;
+  std::map<std::pair<Use, std::int64_t>, AutomatonProgram> rollouts;
+  AutomatonProgram* last_hard = nullptr;
+  AutomatonInputs inputs;                           ///< of training
+  std::optional<AutomatonProgram> beside_training;  ///< a hard rollout from the same starts
+  std::map<Extras, Recording> recordings;
+
+  State(int number, const AutomatonShape& given, const OptimiserOptions& how)
+      : context(Context::get(number)), owned(checked(context, given)), options(how) {
+    const std::size_t count = owned.gates() * (shape.softmax ? 16 : 4);
+    parameters.logits = {context, count};
+    parameters.gradients = {context, count};
+    parameters.masks = {context, std::vector<float>(owned.gates(), 1.F)};
+    parameters.moments = {context, 2 * count};
+    parameters.moments.clear();
+    training.emplace(context, shape, Use::training, shape.batch, parameters);
+  }
+
+  AutomatonProgram& hard_beside_training() {
+    if (!beside_training) {
+      beside_training.emplace(context, shape, Use::hard, shape.batch, parameters);
+      beside_training->set_inputs(inputs);
+    }
+    return *beside_training;
+  }
+
+  /// Steps of `programs` side by side, with one barrier for all.
+  void record_rollout(Recording& to, std::initializer_list<const AutomatonProgram*> programs) {
+    for (const AutomatonProgram* program : programs) program->prepare(to);
+    to.barrier();
+    for (int step = 0; step < static_cast<int>(shape.steps); ++step) {
+      for (const AutomatonProgram* program : programs) program->forward(to, step);
+      to.barrier();
+    }
+    for (const AutomatonProgram* program : programs) program->judge(to);
+  }
+
+  Recording& recorded(const Extras& extras) {
+    const auto [found, is_new] = recordings.try_emplace(extras, context);
+    Recording& recording = found->second;
+    if (!is_new) return recording;
+    if (extras.with_hard) record_rollout(recording, {&*training, &hard_beside_training()});
+    else record_rollout(recording, {&*training});
+    training->backward(recording);
+    training->finish(recording);
+    if (!extras.updates) return recording;
+    recording.barrier();
+    training->update(recording);
+    return recording;
+  }
+
+  AutomatonProgram& roll_out(Use use, std::int64_t samples, const AutomatonInputs& given,
+                             const AutomatonDraws& draws) {
+    AutomatonProgram& program =
+        rollouts.try_emplace({use, samples}, context, shape, use, samples, parameters)
+            .first->second;
+    program.set_inputs(given);
+    program.set_draws(draws);
+    Recording recording(context);
+    record_rollout(recording, {&program});
+    recording.run();
+    return program;
+  }
+};
+
+Automaton::Automaton(int number, const AutomatonShape& shape, const OptimiserOptions& options)
+    : state_(std::make_unique<State>(number, shape, options)) {}
+
+Automaton::~Automaton() = default;
+
+void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) {
+  AutomatonParameters& parameters = state_->parameters;
+  parameters.logit_shapes.clear();
+  for (const Tensor& layer : logits) parameters.logit_shapes.push_back(layer.shape());
+  parameters.logits.upload(flat(logits));
+  if (!masks.empty()) parameters.masks.upload(flat(masks));
+}
+
+void Automaton::get_parameters(std::span<Tensor> logits) const {
+  write_into(logits, state_->parameters.logits.values());
+}
+
+void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
+  Array<float>& moments = state_->parameters.moments;
+  moments.upload(flat(first));
+  moments.upload(flat(second), moments.size() / 2);
+}
+
+void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) const {
+  const std::vector<float> moments = state_->parameters.moments.values();
+  const std::span<const float> all = moments;
+  write_into(first, all.first(all.size() / 2));
+  write_into(second, all.last(all.size() / 2));
+}
+
+void Automaton::set_inputs(const AutomatonInputs& inputs) {
+  State& s = *state_;
+  s.recordings.clear();
+  s.beside_training.reset();
+  s.training->set_inputs(inputs);
+  const auto keep = [](Tensor& kept, const Tensor& given) {
+    if (given.defined()) kept = given;
+  };
+  keep(s.inputs.starts, inputs.starts);
+  keep(s.inputs.fire, inputs.fire);
+  keep(s.inputs.target, inputs.target);
+}
+
+double Automaton::gradients(const AutomatonDraws& draws) {
+  State& s = *state_;
+  s.training->set_draws(draws);
+  s.recorded({}).run();
+  return s.training->loss();
+}
+
+std::vector<Tensor> Automaton::logit_gradients() const {
+  std::vector<Tensor> gradients;
+  for (const Shape& shape : state_->parameters.logit_shapes) {
+    gradients.emplace_back(shape, DType::float32);
+  }
+  write_into(gradients, state_->parameters.gradients.values());
+  return gradients;
+}
+
+Tensor Automaton::states() const {
+  const AutomatonShape& shape = state_->shape;
+  Tensor all({shape.steps + 1, shape.channels, shape.batch, shape.height, shape.width},
+             DType::float32);
+  const auto to = all.mutable_values<float>();
+  for (std::int64_t step = 0; step <= shape.steps; ++step) {
+    const Tensor one = state_->training->state(step);
+    std::ranges::copy(one.values<float>(), to.begin() + step * one.size());
+  }
+  return all;
+}
+
+AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
+                                 double learning_rate, bool with_hard) {
+  State& s = *state_;
+  Recording& recording = s.recorded({.updates = true, .with_hard = with_hard});
+  s.training->set_draws(draws);
+  s.training->set_update(s.options, step, learning_rate);
+  if (with_hard) s.beside_training->set_draws(draws);
+  recording.run();
+  AutomatonOutcome outcome{
+      .loss = s.training->loss(), .finite = s.training->was_finite(), .hard = {}};
+  if (with_hard) outcome.hard = s.beside_training->outcome();
+  return outcome;
+}
+
+double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                               const AutomatonDraws& draws, Tensor& last) {
+  const AutomatonProgram& program = state_->roll_out(Use::soft, samples, inputs, draws);
+  last = program.state(state_->shape.steps);
+  return program.loss();
+}
+
+HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                                    const AutomatonDraws& draws) {
+  State& s = *state_;
+  s.last_hard = &s.roll_out(Use::hard, samples, inputs, draws);
+  return s.last_hard->outcome();
+}
+
+Tensor Automaton::hard_state() const {
+  if (state_->last_hard == nullptr) fail("vulkan", "expected a hard rollout before, received none");
+  return state_->last_hard->state(state_->shape.steps);
+}
+
+}  // namespace boolgrad::vulkan

@@ -1,0 +1,51 @@
+// Vulkan's functions, found as the program runs. Inside of `vulkan/`.
+//
+// The program is not linked with Vulkan's loader, so that it starts where there is none.
+#pragma once
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+namespace boolgrad::vulkan {
+
+// Every function that is called, by where it is found.
+#define BOOLGRAD_VULKAN_GLOBAL(f) \
+  f(CreateInstance) f(EnumerateInstanceVersion) f(EnumerateInstanceLayerProperties)
+#define BOOLGRAD_VULKAN_INSTANCE(f)                                                       \
+  f(DestroyInstance) f(EnumeratePhysicalDevices) f(GetPhysicalDeviceProperties)           \
+      f(GetPhysicalDeviceProperties2) f(GetPhysicalDeviceMemoryProperties2)               \
+          f(GetPhysicalDeviceQueueFamilyProperties) f(EnumerateDeviceExtensionProperties) \
+              f(CreateDevice) f(GetDeviceProcAddr) f(CreateDebugUtilsMessengerEXT)        \
+                  f(DestroyDebugUtilsMessengerEXT)
+#define BOOLGRAD_VULKAN_DEVICE(f)                                                                  \
+  f(DestroyDevice) f(GetDeviceQueue) f(DeviceWaitIdle) f(QueueSubmit) f(CreateFence)               \
+      f(DestroyFence) f(ResetFences) f(WaitForFences) f(CreateBuffer) f(DestroyBuffer)             \
+          f(GetBufferMemoryRequirements) f(AllocateMemory) f(FreeMemory) f(BindBufferMemory) f(    \
+              MapMemory) f(CreateShaderModule) f(DestroyShaderModule) f(CreateDescriptorSetLayout) \
+              f(DestroyDescriptorSetLayout) f(CreatePipelineLayout) f(DestroyPipelineLayout)       \
+                  f(CreateComputePipelines) f(DestroyPipeline) f(CreatePipelineCache)              \
+                      f(DestroyPipelineCache) f(CreateDescriptorPool) f(DestroyDescriptorPool)     \
+                          f(AllocateDescriptorSets) f(UpdateDescriptorSets) f(CreateCommandPool)   \
+                              f(DestroyCommandPool) f(AllocateCommandBuffers)                      \
+                                  f(FreeCommandBuffers) f(BeginCommandBuffer) f(EndCommandBuffer)  \
+                                      f(CmdBindPipeline) f(CmdBindDescriptorSets)                  \
+                                          f(CmdPushConstants) f(CmdDispatch) f(CmdPipelineBarrier) \
+                                              f(CmdCopyBuffer) f(CmdFillBuffer)
+
+/// A member for each, called as in `vkCreateBuffer` without the `vk`.
+struct Functions {
+#define BOOLGRAD_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
+  BOOLGRAD_VULKAN_GLOBAL(BOOLGRAD_VULKAN_MEMBER)
+  BOOLGRAD_VULKAN_INSTANCE(BOOLGRAD_VULKAN_MEMBER)
+  BOOLGRAD_VULKAN_DEVICE(BOOLGRAD_VULKAN_MEMBER)
+#undef BOOLGRAD_VULKAN_MEMBER
+  PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
+
+  /// Opens the loader and finds what needs no instance; false where there is no loader. It stays
+  /// open.
+  bool load();
+  void load_instance(VkInstance instance);
+  void load_device(VkDevice device);
+};
+
+}  // namespace boolgrad::vulkan

@@ -1,0 +1,81 @@
+// Sums of all groups to gradients of the logits: sixteen threads a gate, eight gates a group. Also
+// the sum over the group's gradients of their squares, and whether one is not finite.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "automaton.glsl"
+#include "functions.glsl"
+
+layout(std430, binding = 9) readonly buffer Sums { vec4 sums[]; };
+layout(std430, binding = 11) readonly buffer Logits { float logits[]; };
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
+layout(std430, binding = 13) writeonly buffer Gradients { float gradients[]; };
+layout(std430, binding = 15) writeonly buffer Parts { vec2 parts[]; };
+
+#include "gates.glsl"
+
+const int LANES = 16;
+const int GATES_A_GROUP = 8;
+
+shared vec4 lane_sums[LANES * GATES_A_GROUP];
+shared float squares[LANES * GATES_A_GROUP];
+shared uint is_broken;
+
+/// The sum over all slots and, of perception, over channels, in a fixed tree.
+vec4 sum_of(int position, int lane, int within) {
+  const bool perceives = position < PERCEIVE_GATES;
+  const int many = perceives ? CHANNELS : 1;
+  const int first =
+      perceives ? position * CHANNELS : PERCEIVE_GATES * CHANNELS + position - PERCEIVE_GATES;
+  precise vec4 sum = vec4(0);
+  if (position < GATES) {
+    for (int i = lane; i < push.slots * many; i += LANES) {
+      sum += sums[i / many * SUMS + first + i % many];
+    }
+  }
+  lane_sums[lane * GATES_A_GROUP + within] = sum;
+  barrier();
+  for (int half_way = LANES / 2; half_way > 0; half_way /= 2) {
+    if (lane < half_way) {
+      lane_sums[lane * GATES_A_GROUP + within] +=
+          lane_sums[(lane + half_way) * GATES_A_GROUP + within];
+    }
+    barrier();
+  }
+  return lane_sums[within];
+}
+
+float gradient_of(int position, int lane, vec4 g) {
+  const uint origin = table[position];
+  const int gate = int(origin & ~SWAPPED_INPUTS);
+  if ((origin & SWAPPED_INPUTS) != 0) g = g.xzyw;
+  const vec4 slopes = masks[gate] * vec4(g.x - g.y - g.z + g.w, g.y - g.w, g.z - g.w, g.w);
+  const float gradient = logit_gradient(gate, table_of(gate), slopes, lane);
+  gradients[gate * LOGITS + lane] = gradient;
+  return gradient;
+}
+
+void main() {
+  // Neighbours have neighbouring gates, whose sums lie side by side.
+  const int within = thread() % GATES_A_GROUP;
+  const int lane = thread() / GATES_A_GROUP;
+  const int position = group() * GATES_A_GROUP + within;
+  if (thread() == 0) is_broken = 0;
+  const vec4 g = sum_of(position, lane, within);
+  float square = 0.0;
+  if (position < GATES && lane < LOGITS) {
+    float gradient = gradient_of(position, lane, g);
+    if (!is_finite(gradient)) atomicOr(is_broken, 1u);
+    if (numbers.clip_value > 0.0) {
+      gradient = clamp(gradient, -numbers.clip_value, numbers.clip_value);
+    }
+    square = gradient * gradient;
+  }
+  squares[thread()] = square;
+  barrier();
+  for (int half_way = LANES * GATES_A_GROUP / 2; half_way > 0; half_way /= 2) {
+    if (thread() < half_way) squares[thread()] += squares[thread() + half_way];
+    barrier();
+  }
+  if (thread() == 0) parts[group()] = vec2(squares[0], float(is_broken));
+}

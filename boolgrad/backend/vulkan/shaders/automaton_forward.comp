@@ -1,0 +1,43 @@
+// A step of all cells: a group of threads takes tiles of four words in turn.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "automaton.glsl"
+#include "random.glsl"
+
+#ifdef HARD
+#define WORD uint
+#define FOUR uvec4
+#else
+#define WORD float
+#define FOUR vec4
+#define KEEPS
+layout(std430, binding = 7) writeonly buffer Acts { vec4 acts[]; };
+#endif
+
+layout(std430, binding = 3) readonly buffer Coefficients { FOUR coefficients[]; };
+layout(std430, binding = 4) buffer States { WORD states[]; };
+
+#include "automaton_tile.glsl"
+
+void store_state(int tile) {
+  const int outputs = inputs_of(LAYERS);
+  for (int i = thread(); i < 4 * CHANNELS; i += THREADS) {
+    const int c = i % CHANNELS;
+    const int k = i / CHANNELS;
+    const int cell = tile * 4 + k;
+    if (cell >= push.cells) continue;
+    const WORD own = states[push.from + cell * CHANNELS + c];
+    states[push.to + cell * CHANNELS + c] = next_value(k, WORK(outputs + c)[k], own);
+  }
+  sync();
+}
+
+void main() {
+  for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
+    look_around(tile);
+    sync();
+    forward_tile(tile, push.kept < 0 ? -1 : push.kept + tile * ACTS_ROWS);
+    store_state(tile);
+  }
+}

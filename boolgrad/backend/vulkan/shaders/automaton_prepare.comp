@@ -1,0 +1,103 @@
+// The coefficients of all gates, and random starts: a thread each.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "automaton.glsl"
+#include "functions.glsl"
+#include "random.glsl"
+
+#ifdef HARD
+#define WORD uint
+#define FOUR uvec4
+#else
+#define WORD float
+#define FOUR vec4
+#endif
+
+layout(std430, binding = 3) writeonly buffer Coefficients { FOUR coefficients[]; };
+layout(std430, binding = 4) writeonly buffer States { WORD states[]; };
+layout(std430, binding = 11) readonly buffer Logits { float logits[]; };
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
+
+#include "gates.glsl"
+
+/// With the inputs in the order in which the gate reads them.
+FOUR ordered(FOUR polynomial, uint origin) {
+  return (origin & SWAPPED_INPUTS) != 0 ? polynomial.xzyw : polynomial;
+}
+
+#ifdef HARD
+
+void make_coefficients(int position) {
+  const uint origin = table[position];
+  const int gate = int(origin & ~SWAPPED_INPUTS);
+  const uint entries = masks[gate] < 0.5 ? 0 : table_of(gate).hard;
+  const uvec4 f = uvec4(0u - (entries & 1u), 0u - (entries >> 1 & 1u), 0u - (entries >> 2 & 1u),
+                        0u - (entries >> 3 & 1u));
+  coefficients[position] =
+      ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
+}
+
+/// 32 cells in a row, whose bits may lie in two random words.
+uint start_value(int c, int word) {
+  const uvec2 first = product_plus(uint(c), numbers.drawn_cells, uint(word) * 32u);
+  uint value = 0;
+  for (int part = 0; part < 2; ++part) {
+    const uvec2 at = product_plus(1u, uint(part) * 32u, first.x);
+    const uvec2 index = uvec2(at.x, first.y + at.y);
+    const uvec4 bits =
+        random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+    const uint bit = first.x & 31u;
+    const uint drawn = bits[index.x >> 5 & 3u];
+    if (part == 0) value = drawn >> bit;
+    else if (bit != 0) value |= drawn << (32u - bit);
+  }
+  const int there = push.all_cells - word * 32;
+  return there >= 32 ? value : value & ((1u << there) - 1u);
+}
+
+#else
+
+/// How hard a gate is.
+float share_of(int gate) {
+  if (numbers.hard_form == HARD_BLEND) return numbers.share;
+  if (numbers.hard_form != HARD_GATES) return 0.0;
+  const uint layer = table[LAYER_OF + gate];
+  const uvec4 bits = random_bits(numbers.seed, numbers.hard_stream, numbers.draw,
+                                 uvec2(uint(gate) - (layer >> 8), layer & 0xFFu));
+  const uint high = bits.x >> 11;
+  const uint low = bits.x << 21 | bits.y >> 11;
+  const bool is_below = high < numbers.gate_below_high ||
+                        (high == numbers.gate_below_high && low < numbers.gate_below_low);
+  return is_below ? 1.0 : 0.0;
+}
+
+void make_coefficients(int position) {
+  const uint origin = table[position];
+  const int gate = int(origin & ~SWAPPED_INPUTS);
+  const float share = share_of(gate);
+  const Table made = table_of(gate);
+  const float mask = masks[gate];
+  const vec4 soft = made.soft * mask;
+  const vec4 hard = mask < 0.5 ? vec4(0) : entries_as_floats(made.hard);
+  coefficients[position] = ordered(polynomial_of(soft + (hard - soft) * share), origin);
+}
+
+float start_value(int c, int cell) {
+  const uvec2 index = product_plus(uint(c), numbers.drawn_cells, uint(cell));
+  const uvec4 bits =
+      random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+  return float(bits[index.x >> 5 & 3u] >> (index.x & 31u) & 1u);
+}
+
+#endif
+
+void main() {
+  const int starts = numbers.random_starts != 0 ? push.cells * CHANNELS : 0;
+  const int stride = int(gl_NumWorkGroups.x) * THREADS;
+  for (int item = int(gl_GlobalInvocationID.x); item < GATES + starts; item += stride) {
+    const int at = item - GATES;
+    if (at < 0) make_coefficients(item);
+    else states[push.from + at] = start_value(at % CHANNELS, at / CHANNELS);
+  }
+}

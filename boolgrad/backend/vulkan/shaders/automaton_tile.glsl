@@ -1,0 +1,277 @@
+// A step of the cells of a tile: perception and update, of floats or of words of 32 bits. Needs
+// WORD and FOUR, the buffers `coefficients`, `states`, `acts` and, where SCRATCH is defined, `work`
+// in memory of the device that other threads see.
+#extension GL_EXT_control_flow_attributes : require
+
+#ifdef SCRATCH
+layout(std430, binding = 10) coherent buffer Scratch { FOUR scratch[]; };
+#define WORK(row) scratch[group() * WORK_ROWS + (row)]
+#else
+shared FOUR work[WORK_ROWS];
+#define WORK(row) work[row]
+#endif
+
+layout(std430, binding = 5) readonly buffer Fire { uint fire[]; };  // bytes
+
+shared uint fires[4];  // 0 or 1 for a float, a bit a cell for a word of them
+
+/// Threads of the group go on when all are here, and see what all wrote to the work memory.
+void sync() {
+#ifdef SCRATCH
+  memoryBarrierBuffer();
+#endif
+  barrier();
+}
+
+bool fires_in(int step, int cell) {
+  if (numbers.fire_mode == 0) return true;
+  const uvec2 index = product_plus(uint(step), numbers.drawn_cells, uint(cell));
+  if (numbers.fire_mode == 2) return (fire[index.x >> 2] >> (8u * (index.x & 3u)) & 0xFFu) != 0;
+  return is_drawn(numbers.seed, numbers.fire_stream, numbers.draw, index, numbers.fire_always,
+                  numbers.fire_below);
+}
+
+#ifdef HARD
+
+layout(std430, binding = 19) readonly buffer Around { uint around_masks[]; };
+
+uvec4 gate(uvec4 c, uvec4 a, uvec4 b) { return (((c.w & a) ^ c.z) & b) ^ (c.y & a) ^ c.x; }
+
+void look_around(int tile) {
+  if (thread() < 4) fires[thread()] = numbers.fire_mode == 0 ? ~0u : 0u;
+  barrier();
+  if (numbers.fire_mode == 0) return;
+  for (int i = thread(); i < 128; i += THREADS) {
+    const int cell = tile * 128 + i;
+    if (cell < push.all_cells && fires_in(push.step, cell)) {
+      atomicOr(fires[i >> 5], 1u << (i & 31));
+    }
+  }
+}
+
+uint state_word(int word, int c) {
+  return word >= 0 && word < push.cells ? states[push.from + word * CHANNELS + c] : 0u;
+}
+
+/// The 32 bits from cell `cell` on, which may lie before the first or after the last.
+uint bits_from(int cell, int c) {
+  const int bit = cell & 31;
+  const uint low = state_word(cell >> 5, c);
+  if (bit == 0) return low;
+  return low >> bit | state_word((cell >> 5) + 1, c) << (32 - bit);
+}
+
+/// What lies at a place beside 32 cells in a row: also in a row, but for those at the border, which
+/// see nothing or, on a torus, the other side. Masks say which cells see where.
+uint word_beside(int word, int row, int c) {
+  const int place = int(table[PLACES + row]);
+  const int dx = place % 3 - 1;
+  const int dy = place / 3 - 1;
+  const int beside = word * 32 + dy * push.width + dx;
+  if (PERIODIC == 0) {
+    return bits_from(beside, c) & around_masks[word * NEIGHBOURHOOD + row];
+  }
+  uint found = 0;
+  for (int turn = 0; turn < 4; ++turn) {
+    const uint mask = around_masks[(word * NEIGHBOURHOOD + row) * 4 + turn];
+    if (mask == 0) continue;
+    const int from = beside - ((turn & 1) != 0 ? dx * push.width : 0) -
+                     ((turn & 2) != 0 ? dy * push.grid_cells : 0);
+    found |= bits_from(from, c) & mask;
+  }
+  return found;
+}
+
+uvec4 patch_row(int tile, int row, int c) {
+  uvec4 value = uvec4(0);
+  for (int k = 0; k < 4; ++k) {
+    if (tile * 4 + k < push.cells) value[k] = word_beside(tile * 4 + k, row, c);
+  }
+  return value;
+}
+
+uint next_value(int k, uint updated, uint own) { return (updated & fires[k]) | (own & ~fires[k]); }
+
+#else
+
+shared int around[4 * NEIGHBOURHOOD];  // the cells of the rows of a patch, -1 where there is none
+shared bool rounds[4];
+
+vec4 gate(vec4 c, vec4 a, vec4 b) {
+  return fma(fma(vec4(c.w), a, vec4(c.z)), b, fma(vec4(c.y), a, vec4(c.x)));
+}
+
+int cell_beside(int cell, int place) {
+  int x = cell % push.width + place % 3 - 1;
+  int y = cell / push.width % push.height + place / 3 - 1;
+  if (PERIODIC != 0) {
+    x = (x + push.width) % push.width;
+    y = (y + push.height) % push.height;
+  }
+  if (x < 0 || x >= push.width || y < 0 || y >= push.height) return -1;
+  return cell / push.grid_cells * push.grid_cells + y * push.width + x;
+}
+
+bool is_rounded(int cell) {
+  return numbers.hard_form == HARD_STATES && push.step + 1 < push.steps &&
+         is_drawn(numbers.seed, numbers.hard_stream, numbers.draw,
+                  product_plus(uint(push.step), numbers.drawn_cells, uint(cell)),
+                  numbers.share_always, numbers.share_below);
+}
+
+/// The cells around those of a tile, and which of them fire.
+void look_around(int tile) {
+  for (int i = thread(); i < 4 * (NEIGHBOURHOOD + 1); i += THREADS) {
+    const int k = i & 3;
+    const int cell = tile * 4 + k;
+    const bool is_there = cell < push.cells;
+    if (i < 4 * NEIGHBOURHOOD) {
+      around[i] = is_there ? cell_beside(cell, int(table[PLACES + (i >> 2)])) : -1;
+    } else {
+      fires[k] = is_there && fires_in(push.step, cell) ? 1 : 0;
+      rounds[k] = is_there && is_rounded(cell);
+    }
+  }
+}
+
+vec4 patch_row(int tile, int row, int c) {
+  vec4 value = vec4(0);
+  [[unroll]] for (int k = 0; k < 4; ++k) {
+    const int from = around[row * 4 + k];
+    if (from >= 0) value[k] = states[push.from + from * CHANNELS + c];
+  }
+  return value;
+}
+
+float next_value(int k, float updated, float own) {
+  if (fires[k] == 0) return own;
+  return !rounds[k] ? updated : updated > 0.5 ? 1.0 : 0.0;
+}
+
+#endif
+
+int even_or_odd(int number, int even, int odd) { return (number & 1) != 0 ? odd : even; }
+
+/// Where layer `layer` of the update has its inputs.
+int inputs_of(int layer) { return even_or_odd(layer - PERCEIVE_LAYERS, EVEN_INPUTS, ODD_INPUTS); }
+
+uvec4 layer_at(int layer) { return wires[GATES + layer]; }
+
+void keep_act(int kept, int row, FOUR value) {
+#ifdef KEEPS
+  if (kept >= 0) acts[kept + row] = value;
+#endif
+}
+
+/// Patches, and the cells' own channels for the update. `kept` is the first row of the tile's
+/// activations where they are kept, else -1.
+void fill_patch(int tile, int kept) {
+  const int own_kept = int(layer_at(PERCEIVE_LAYERS).z);
+  for (int i = thread(); i < NEIGHBOURHOOD * CHANNELS; i += THREADS) {
+    const int row = i / CHANNELS;
+    const int c = i % CHANNELS;
+    const FOUR value = patch_row(tile, row, c);
+    WORK(PATCH + i) = value;
+    keep_act(kept, i, value);
+    if (row == OWN_ROW) {
+      WORK(EVEN_INPUTS + c) = value;
+      keep_act(kept, own_kept + c, value);
+    }
+  }
+  sync();
+}
+
+const int NODES = TREE_OUTPUTS == 1 ? 15 : 14;
+
+/// A kernel of 8, 4, 2 (and 1) gates: node i < 8 reads row i of the patch and the cell itself, node
+/// i >= 8 the nodes 2 (i - 8) and the next.
+void grow_tree(int kernel, FOUR x[9], out FOUR y[15]) {
+  [[unroll]] for (int i = 0; i < 8; ++i) {
+    y[i] = gate(coefficients[i * KERNELS + kernel], x[i], x[8]);
+  }
+  [[unroll]] for (int i = 8; i < 15; ++i) {
+    y[i] = FOUR(0);
+    if (i < NODES) {
+      y[i] = gate(coefficients[i * KERNELS + kernel], y[2 * i - 16], y[2 * i - 15]);
+    }
+  }
+}
+
+void perceive_trees(int kept) {
+  const int inputs_kept = int(layer_at(PERCEIVE_LAYERS).z);
+  for (int i = thread(); i < KERNELS * CHANNELS; i += THREADS) {
+    const int kernel = i / CHANNELS;
+    const int c = i % CHANNELS;
+    FOUR x[9];
+    [[unroll]] for (int row = 0; row < 9; ++row) x[row] = WORK(PATCH + row * CHANNELS + c);
+    FOUR y[15];
+    grow_tree(kernel, x, y);
+    [[unroll]] for (int s = 0; s < 2; ++s) {
+      if (s >= TREE_OUTPUTS) continue;
+      const FOUR value = TREE_OUTPUTS == 1 ? y[14] : y[12 + s];
+      const int row = (1 + s * KERNELS + kernel) * CHANNELS + c;
+      WORK(EVEN_INPUTS + row) = value;
+      keep_act(kept, inputs_kept + row, value);
+    }
+  }
+  sync();
+}
+
+void perceive_layers(int kept) {
+  for (int l = 0; l < PERCEIVE_LAYERS; ++l) {
+    const uvec4 layer = layer_at(l);
+    const bool is_last = l + 1 == PERCEIVE_LAYERS;
+    const int x = l == 0 ? PATCH : even_or_odd(l - 1, EVEN_PERCEIVED, ODD_PERCEIVED);
+    const int y = is_last ? EVEN_INPUTS + CHANNELS : even_or_odd(l, EVEN_PERCEIVED, ODD_PERCEIVED);
+    const int y_kept = int(layer_at(l + 1).z) + (is_last ? CHANNELS : 0);
+    for (int i = thread(); i < int(layer.x) * CHANNELS; i += THREADS) {
+      const int position = int(layer.y) + i / CHANNELS;
+      const int c = i % CHANNELS;
+      const uint sources = wires[position].x;
+      const FOUR value =
+          gate(coefficients[position], WORK(x + int(sources & 0xFFFFu) * CHANNELS + c),
+               WORK(x + int(sources >> 16) * CHANNELS + c));
+      WORK(y + i) = value;
+      keep_act(kept, y_kept + i, value);
+    }
+    sync();
+  }
+}
+
+/// Every thread takes gates of a layer, four cells each. The wires and the coefficients of its
+/// first gate of the next layer are on their way while this one is computed.
+void update_layers(int kept) {
+  uvec4 layer = layer_at(PERCEIVE_LAYERS);
+  const int last_gate = GATES - 1;
+  uint sources = wires[min(int(layer.y) + thread(), last_gate)].x;
+  FOUR c = coefficients[min(int(layer.y) + thread(), last_gate)];
+  for (int l = PERCEIVE_LAYERS; l < LAYERS; ++l) {
+    const uvec4 next_layer = layer_at(min(l + 1, LAYERS - 1));
+    const int next_gate = min(int(next_layer.y) + thread(), last_gate);
+    const uint next_sources = wires[next_gate].x;
+    const FOUR next_c = coefficients[next_gate];
+    const int x = inputs_of(l);
+    const int y = inputs_of(l + 1);
+    for (int of = thread(); of < int(layer.x); of += THREADS) {
+      if (of != thread()) {
+        sources = wires[int(layer.y) + of].x;
+        c = coefficients[int(layer.y) + of];
+      }
+      const FOUR value = gate(c, WORK(x + int(sources & 0xFFFFu)), WORK(x + int(sources >> 16)));
+      WORK(y + of) = value;
+      if (l + 1 < LAYERS) keep_act(kept, int(next_layer.z) + of, value);
+    }
+    layer = next_layer;
+    sources = next_sources;
+    c = next_c;
+    sync();
+  }
+}
+
+/// From the states before the step to the outputs of the update.
+void forward_tile(int tile, int kept) {
+  fill_patch(tile, kept);
+  if (TREE_OUTPUTS > 0) perceive_trees(kept);
+  else perceive_layers(kept);
+  update_layers(kept);
+}

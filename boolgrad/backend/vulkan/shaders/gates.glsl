@@ -1,0 +1,81 @@
+// From logits to tables and back. A table's entry e has the first input in bit 0 and the second in
+// bit 1.
+
+/// A gate's soft and hardened table, and what the way back needs. What is left to 1 is not taken
+/// from 1: where a gate is nearly sure, it would be of the size of rounding errors.
+struct Table {
+  vec4 soft;
+  vec4 rest;  // 1 - soft
+  uint hard;
+  float most, total;  // of softmax: the largest logit, and the sum of exp(logit - most)
+};
+
+/// Entry e of gate 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
+uint gate_entry(int gate, int e) {
+  const int place = e == 0 ? 3 : e == 1 ? 1 : e == 2 ? 2 : 0;
+  return uint(gate >> place) & 1u;
+}
+
+/// c0 + c1 a + c2 b + c3 ab. Neighbouring entries are close, and their differences exact.
+vec4 polynomial_of(vec4 f) { return vec4(f.x, f.y - f.x, f.z - f.x, (f.w - f.y) - (f.z - f.x)); }
+
+vec4 entries_as_floats(uint entries) {
+  return vec4(entries & 1u, entries >> 1 & 1u, entries >> 2 & 1u, entries >> 3 & 1u);
+}
+
+uint entries_of(int gate) {
+  return gate_entry(gate, 0) | gate_entry(gate, 1) << 1 | gate_entry(gate, 2) << 2 |
+         gate_entry(gate, 3) << 3;
+}
+
+/// The sixteen gates weighted by a softmax; hardened, the likeliest, the first on a tie.
+Table softmax_table(int at) {
+  Table made = Table(vec4(0), vec4(0), 0u, logits[at], 0.0);
+  int likeliest = 0;
+  for (int i = 1; i < 16; ++i) {
+    const float logit = logits[at + i];
+    if (logit > made.most) {
+      made.most = logit;
+      likeliest = i;
+    }
+  }
+  for (int i = 0; i < 16; ++i) {
+    const float share = exact_exp(logits[at + i] - made.most);
+    const uint entries = entries_of(i);
+    made.total += share;
+    for (int e = 0; e < 4; ++e) {
+      if ((entries >> e & 1u) != 0) made.soft[e] += share;
+      else made.rest[e] += share;
+    }
+  }
+  made.soft /= made.total;
+  made.rest /= made.total;
+  made.hard = entries_of(likeliest);
+  return made;
+}
+
+/// An entry a logit.
+Table sigmoid_table(int at) {
+  Table made = Table(vec4(0), vec4(0), 0u, 0.0, 0.0);
+  for (int e = 0; e < 4; ++e) {
+    const float logit = logits[at + e];
+    made.soft[e] = 1.0 / (1.0 + exact_exp(-logit));
+    made.rest[e] = 1.0 / (1.0 + exact_exp(logit));
+    made.hard |= (logit > 0.0 ? 1u : 0u) << e;
+  }
+  return made;
+}
+
+Table table_of(int gate) {
+  return SOFTMAX != 0 ? softmax_table(gate * 16) : sigmoid_table(gate * 4);
+}
+
+/// The gradient of logit i of a gate, given those of the entries.
+float logit_gradient(int gate, Table of, vec4 slopes, int i) {
+  if (SOFTMAX == 0) return slopes[i] * of.soft[i] * of.rest[i];
+  float slope = 0.0;
+  for (int e = 0; e < 4; ++e) {
+    slope += slopes[e] * (gate_entry(i, e) != 0 ? of.rest[e] : -of.soft[e]);
+  }
+  return exact_exp(logits[gate * 16 + i] - of.most) / of.total * slope;
+}

@@ -1,0 +1,94 @@
+// `boolgrad devices`, and commands on devices that are not there or do not run something.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "boolgrad/backend/devices.h"
+#include "tests/cli/run_cli.h"
+
+namespace boolgrad {
+namespace {
+
+using testing_support::CliResult;
+using testing_support::run_cli;
+
+/// While it lives, Vulkan's loader finds no driver.
+class WithoutDrivers {
+ public:
+  WithoutDrivers() {
+    setenv("VK_ICD_FILENAMES", "/nonexistent.json", 1);
+    setenv("VK_DRIVER_FILES", "/nonexistent.json", 1);
+  }
+  ~WithoutDrivers() {
+    unsetenv("VK_ICD_FILENAMES");
+    unsetenv("VK_DRIVER_FILES");
+  }
+  WithoutDrivers(const WithoutDrivers&) = delete;
+  WithoutDrivers& operator=(const WithoutDrivers&) = delete;
+};
+
+TEST(Devices, AreListedWithWhatRunsOnThem) {
+  const CliResult result = run_cli({"devices", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const nlohmann::json devices = result.json()["devices"];
+  ASSERT_GE(devices.size(), 3U);
+  EXPECT_EQ(devices[0]["device"], "cpu");
+  EXPECT_EQ(devices[0]["runs"], "everything");
+  EXPECT_EQ(devices[1]["device"], "cuda");
+  EXPECT_TRUE(devices[2]["device"].get<std::string>().starts_with("vulkan"));
+  for (const nlohmann::json& device : devices) {
+    EXPECT_EQ(device["usable"].get<bool>(), device["why_not"] == "") << device;
+    EXPECT_EQ(device["usable"].get<bool>(), device["runs"] != "") << device;
+    EXPECT_NE(result.out.find(device["device"].get<std::string>()), std::string::npos);
+  }
+}
+
+TEST(Devices, WithoutADriverTheRestWorks) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  const WithoutDrivers without;
+  const std::string why_not =
+      "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
+  CliResult result = run_cli({"devices", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const nlohmann::json last = result.json()["devices"].back();
+  EXPECT_EQ(last["device"], "vulkan");
+  EXPECT_EQ(last["usable"], false);
+  EXPECT_EQ(last["why_not"], why_not);
+  result = run_cli({"verify", "--device", "vulkan"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.complaint(), "[device] expected a Vulkan device, received none: " + why_not);
+  EXPECT_EQ(run_cli({"verify"}).code, 0);
+}
+
+TEST(Devices, OneThatIsNotThereIsRefused) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  const CliResult result = run_cli({"verify", "--device", "vulkan:999"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(result.complaint().ends_with(", from vulkan:0 on")) << result.complaint();
+}
+
+TEST(Devices, WhatDoesNotRunOnVulkanSaysSo) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  const CliResult result = run_cli({"train", "add", "--device", "vulkan"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.complaint(), "[device] expected cpu or cuda, received vulkan");
+}
+
+TEST(Devices, VulkanMeetsTheReferenceValues) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  const CliResult result = run_cli({"verify", "--device", "vulkan", "--quiet", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const nlohmann::json values = result.json();
+  EXPECT_GT(values["cases"].size(), 20U);
+  for (const nlohmann::json& of : values["cases"]) {
+    EXPECT_LE(of["max_error"].get<double>(), 1e-5) << of;
+  }
+  const bool same_bits =
+      run_cli({"verify", "--device", "vulkan:0", "--quiet", "--json"}).out == result.out;
+  EXPECT_TRUE(same_bits);
+}
+
+}  // namespace
+}  // namespace boolgrad
