@@ -1,7 +1,5 @@
 #include "boolgrad/train/cuda_classifier_engine.h"
 
-#include <numeric>
-
 #include "boolgrad/core/error.h"
 #include "boolgrad/train/cuda_options.h"
 
@@ -19,9 +17,6 @@ const Experiment& checked(const Experiment& experiment) {
   }
   if (experiment.binarise.learn) {
     fail("device", "expected binarise.learn false for cuda, received true");
-  }
-  if (experiment.training.shift > 0) {
-    fail("device", "expected training.shift 0 for cuda, received {}", experiment.training.shift);
   }
   if (experiment.network.dtype != DType::float32) {
     fail("device", "expected a network of float32 for cuda, received {}",
@@ -43,11 +38,12 @@ std::unique_ptr<cuda::Network> device_network(const ClassifierLearner& learner, 
                         .temperature = classifier.head.temperature,
                         .smoothing = experiment.training.label_smoothing,
                         .optimiser = cuda_optimiser(experiment)});
-  std::vector<std::int64_t> all(static_cast<std::size_t>(samples.count()));
-  std::iota(all.begin(), all.end(), 0);
-  device->set_cases(
-      columns_of_rows(classifier.thresholds.bytes_of(samples.features), all, DType::float32),
-      samples.labels);
+  device->set_samples({.features = samples.features,
+                       .sources = classifier.thresholds.sources(),
+                       .levels = classifier.thresholds.levels().values<float>(),
+                       .height = classifier.form.height,
+                       .width = classifier.form.width},
+                      samples.labels);
   return device;
 }
 

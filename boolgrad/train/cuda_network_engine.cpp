@@ -21,7 +21,7 @@ void send(const LogicNetwork& network, cuda::Network& device) {
 }
 
 StepResult CudaNetworkEngine::step(std::int64_t step, double learning_rate) {
-  const cuda::NetworkStep taken = device_->step(picked(step), step, learning_rate);
+  const cuda::NetworkStep taken = device_->step(picked(step), step, learning_rate, moves(step));
   if (taken.finite) {
     steps_ = step + 1;
     is_settled_ = false;

@@ -30,6 +30,8 @@ class CudaNetworkEngine : public Engine {
   /// The learner's network, and the cases of a step; none stands for all.
   virtual const LogicNetwork& network() const = 0;
   virtual std::vector<std::int64_t> picked(std::int64_t step) = 0;
+  /// How their pictures are moved, one a case; none where they are not.
+  virtual std::vector<PictureMove> moves(std::int64_t /*step*/) const { return {}; }
 
   cuda::Network& device() const { return *device_; }
 

@@ -8,13 +8,16 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/logic/network.h"
+#include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/optim/gradients.h"
+#include "boolgrad/train/picture_moves.h"
 #include "tests/support/cuda.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -229,6 +232,92 @@ TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
     }
     EXPECT_NEAR(device->evaluate().soft_loss, expected_loss.item(),
                 tolerance * expected_loss.item());
+  }
+}
+
+/// Pictures of two channels and 3 by 5 pixels, and a bit or two a pixel.
+struct Pictures {
+  static constexpr std::int64_t count = 70;
+  static constexpr std::int64_t pixels = 30;
+  DataForm form;
+  Tensor features;
+  std::vector<std::int32_t> sources;
+  std::vector<float> levels;
+  Tensor labels = Tensor({count}, DType::int32);
+
+  explicit Pictures(DType dtype) {
+    form.channels = 2;
+    form.height = 3;
+    form.width = 5;
+    features = Tensor({count, pixels}, dtype);
+    visit_dtype(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const auto to = features.mutable_values<T>();
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = convert<T>(static_cast<float>(i * 37 % 251));
+    });
+    for (std::int32_t b = 0; b < 40; ++b) {
+      sources.push_back(b % static_cast<std::int32_t>(pixels));
+      levels.push_back(b < 2 ? -1.0F : static_cast<float>(b * 31 % 200) + 0.5F);
+    }
+    const auto label = labels.mutable_values<std::int32_t>();
+    for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
+  }
+
+  void load(cuda::Network& device) const {
+    device.set_samples({.features = features,
+                        .sources = sources,
+                        .levels = levels,
+                        .height = form.height,
+                        .width = form.width},
+                       labels);
+  }
+
+  /// [bits, picked]
+  Tensor bits(const std::vector<std::int64_t>& picked,
+              const std::vector<PictureMove>& moves) const {
+    const Thresholds thresholds(pixels, sources, Tensor::of(levels));
+    return unpack_bits(thresholds.bits_of(moved_pictures(features, form, picked, moves)),
+                       DType::float32);
+  }
+};
+
+TEST_F(CudaNetwork, MakesBitsOfMovedPictures) {
+  for (const DType dtype : {DType::uint8, DType::float32}) {
+    const Pictures pictures(dtype);
+    const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = 33};
+    const LogicNetwork network = network_of(scene);
+    const auto device = on_device(network, {.batch = scene.samples, .classes = 5});
+    pictures.load(*device);
+    std::vector<std::int64_t> picked;
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < scene.samples; ++i) picked.push_back(i * 11 % Pictures::count);
+    for (std::int64_t i = 0; i < Pictures::count; ++i) all.push_back(i);
+    Tensor labels({scene.samples}, DType::int32);
+    for (std::size_t i = 0; i < picked.size(); ++i) {
+      labels.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(picked[i] * 7 % 5);
+    }
+    const std::vector<PictureMove> none(picked.size());
+    const std::vector<PictureMove> moves = drawn_moves(scene.samples, 2, 1, 0);
+    for (const auto& now : {none, moves}) {
+      const double loss = device->gradients(picked, now);
+      const Tensor x = pictures.bits(picked, now);
+      const Tensor scores =
+          sum(reshape(network.soft(x), {5, 20, scene.samples}), {.axes = Axes{1}});
+      const Tensor expected = cross_entropy(scores, labels, {.axis = 0});
+      EXPECT_NEAR(loss, expected.item(), tolerance * expected.item());
+    }
+    const Tensor in_order = pictures.bits(all, std::vector<PictureMove>(all.size()));
+    EXPECT_TRUE(same_bits(device->hard_outputs(),
+                          unpack_bits(network.hard(pack_bits(in_order)), DType::uint8)));
+    expect_error(
+        [&] {
+          device->gradients(picked, {moves.data(), 3});
+        },
+        "[cuda] expected a move for each of 33 pictures picked, received 3 of pictures");
+    device->set_cases(in_order, pictures.labels);
+    expect_error([&] { device->gradients(picked, moves); },
+                 "[cuda] expected a move for each of 33 pictures picked, received 33 of samples "
+                 "that are none");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "boolgrad/train/trainer.h"
 #include "tests/support/cuda.h"
+#include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
 
 namespace boolgrad {
@@ -23,9 +24,9 @@ Experiment monk(const std::vector<std::string>& overrides = {}) {
 
 using CudaClassifierEngineTest = CudaTest;
 
-TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
-  Trainer host(monk());
-  Trainer device(monk(), "cuda");
+void expect_same_training(const Experiment& experiment) {
+  Trainer host(experiment);
+  Trainer device(experiment, "cuda");
   for (int i = 0; i < 60; ++i) {
     const StepResult wanted = host.step();
     const StepResult received = device.step();
@@ -38,6 +39,18 @@ TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
     EXPECT_EQ(by_device.soft_accuracy, by_host.soft_accuracy);
     EXPECT_EQ(by_device.hard_accuracy, by_host.hard_accuracy);
     EXPECT_EQ(by_device.hard_loss, by_host.hard_loss);
+  }
+}
+
+TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) { expect_same_training(monk()); }
+
+TEST_F(CudaClassifierEngineTest, MovesPicturesAsTheCpuDoes) {
+  const testing_support::ScratchFolder data;
+  testing_support::write_pictures(data.path(), "train", 200);
+  for (const std::string levels : {"threshold", "quantile"}) {
+    expect_same_training(
+        monk({"task.kind=idx", "data.path=" + data.path().string(), "binarise.kind=" + levels,
+              "training.shift=1", "training.batch=32"}));
   }
 }
 

@@ -232,6 +232,47 @@ void check_float32(const Tensor& tensor, const char* what) {
   }
 }
 
+template <class T>
+DeviceArray<T> on_device(const Tensor& tensor) {
+  DeviceArray<T> result(index(tensor.size()));
+  result.upload(tensor.values<T>().data(), result.size());
+  return result;
+}
+
+void check_samples(const BitSamples& samples, std::int64_t inputs) {
+  const Tensor& features = samples.features;
+  const bool is_number = features.dtype() == DType::uint8 || features.dtype() == DType::float32;
+  if (!is_number || features.rank() != 2) {
+    fail("cuda", "expected uint8 or float32 features [cases, features], received {} {}",
+         to_string(features.dtype()), to_string(features.shape()));
+  }
+  if (std::ssize(samples.sources) != inputs || std::ssize(samples.levels) != inputs) {
+    fail("cuda", "expected a source and a level for each of {} inputs, received {} and {}", inputs,
+         samples.sources.size(), samples.levels.size());
+  }
+  const std::int64_t count = features.shape()[1];
+  if (std::ranges::any_of(samples.sources, [&](int f) { return f < 0 || f >= count; })) {
+    fail("cuda", "expected sources below {} features, received others", count);
+  }
+  if (samples.height > 0 && count % (samples.height * samples.width) != 0) {
+    fail("cuda", "expected pictures of {}x{} pixels, received {} features", samples.height,
+         samples.width, count);
+  }
+}
+
+std::vector<InputBit> input_bits_of(const BitSamples& samples) {
+  const bool is_picture = samples.height > 0;
+  std::vector<InputBit> bits;
+  for (std::size_t b = 0; b < samples.sources.size(); ++b) {
+    const std::int64_t feature = samples.sources[b];
+    const std::int64_t x = is_picture ? feature % samples.width : 0;
+    const std::int64_t y = is_picture ? feature / samples.width % samples.height : 0;
+    bits.push_back(
+        {static_cast<int>(feature), static_cast<int>(x), static_cast<int>(y), samples.levels[b]});
+  }
+  return bits;
+}
+
 }  // namespace
 
 struct Network::State {
@@ -259,7 +300,14 @@ struct Network::State {
   std::size_t cases = 0;
 
   DeviceArray<float> logits, masks, input_mask, coefficients, sums, gradients, loss;
-  DeviceArray<float> data, targets;
+  DeviceArray<float> data, targets;  ///< of cases that are rows
+  DeviceArray<InputBit> bits;        ///< and of those that are samples
+  DeviceArray<std::uint8_t> bytes;
+  DeviceArray<float> numbers;
+  std::int64_t features = 0;
+  bool has_pictures = false;  ///< which may be moved
+  std::int64_t height = 1;
+  std::int64_t width = 1;
   DeviceArray<int> labels;
   std::vector<std::int32_t> host_labels;
   DeviceArray<float> x, scores, slot_scratch;
@@ -271,7 +319,9 @@ struct Network::State {
   PinnedArray<int> host_picked;
   PinnedArray<StepOutcome> outcome;
   DeviceArray<StepState> state;
+  PinnedArray<PictureMove> host_moves;
   DeviceArray<int> picked;
+  DeviceArray<PictureMove> moves;
 
   std::int64_t inputs() const { return layers.front().inputs; }
   std::int64_t outputs() const { return layers.back().gates; }
@@ -284,17 +334,24 @@ struct Network::State {
   LossCode loss_code() const;
   GateUpdate pass_code(GateUpdate pass, bool only_gradients) const;
   void make_polynomials();
+  bool has_samples() const { return bits.size() > 0; }
+  CaseInputs case_inputs() const;
+  Shape wanted_targets(std::int64_t of_cases) const;
+  void set_targets(const Tensor& wanted);
   void gather(bool picking);
+  /// Rows of the cases from the first on, in order.
+  void gather_in_order(std::size_t first, const Rows& now, DeviceArray<float>& to);
   void forward();
   void backward();
   void send_step();
   void launch_step(bool only_gradients);
-  void prepare(std::span<const std::int64_t> chosen);
+  void prepare(std::span<const std::int64_t> chosen, std::span<const PictureMove> ways);
   void run_whole_step();
 
   std::int64_t most_features() const;  ///< of the inputs and all layers
   std::size_t evaluation_samples() const;
   void evaluate_soft(NetworkScore& score);
+  DeviceArray<std::uint32_t> input_bits();
   DeviceArray<std::uint32_t> hard_bits();
   /// Of the cases from the first on.
   std::int64_t wrong_classes(const std::vector<int>& predicted, std::size_t first) const;
@@ -316,7 +373,9 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
       host_picked(index(wanted.batch)),
       outcome(1),
       state(1),
-      picked(index(wanted.batch)) {
+      host_moves(index(wanted.batch)),
+      picked(index(wanted.batch)),
+      moves(index(wanted.batch)) {
   if (plan.batch < 1 || plan.batch > most_samples) {
     fail("cuda", "expected a batch of 1 to {} cases, received {}", most_samples, plan.batch);
   }
@@ -463,10 +522,28 @@ void Network::State::make_polynomials() {
   }
 }
 
+CaseInputs Network::State::case_inputs() const {
+  return {.cases = cases,
+          .inputs = static_cast<int>(inputs()),
+          .mask = input_mask.data(),
+          .rows = has_samples() ? nullptr : data.data(),
+          .bits = bits.data(),
+          .bytes = bytes.data(),
+          .numbers = numbers.data(),
+          .features = static_cast<int>(features),
+          .height = static_cast<int>(height),
+          .width = static_cast<int>(width)};
+}
+
 void Network::State::gather(bool picking) {
-  check(gather_cases(data.data(), cases, input_mask.data(), static_cast<int>(inputs()),
-                     picking ? picked.data() : nullptr, 0, rows, x.data(), stream.get()),
+  check(gather_cases(case_inputs(), picking ? picked.data() : nullptr,
+                     picking ? moves.data() : nullptr, 0, rows, x.data(), stream.get()),
         "gather a batch");
+}
+
+void Network::State::gather_in_order(std::size_t first, const Rows& now, DeviceArray<float>& to) {
+  check(gather_cases(case_inputs(), nullptr, nullptr, first, now, to.data(), stream.get()),
+        "gather cases");
 }
 
 void Network::State::forward() {
@@ -507,6 +584,10 @@ void Network::State::send_step() {
   check(cudaMemcpyAsync(picked.data(), host_picked.data(), index(rows.samples) * sizeof(int),
                         cudaMemcpyHostToDevice, stream.get()),
         "copy to the device");
+  if (!has_samples()) return;
+  check(cudaMemcpyAsync(moves.data(), host_moves.data(), index(rows.samples) * sizeof(PictureMove),
+                        cudaMemcpyHostToDevice, stream.get()),
+        "copy to the device");
 }
 
 void Network::State::launch_step(bool only_gradients) {
@@ -521,7 +602,8 @@ void Network::State::launch_step(bool only_gradients) {
   }
 }
 
-void Network::State::prepare(std::span<const std::int64_t> chosen) {
+void Network::State::prepare(std::span<const std::int64_t> chosen,
+                             std::span<const PictureMove> ways) {
   if (cases == 0) fail("cuda", "expected cases to learn from, received none");
   if (chosen.empty() ? index(rows.samples) > cases : std::ssize(chosen) != rows.samples) {
     fail("cuda", "expected {} cases, received {}", rows.samples,
@@ -532,6 +614,13 @@ void Network::State::prepare(std::span<const std::int64_t> chosen) {
       fail("cuda", "expected cases below {}, received {}", cases, chosen[i]);
     }
     host_picked.data()[i] = static_cast<int>(chosen[i]);
+  }
+  if (!ways.empty() && (ways.size() != chosen.size() || !has_pictures)) {
+    fail("cuda", "expected a move for each of {} pictures picked, received {} of {}", chosen.size(),
+         ways.size(), has_pictures ? "pictures" : "samples that are none");
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    host_moves.data()[i] = ways.empty() ? PictureMove{} : ways[i];
   }
   if (picks != !chosen.empty()) {
     picks = !chosen.empty();
@@ -576,9 +665,7 @@ void Network::State::evaluate_soft(NetworkScore& score) {
                                                : std::size_t{0});
   for (std::size_t first = 0; first < cases; first += samples) {
     const Rows now = rows_for(static_cast<std::int64_t>(std::min(samples, cases - first)));
-    check(gather_cases(data.data(), cases, input_mask.data(), static_cast<int>(inputs()), nullptr,
-                       first, now, buffers[0].data(), stream.get()),
-          "gather cases");
+    gather_in_order(first, now, buffers[0]);
     const float* last = buffers[layers.size() % 2].data();
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const bool is_summed = i + 1 == layers.size() && has_classes();
@@ -628,25 +715,37 @@ std::int64_t Network::State::wrong_classes(const std::vector<int>& predicted,
   return wrong;
 }
 
+DeviceArray<std::uint32_t> Network::State::input_bits() {
+  const std::size_t words = (cases + 31) / 32;
+  const std::size_t samples = evaluation_samples();  // whole words, but for the last ones
+  DeviceArray<float> part(row_floats(inputs(), rows_for(static_cast<std::int64_t>(samples))));
+  DeviceArray<std::uint32_t> result(words * index(inputs()));
+  for (std::size_t first = 0; first < cases; first += samples) {
+    const Rows now = rows_for(static_cast<std::int64_t>(std::min(samples, cases - first)));
+    gather_in_order(first, now, part);
+    check(pack_bits(part.data(), static_cast<int>(inputs()), index(now.samples), index(now.stride),
+                    result.data() + first / 32, words, stream.get()),
+          "pack the inputs");
+  }
+  stream.wait();  // before the part goes back to the pool
+  return result;
+}
+
 DeviceArray<std::uint32_t> Network::State::hard_bits() {
   const std::size_t words = (cases + 31) / 32;
   DeviceArray<std::uint64_t> tables(gates);
   for (const GateUpdate& pass : passes) {
     check(harden(pass_code(pass, false), tables.data(), stream.get()), "harden the gates");
   }
-  DeviceArray<std::uint32_t> bits(words * index(inputs()));
-  check(pack_bits(data.data(), static_cast<int>(inputs()), cases, bits.data(), stream.get()),
-        "pack the inputs");
-  check(mask_bits(input_mask.data(), static_cast<int>(inputs()), words, bits.data(), stream.get()),
-        "mask the inputs");
+  DeviceArray<std::uint32_t> now = input_bits();
   for (const NetworkLayer& layer : layers) {
     DeviceArray<std::uint32_t> next(words * index(layer.gates));
-    check(hard_layer(layer, tables.data(), bits.data(), words, next.data(), stream.get()),
+    check(hard_layer(layer, tables.data(), now.data(), words, next.data(), stream.get()),
           "compute a hard layer");
     stream.wait();  // before the inputs go back to the pool
-    bits = std::move(next);
+    now = std::move(next);
   }
-  return bits;
+  return now;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -681,6 +780,27 @@ void Network::State::from_layers(std::span<const Tensor> tensors, DeviceArray<fl
   }
 }
 
+Shape Network::State::wanted_targets(std::int64_t of_cases) const {
+  return has_classes() ? Shape{of_cases} : Shape{outputs(), of_cases};
+}
+
+void Network::State::set_targets(const Tensor& wanted) {
+  if (has_classes()) {
+    const auto classes = wanted.values<std::int32_t>();
+    if (std::ranges::any_of(classes, [&](int l) { return l < 0 || l >= plan.classes; })) {
+      fail("cuda", "expected labels below {}, received others", plan.classes);
+    }
+    labels = DeviceArray<int>(classes.size());
+    labels.upload(classes.data(), classes.size());
+    host_labels.assign(classes.begin(), classes.end());
+  } else {
+    check_float32(wanted, "targets");
+    targets = on_device<float>(wanted);
+  }
+  picks = true;  // so that the first step in order gathers its batch
+  recording.forget();
+}
+
 Network::Network(std::span<const LutWires> layers, const NetworkPlan& plan)
     : state_(std::make_unique<State>(layers, plan)) {}
 Network::~Network() = default;
@@ -689,30 +809,42 @@ void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
   State& s = *state_;
   check_float32(inputs, "inputs");
   const std::int64_t cases = inputs.rank() == 2 ? inputs.shape()[1] : 0;
-  const Shape wanted = s.has_classes() ? Shape{cases} : Shape{s.outputs(), cases};
+  const Shape wanted = s.wanted_targets(cases);
   if (inputs.shape() != Shape{s.inputs(), cases} || targets.shape() != wanted) {
     fail("cuda", "expected inputs [{}, cases] and targets {}, received {} and {}", s.inputs(),
          to_string(wanted), to_string(inputs.shape()), to_string(targets.shape()));
   }
   s.stream.wait();
   s.cases = index(cases);
-  s.data = DeviceArray<float>(index(inputs.size()));
-  s.data.upload(inputs.values<float>().data(), s.data.size());
-  if (s.has_classes()) {
-    const auto labels = targets.values<std::int32_t>();
-    if (std::ranges::any_of(labels, [&](int l) { return l < 0 || l >= s.plan.classes; })) {
-      fail("cuda", "expected labels below {}, received others", s.plan.classes);
-    }
-    s.labels = DeviceArray<int>(labels.size());
-    s.labels.upload(labels.data(), labels.size());
-    s.host_labels.assign(labels.begin(), labels.end());
-  } else {
-    check_float32(targets, "targets");
-    s.targets = DeviceArray<float>(index(targets.size()));
-    s.targets.upload(targets.values<float>().data(), s.targets.size());
+  s.data = on_device<float>(inputs);
+  s.bits = {};
+  s.bytes = {};
+  s.numbers = {};
+  s.has_pictures = false;
+  s.set_targets(targets);
+}
+
+void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
+  State& s = *state_;
+  check_samples(samples, s.inputs());
+  const std::int64_t cases = samples.features.shape()[0];
+  const Shape wanted = s.wanted_targets(cases);
+  if (targets.shape() != wanted) {
+    fail("cuda", "expected targets {}, received {}", to_string(wanted), to_string(targets.shape()));
   }
-  s.picks = true;  // so that the first step in order gathers its batch
-  s.recording.forget();
+  s.stream.wait();
+  s.cases = index(cases);
+  s.features = samples.features.shape()[1];
+  s.has_pictures = samples.height > 0;
+  s.height = s.has_pictures ? samples.height : 1;
+  s.width = s.has_pictures ? samples.width : 1;
+  s.bits = DeviceArray<InputBit>(input_bits_of(samples));
+  s.bytes = samples.features.dtype() == DType::uint8 ? on_device<std::uint8_t>(samples.features)
+                                                     : DeviceArray<std::uint8_t>();
+  s.numbers = samples.features.dtype() == DType::float32 ? on_device<float>(samples.features)
+                                                         : DeviceArray<float>();
+  s.data = {};
+  s.set_targets(targets);
 }
 
 void Network::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
@@ -754,9 +886,9 @@ std::vector<Tensor> Network::second_moments() const {
 }
 
 NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t step,
-                          double learning_rate) {
+                          double learning_rate, std::span<const PictureMove> moves) {
   State& s = *state_;
-  s.prepare(picked);
+  s.prepare(picked, moves);
   s.host_state.data()->factors = s.optimiser.factors(step, learning_rate);
   s.run_whole_step();
   bool finite = true;
@@ -774,9 +906,10 @@ NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t ste
   return {.loss = outcome.loss, .finite = finite && outcome.finite != 0};
 }
 
-double Network::gradients(std::span<const std::int64_t> picked) {
+double Network::gradients(std::span<const std::int64_t> picked,
+                          std::span<const PictureMove> moves) {
   State& s = *state_;
-  s.prepare(picked);
+  s.prepare(picked, moves);
   s.send_step();
   s.launch_step(true);
   s.stream.wait();
@@ -824,8 +957,8 @@ NetworkScore Network::evaluate() {
   }
   DeviceArray<std::uint32_t> wanted(received.size());
   DeviceArray<WordMistakes> mistakes((s.cases + 31) / 32);
-  check(pack_bits(s.targets.data(), static_cast<int>(s.outputs()), s.cases, wanted.data(),
-                  s.stream.get()),
+  check(pack_bits(s.targets.data(), static_cast<int>(s.outputs()), s.cases, s.cases, wanted.data(),
+                  (s.cases + 31) / 32, s.stream.get()),
         "pack the targets");
   check(compare_bits(received.data(), wanted.data(), static_cast<int>(s.outputs()), s.cases,
                      mistakes.data(), s.stream.get()),

@@ -12,6 +12,7 @@
 #include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/lut_wires.h"
+#include "boolgrad/backend/picture_move.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::cuda {
@@ -28,6 +29,17 @@ struct NetworkPlan {
   double temperature = 1;  ///< that their sums are divided by
   double smoothing = 0;    ///< share of a label that goes to all classes alike
   OptimiserOptions optimiser = {};
+};
+
+/// Samples whose inputs are bits that are made when they are used: input b is 1 where feature
+/// `sources[b]` is above `levels[b]`.
+struct BitSamples {
+  Tensor features;  ///< uint8 or float32 [cases, features]
+  std::span<const std::int32_t> sources;
+  std::span<const float> levels;
+  // Pictures are [channels, height, width] and may be moved; 0 where features are no picture.
+  std::int64_t height = 0;
+  std::int64_t width = 0;
 };
 
 struct NetworkStep {
@@ -59,6 +71,10 @@ class Network {
   /// [cases].
   void set_cases(const Tensor& inputs, const Tensor& targets);
 
+  /// The same for bits of samples, whose features are copied. Only the features lie on the device,
+  /// so that moved pictures need no memory of their own.
+  void set_samples(const BitSamples& samples, const Tensor& targets);
+
   /// Logits [gates, logits] and masks [gates] of all layers, and the mask of the inputs.
   void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
                       const Tensor& input_mask);
@@ -70,11 +86,12 @@ class Network {
   std::vector<Tensor> second_moments() const;
 
   /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
-  /// ones in order.
-  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate);
+  /// ones in order. Where there are `moves`, one a picked case, its picture is moved by that.
+  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
+                   std::span<const PictureMove> moves = {});
 
   /// The loss of such a step without an update, and what it leaves on the device.
-  double gradients(std::span<const std::int64_t> picked);
+  double gradients(std::span<const std::int64_t> picked, std::span<const PictureMove> moves = {});
   std::vector<Tensor> logit_gradients() const;
   std::vector<Tensor> outputs() const;  ///< of every layer, [gates, batch]; not of classes
 

@@ -61,19 +61,16 @@ __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables
 }
 
 /// Bits of rows of floats: 1 above one half. A sample a lane, a word a warp.
-__global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t words,
-                          std::uint32_t* bits) {
-  const std::size_t word = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
-  if (word >= words * features) return;
-  const std::size_t sample = word % words * 32 + threadIdx.x % 32;
-  const bool on = sample < samples && x[word / words * samples + sample] > 0.5F;
+__global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t stride,
+                          std::uint32_t* bits, std::size_t words) {
+  const std::size_t filled = (samples + 31) / 32;
+  const std::size_t place = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
+  if (place >= filled * features) return;
+  const std::size_t row = place / filled;
+  const std::size_t sample = place % filled * 32 + threadIdx.x % 32;
+  const bool on = sample < samples && x[row * stride + sample] > 0.5F;
   const std::uint32_t all = __ballot_sync(0xffffffffU, on);
-  if (threadIdx.x % 32 == 0) bits[word] = all;
-}
-
-__global__ void switch_off(const float* mask, int features, std::size_t words, std::uint32_t* x) {
-  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (word < words * features && mask[word / words] < 0.5F) x[word] = 0;
+  if (threadIdx.x % 32 == 0) bits[row * words + place % filled] = all;
 }
 
 __global__ void count_wrong_bits(const std::uint32_t* received, const std::uint32_t* wanted,
@@ -165,18 +162,10 @@ cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
   return cudaGetLastError();
 }
 
-cudaError_t mask_bits(const float* mask, int features, std::size_t words, std::uint32_t* x,
-                      cudaStream_t stream) {
-  switch_off<<<blocks_for(words * static_cast<std::size_t>(features)), threads, 0, stream>>>(
-      mask, features, words, x);
-  return cudaGetLastError();
-}
-
-cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::uint32_t* bits,
-                      cudaStream_t stream) {
-  const std::size_t words = (samples + 31) / 32;
-  const std::size_t lanes = words * static_cast<std::size_t>(features) * 32;
-  pack_rows<<<blocks_for(lanes), threads, 0, stream>>>(x, features, samples, words, bits);
+cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
+                      std::uint32_t* bits, std::size_t words, cudaStream_t stream) {
+  const std::size_t lanes = (samples + 31) / 32 * static_cast<std::size_t>(features) * 32;
+  pack_rows<<<blocks_for(lanes), threads, 0, stream>>>(x, features, samples, stride, bits, words);
   return cudaGetLastError();
 }
 
