@@ -304,7 +304,7 @@ struct Network::State {
   DeviceArray<InputBit> bits;        ///< and of those that are samples
   DeviceArray<std::uint8_t> bytes;
   DeviceArray<float> numbers;
-  std::int64_t features = 0;
+  std::int64_t feature_count = 0;
   bool has_pictures = false;  ///< which may be moved
   std::int64_t height = 1;
   std::int64_t width = 1;
@@ -530,7 +530,7 @@ CaseInputs Network::State::case_inputs() const {
           .bits = bits.data(),
           .bytes = bytes.data(),
           .numbers = numbers.data(),
-          .features = static_cast<int>(features),
+          .features = static_cast<int>(feature_count),
           .height = static_cast<int>(height),
           .width = static_cast<int>(width)};
 }
@@ -834,7 +834,7 @@ void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
   }
   s.stream.wait();
   s.cases = index(cases);
-  s.features = samples.features.shape()[1];
+  s.feature_count = samples.features.shape()[1];
   s.has_pictures = samples.height > 0;
   s.height = s.has_pictures ? samples.height : 1;
   s.width = s.has_pictures ? samples.width : 1;
