@@ -14,6 +14,9 @@ std::unique_ptr<cuda::Automaton> on_cuda(const Rule& rule, const RolloutSize& si
   if (rule.perceive().parametrisation() != rule.update().parametrisation()) {
     fail("cuda", "expected one parametrisation, received two");
   }
+  if (rule.update().parametrisation() == Parametrisation::walsh) {
+    fail("cuda", "expected softmax16 or sigmoid for an automaton, received walsh");
+  }
   check_grid(rule.border(), size.height, size.width);
   const std::vector<WiringPtr> perceive_wirings = rule.perceive().wirings();
   const std::vector<WiringPtr> update_wirings = rule.update().wirings();

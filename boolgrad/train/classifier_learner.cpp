@@ -9,6 +9,7 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/problem.h"
+#include "boolgrad/train/training_outputs.h"
 
 namespace boolgrad {
 namespace {
@@ -141,20 +142,6 @@ Tensor ClassifierLearner::batch_inputs(std::int64_t step,
   return cast(threshold_bits(x, levels(), initial_.sources(), widths), dtype);
 }
 
-/// The outputs of the network with its tables as hard as they are to be now.
-Tensor ClassifierLearner::outputs(std::int64_t step, const Tensor& x) const {
-  if (hardening_.share() == 0) return network_.soft(x);
-  std::vector<Tensor> hard;
-  for (std::size_t i = 0; i < network_.layers().size(); ++i) {
-    hard.push_back(network_.hard_tables_of(i));
-  }
-  const std::vector<Tensor> tables =
-      hardening_.applied(network_.tables(), hard, static_cast<std::uint64_t>(experiment_.seed),
-                         static_cast<std::uint32_t>(step));
-  const Tensor mask = network_.input_mask().viewed_as({network_.inputs(), 1});
-  return lut_layers(multiply(x, mask), tables, network_.wirings());
-}
-
 Tensor ClassifierLearner::loss(std::int64_t step) {
   const std::vector<std::int64_t> now = picked(step);
   Tensor labels({std::ssize(now)}, samples_.train.labels.dtype());
@@ -165,8 +152,9 @@ Tensor ClassifierLearner::loss(std::int64_t step) {
           samples_.train.labels.values<T>()[static_cast<std::size_t>(now[i])];
     }
   });
-  return head_loss(head_, outputs(step, batch_inputs(step, now)), labels,
-                   experiment_.training.label_smoothing);
+  const Tensor y =
+      training_outputs(network_, batch_inputs(step, now), hardening_, experiment_, step);
+  return head_loss(head_, y, labels, experiment_.training.label_smoothing);
 }
 
 Evaluation ClassifierLearner::evaluate() const {

@@ -16,6 +16,7 @@ class ClassifierLearner : public Learner {
 
   const LogicNetwork& network() const { return network_; }
   const TrainingSamples& samples() const { return samples_; }
+  const Hardening& hardening() const { return hardening_; }
   /// With the levels as they are now.
   Classifier classifier() const;
 
@@ -49,7 +50,6 @@ class ClassifierLearner : public Learner {
  private:
   Tensor batch_inputs(std::int64_t step, const std::vector<std::int64_t>& picked) const;
   Tensor levels() const;
-  Tensor outputs(std::int64_t step, const Tensor& x) const;
 
   Experiment experiment_;
   TrainingSamples samples_;

@@ -12,9 +12,6 @@ const Experiment& checked(const Experiment& experiment) {
     fail("device", "expected head.kind classes for cuda, received {}",
          to_string(experiment.head.kind));
   }
-  if (experiment.hardening.kind != HardeningKind::none) {
-    fail("device", "expected hardening.kind none for cuda, received another");
-  }
   if (experiment.binarise.learn) {
     fail("device", "expected binarise.learn false for cuda, received true");
   }
@@ -22,7 +19,7 @@ const Experiment& checked(const Experiment& experiment) {
     fail("device", "expected a network of float32 for cuda, received {}",
          to_string(experiment.network.dtype));
   }
-  return experiment;
+  return trainable_on_cuda(experiment);
 }
 
 std::unique_ptr<cuda::Network> device_network(const ClassifierLearner& learner, std::int64_t batch,
@@ -31,13 +28,13 @@ std::unique_ptr<cuda::Network> device_network(const ClassifierLearner& learner, 
   const LogicNetwork& network = learner.network();
   const Classifier classifier = learner.classifier();
   auto device = std::make_unique<cuda::Network>(
-      wires_of(network),
-      cuda::NetworkPlan{.batch = batch,
-                        .softmax16 = network.parametrisation() == Parametrisation::softmax16,
-                        .classes = classifier.head.classes,
-                        .temperature = classifier.head.temperature,
-                        .smoothing = experiment.training.label_smoothing,
-                        .optimiser = cuda_optimiser(experiment)});
+      wires_of(network), cuda::NetworkPlan{.batch = batch,
+                                           .tables = table_form(network.parametrisation()),
+                                           .classes = classifier.head.classes,
+                                           .temperature = classifier.head.temperature,
+                                           .smoothing = experiment.training.label_smoothing,
+                                           .gradient_factor = experiment.network.gradient_factor,
+                                           .optimiser = cuda_optimiser(experiment)});
   device->set_samples({.features = samples.features,
                        .sources = classifier.thresholds.sources(),
                        .levels = classifier.thresholds.levels().values<float>(),

@@ -17,6 +17,7 @@ class CudaClassifierEngine : public CudaNetworkEngine {
  private:
   const LogicNetwork& network() const override { return learner_.network(); }
   std::vector<std::int64_t> picked(std::int64_t step) override { return learner_.picked(step); }
+  const Hardening& hardening() const override { return learner_.hardening(); }
   std::vector<PictureMove> moves(std::int64_t step) const override { return learner_.moves(step); }
 
   ClassifierLearner& learner_;

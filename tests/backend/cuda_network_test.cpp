@@ -16,6 +16,7 @@
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/optim/gradients.h"
 #include "boolgrad/train/picture_moves.h"
+#include "boolgrad/train/training_outputs.h"
 #include "tests/support/cuda.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -93,11 +94,10 @@ std::unique_ptr<cuda::Network> on_device(const LogicNetwork& network,
 void expect_agreement(const LogicNetwork& network, const Scene& scene) {
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
   const Tensor target = shares({network.outputs(), scene.samples}, 2);
-  const auto device =
-      on_device(network, {.batch = scene.samples,
-                          .softmax16 = scene.parametrisation == Parametrisation::softmax16,
-                          .loss = scene.loss,
-                          .gamma = 1.5});
+  const auto device = on_device(network, {.batch = scene.samples,
+                                          .tables = table_form(scene.parametrisation),
+                                          .loss = scene.loss,
+                                          .gamma = 1.5});
   device->set_cases(x, target);
   const double loss = device->gradients({});
   const std::vector<Tensor> gradients = device->logit_gradients();
@@ -146,20 +146,61 @@ TEST_F(CudaNetwork, AgreesForWideLayers) {
 }
 
 TEST_F(CudaNetwork, AgreesForEveryArity) {
-  for (int arity = 1; arity <= 6; ++arity) {
-    for (const std::int64_t samples : {1, 31, 200}) {
-      expect_agreement(Scene{.inputs = 11,
-                             .widths = {23, 19, 7},
-                             .arities = {arity, arity, arity},
-                             .samples = samples,
-                             .parametrisation = Parametrisation::sigmoid});
+  for (const auto parametrisation : {Parametrisation::sigmoid, Parametrisation::walsh}) {
+    for (int arity = 1; arity <= 6; ++arity) {
+      for (const std::int64_t samples : {1, 31, 200}) {
+        expect_agreement(Scene{.inputs = 11,
+                               .widths = {23, 19, 7},
+                               .arities = {arity, arity, arity},
+                               .samples = samples,
+                               .parametrisation = parametrisation});
+      }
+    }
+    expect_agreement(Scene{.inputs = 9,
+                           .widths = {12, 10, 8, 6, 5, 4},
+                           .arities = {4, 2, 2, 6, 1, 3},
+                           .samples = 70,
+                           .parametrisation = parametrisation});
+  }
+}
+
+/// Loss and gradients of tables between soft and hard, and of gradients scaled on their way.
+TEST_F(CudaNetwork, AgreesForHarderTablesAndScaledGradients) {
+  for (const auto parametrisation :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
+    const Scene scene{.inputs = 11,
+                      .widths = {40, 30, 7},
+                      .arities = {2, 2, 2},
+                      .samples = 60,
+                      .parametrisation = parametrisation};
+    const LogicNetwork network = network_of(scene);
+    const Tensor x = shares({scene.inputs, scene.samples}, 1);
+    const Tensor target = shares({7, scene.samples}, 2);
+    const auto device = on_device(
+        network,
+        {.batch = scene.samples, .tables = table_form(parametrisation), .gradient_factor = 1.5});
+    device->set_cases(x, target);
+    const double soft_loss = device->evaluate().soft_loss;
+    for (const double share : {0.0, 0.4, 1.0}) {
+      Experiment experiment;
+      experiment.network.gradient_factor = 1.5;
+      Hardening hardening({.kind = HardeningKind::blend});
+      TensorFile progress;
+      progress.metadata["hardening.progress"] = std::to_string(share);
+      hardening.load(progress);
+      const Tensor expected_loss =
+          sum_of_squares(training_outputs(network, x, hardening, experiment, 0), target);
+      const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+      device->set_hard_share(share);
+      EXPECT_NEAR(device->gradients({}), expected_loss.item(), tolerance * expected_loss.item());
+      const std::vector<Tensor> gradients = device->logit_gradients();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance)
+            << to_string(parametrisation) << ", layer " << i << ", share " << share;
+      }
+      EXPECT_EQ(device->evaluate().soft_loss, soft_loss) << "which is that of soft tables";
     }
   }
-  expect_agreement(Scene{.inputs = 9,
-                         .widths = {12, 10, 8, 6, 5, 4},
-                         .arities = {4, 2, 2, 6, 1, 3},
-                         .samples = 70,
-                         .parametrisation = Parametrisation::sigmoid});
 }
 
 TEST_F(CudaNetwork, AgreesForEveryLoss) {
@@ -184,7 +225,8 @@ TEST_F(CudaNetwork, AgreesForSharedInputsAndTheSameWireTwice) {
 }
 
 TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
-  for (const auto parametrisation : {Parametrisation::softmax16, Parametrisation::sigmoid}) {
+  for (const auto parametrisation :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const Scene scene{
         .inputs = 6, .widths = {20, 9}, .samples = 40, .parametrisation = parametrisation};
     LogicNetwork network = network_of(scene);
@@ -196,9 +238,8 @@ TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
     network.set_input_mask(input_mask);
     expect_agreement(network, scene);
 
-    const auto device = on_device(
-        network,
-        {.batch = scene.samples, .softmax16 = parametrisation == Parametrisation::softmax16});
+    const auto device =
+        on_device(network, {.batch = scene.samples, .tables = table_form(parametrisation)});
     device->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
     device->gradients({});
     const Tensor gradient = device->logit_gradients()[0];
@@ -253,7 +294,8 @@ struct Pictures {
     visit_dtype(dtype, [&](auto zero) {
       using T = decltype(zero);
       const auto to = features.mutable_values<T>();
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = convert<T>(static_cast<float>(i * 37 % 251));
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = convert<T>(static_cast<float>(i * 37 % 251));
     });
     for (std::int32_t b = 0; b < 40; ++b) {
       sources.push_back(b % static_cast<std::int32_t>(pixels));

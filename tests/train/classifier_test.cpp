@@ -106,6 +106,11 @@ TEST_F(ClassifierTest, ResumesToTheSameBits) {
       {},
       {"training.shift=1", "training.label_smoothing=0.1"},
       {"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"},
+      {"hardening.kind=noise", "hardening.threshold=10", "hardening.steps=40"},
+      {"hardening.kind=temperature", "hardening.threshold=10", "hardening.steps=40",
+       "network.parametrisation=softmax16"},
+      {"hardening.kind=freeze", "hardening.threshold=10", "hardening.steps=200",
+       "network.parametrisation=walsh", "network.gradient_factor=1.5"},
       {"binarise.learn=true", "binarise.kind=uniform", "binarise.levels=2"}};
   for (const auto& overrides : kinds) {
     const Experiment wanted = experiment(overrides);
@@ -139,8 +144,8 @@ TEST_F(ClassifierTest, TrainsHardTablesStraightThrough) {
   const StepResult next = trainer.step();
   EXPECT_LT(next.loss, 0.5);
   expect_error([&] { experiment({"hardening.kind=states"}); },
-               "[experiment] test: expected hardening.kind none, blend, gates or straight_through "
-               "of a classifier, received another");
+               "[experiment] test: expected hardening.kind states of automata only, received it of "
+               "a circuit");
 }
 
 TEST_F(ClassifierTest, LearnsLevels) {

@@ -44,6 +44,12 @@ void expect_same_training(const Experiment& experiment) {
 
 TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) { expect_same_training(monk()); }
 
+TEST_F(CudaClassifierEngineTest, HardensAsTheCpuDoes) {
+  expect_same_training(
+      monk({"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"}));
+  expect_same_training(monk({"network.parametrisation=walsh", "network.gradient_factor=1.5"}));
+}
+
 TEST_F(CudaClassifierEngineTest, MovesPicturesAsTheCpuDoes) {
   const testing_support::ScratchFolder data;
   testing_support::write_pictures(data.path(), "train", 200);
@@ -59,6 +65,8 @@ TEST(CudaClassifierEngineOffer, SaysWhatItIsNot) {
     expect_error([&] { Trainer(monk({key}), "cuda"); }, "[device] expected " + message);
   };
   refuses("head.kind=binary", "head.kind classes for cuda, received binary");
+  refuses("hardening.kind=freeze",
+          "hardening.kind none, blend or straight_through for cuda, received freeze");
   refuses("binarise.learn=true", "binarise.learn false for cuda, received true");
   refuses("network.dtype=float64", "a network of float32 for cuda, received float64");
 }

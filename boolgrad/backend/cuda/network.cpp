@@ -1,6 +1,7 @@
 #include "boolgrad/backend/cuda/network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -85,8 +86,8 @@ struct DeviceWires {
   DeviceArray<int> sources, source_rows, output_rows;
 };
 
-void check_wires(const LutWires& wires, bool softmax16, const Rows& rows) {
-  if (softmax16 && wires.arity != 2) {
+void check_wires(const LutWires& wires, TableForm tables, const Rows& rows) {
+  if (tables == TableForm::softmax16 && wires.arity != 2) {
     fail("cuda", "expected gates of 2 inputs for softmax16, received {}", wires.arity);
   }
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max() / (index(rows.stride) / 4);
@@ -296,7 +297,9 @@ struct Network::State {
   Recording recording;
   Optimiser optimiser;
   std::uint32_t stamp = 0;
-  bool picks = false;  ///< whether the recorded step picks cases
+  bool picks = false;    ///< whether the recorded step picks cases
+  float hard_share = 0;  ///< that the tables of a step are to have
+  float made_share = 0;  ///< that the coefficients have
   std::size_t cases = 0;
 
   DeviceArray<float> logits, masks, input_mask, coefficients, sums, gradients, loss;
@@ -333,7 +336,8 @@ struct Network::State {
   void allocate_rows();
   LossCode loss_code() const;
   GateUpdate pass_code(GateUpdate pass, bool only_gradients) const;
-  void make_polynomials();
+  void make_polynomials(float share);
+  void make_hard_as(float share);
   bool has_samples() const { return bits.size() > 0; }
   CaseInputs case_inputs() const;
   Shape wanted_targets(std::int64_t of_cases) const;
@@ -363,11 +367,12 @@ struct Network::State {
 Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wanted)
     : plan(wanted),
       rows(rows_for(wanted.batch)),
-      logit_count(std::accumulate(all_wires.begin(), all_wires.end(), std::size_t{0},
-                                  [&](std::size_t sum, const LutWires& layer) {
-                                    return sum + index(layer.gates) *
-                                                     (wanted.softmax16 ? 16 : layer.entries());
-                                  })),
+      logit_count(std::accumulate(
+          all_wires.begin(), all_wires.end(), std::size_t{0},
+          [&](std::size_t sum, const LutWires& layer) {
+            return sum + index(layer.gates) *
+                             (wanted.tables == TableForm::softmax16 ? 16 : layer.entries());
+          })),
       optimiser(logit_count, wanted.optimiser),
       host_state(1),
       host_picked(index(wanted.batch)),
@@ -385,7 +390,7 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
          all_wires.back().gates, plan.classes);
   }
   for (const LutWires& layer : all_wires) {
-    check_wires(layer, plan.softmax16, rows);
+    check_wires(layer, plan.tables, rows);
     widest = std::max({widest, layer.gates, plan.classes});
   }
   for (const RowWires& layer : rows_of_layers(all_wires, has_classes() ? plan.classes : 0)) {
@@ -409,7 +414,8 @@ void Network::State::add_layer(const RowWires& layer_rows) {
   const LutWires& layer = layer_rows.wires;
   // Polynomials of two-input gates are read as vectors of four.
   if (!layers.empty() && layers.back().arity != layer.arity) entries = (entries + 3) / 4 * 4;
-  const std::int64_t per_gate = plan.softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
+  const std::int64_t per_gate =
+      plan.tables == TableForm::softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
   wires.push_back(placed(layer_rows, static_cast<std::int32_t>(widest)));
   layers.push_back({.inputs = static_cast<int>(layer.inputs),
                     .gates = static_cast<int>(layer.gates),
@@ -430,11 +436,12 @@ void Network::State::add_layer(const RowWires& layer_rows) {
   entries += index(layer.gates) * layer.entries();
 }
 
-// Layers of one arity that follow one another lie side by side in every array.
+// Layers of one arity that follow one another lie side by side in every array. Gradients are linear
+// in those of the outputs, so what layers above multiply them by may be multiplied here.
 void Network::State::add_passes() {
   std::size_t first_logit = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (i > 0 && layers[i].arity == layers[i - 1].arity) {
+    if (i > 0 && layers[i].arity == layers[i - 1].arity && plan.gradient_factor == 1) {
       passes.back().gates += index(layers[i].gates);
     } else {
       GateUpdate pass{};
@@ -443,6 +450,8 @@ void Network::State::add_passes() {
       pass.first_entry = layers[i].first_entry;
       pass.first_logit = first_logit;
       pass.arity = layers[i].arity;
+      const auto layers_above = static_cast<double>(layers.size() - 1 - i);
+      pass.factor = static_cast<float>(std::pow(plan.gradient_factor, layers_above));
       passes.push_back(pass);
     }
     first_logit += index(logit_shapes[i][0] * logit_shapes[i][1]);
@@ -497,7 +506,7 @@ LossCode Network::State::loss_code() const {
 }
 
 GateUpdate Network::State::pass_code(GateUpdate pass, bool only_gradients) const {
-  pass.softmax16 = plan.softmax16;
+  pass.tables = plan.tables;
   pass.chunks = rows.chunks;
   pass.entries = entries;
   pass.sums = sums.data();
@@ -516,10 +525,17 @@ GateUpdate Network::State::pass_code(GateUpdate pass, bool only_gradients) const
   return pass;
 }
 
-void Network::State::make_polynomials() {
+void Network::State::make_polynomials(float share) {
   for (const GateUpdate& pass : passes) {
-    check(make_coefficients(pass_code(pass, false), stream.get()), "make the tables");
+    GateUpdate code = pass_code(pass, false);
+    code.hard_share = share;
+    check(make_coefficients(code, stream.get()), "make the tables");
   }
+  made_share = share;
+}
+
+void Network::State::make_hard_as(float share) {
+  if (made_share != share) make_polynomials(share);
 }
 
 CaseInputs Network::State::case_inputs() const {
@@ -627,7 +643,9 @@ void Network::State::prepare(std::span<const std::int64_t> chosen,
     recording.forget();
     if (!picks) gather(false);
   }
+  make_hard_as(hard_share);
   host_state.data()->stamp = ++stamp;
+  host_state.data()->hard_share = hard_share;
 }
 
 // Where the norm or noise needs all gradients first, the optimiser goes through them by itself.
@@ -866,7 +884,7 @@ void Network::set_parameters(std::span<const Tensor> logits, std::span<const Ten
     fail("cuda", "expected a mask of {} inputs, received {}", s.inputs(), input_mask.size());
   }
   s.input_mask.upload(input_mask.values<float>().data(), s.input_mask.size());
-  s.make_polynomials();
+  s.make_polynomials(s.hard_share);
   s.picks = true;  // the batch may be masked otherwise now
   s.recording.forget();
   s.stream.wait();
@@ -885,6 +903,8 @@ std::vector<Tensor> Network::second_moments() const {
   return state_->in_layers(state_->optimiser.second());
 }
 
+void Network::set_hard_share(double share) { state_->hard_share = static_cast<float>(share); }
+
 NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t step,
                           double learning_rate, std::span<const PictureMove> moves) {
   State& s = *state_;
@@ -895,7 +915,7 @@ NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t ste
   if (!s.updates_itself()) {
     s.optimiser.step(s.logits.data(), s.gradients.data(), s.loss.data(), step, learning_rate,
                      s.stream.get());
-    s.make_polynomials();
+    s.make_polynomials(s.hard_share);
     s.stream.wait();
     int flag = 0;
     copy_to_host(&flag, s.optimiser.finite(), sizeof(flag));
@@ -942,6 +962,7 @@ std::vector<Tensor> Network::outputs() const {
 NetworkScore Network::evaluate() {
   State& s = *state_;
   NetworkScore score;
+  s.make_hard_as(0);
   s.evaluate_soft(score);
   const DeviceArray<std::uint32_t> received = s.hard_bits();
   if (s.has_classes()) {

@@ -13,6 +13,7 @@
 #include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/lut_wires.h"
 #include "boolgrad/backend/picture_move.h"
+#include "boolgrad/backend/table_form.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::cuda {
@@ -20,7 +21,7 @@ namespace boolgrad::cuda {
 /// What a network is trained to do and how.
 struct NetworkPlan {
   std::int64_t batch = 1;  ///< cases of a step
-  bool softmax16 = true;   ///< tables from sixteen logits, or else a sigmoid of each entry's own
+  TableForm tables = TableForm::softmax16;
   LossForm loss = LossForm::squares;
   double gamma = 2;  ///< of the focal loss
   /// Where above 0, the loss is the mean cross-entropy of as many scores: sums of equal groups of
@@ -28,6 +29,8 @@ struct NetworkPlan {
   std::int64_t classes = 0;
   double temperature = 1;  ///< that their sums are divided by
   double smoothing = 0;    ///< share of a label that goes to all classes alike
+  /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
+  double gradient_factor = 1;
   OptimiserOptions optimiser = {};
 };
 
@@ -84,6 +87,10 @@ class Network {
   void set_moments(std::span<const Tensor> first, std::span<const Tensor> second);
   std::vector<Tensor> first_moments() const;
   std::vector<Tensor> second_moments() const;
+
+  /// From the next step on its tables are soft + share (hard - soft), and gradients pass as if they
+  /// were soft. Nothing else sees it: evaluations are those of soft and of hard tables.
+  void set_hard_share(double share);
 
   /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
   /// ones in order. Where there are `moves`, one a picked case, its picture is moved by that.

@@ -1,10 +1,12 @@
 // The hardened circuit on packed bits, 32 samples a word, and how often it is wrong.
 #include "boolgrad/backend/cuda/network_code.h"
+#include "boolgrad/backend/cuda/walsh.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 256;
+constexpr int most_inputs = 6;  // of a gate
 
 /// Entry e of gate i of the sixteen, i = 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 __device__ __forceinline__ std::uint64_t table_of_gate(int i) {
@@ -25,14 +27,14 @@ __global__ void harden_gates(const GateUpdate code, std::uint64_t* tables) {
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   if (gate >= code.gates) return;
   std::uint64_t table = 0;
-  if (code.softmax16) {
+  if (code.tables == TableForm::softmax16) {
     table = table_of_gate(likeliest(code.logits + code.first_logit + gate * 16));
   } else {
     const int entries = 1 << code.arity;
-    for (int e = 0; e < entries; ++e) {
-      const bool on = code.logits[code.first_logit + gate * entries + e] > 0;
-      table |= static_cast<std::uint64_t>(on) << e;
-    }
+    float z[1 << most_inputs];
+    for (int e = 0; e < entries; ++e) z[e] = code.logits[code.first_logit + gate * entries + e];
+    if (code.tables == TableForm::walsh) walsh_sums(z, entries);
+    for (int e = 0; e < entries; ++e) table |= static_cast<std::uint64_t>(z[e] > 0) << e;
   }
   tables[code.first_gate + gate] = code.masks[code.first_gate + gate] < 0.5F ? 0 : table;
 }

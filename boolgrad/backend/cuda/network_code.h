@@ -13,6 +13,7 @@
 #include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser_code.h"
 #include "boolgrad/backend/picture_move.h"
+#include "boolgrad/backend/table_form.h"
 
 namespace boolgrad::cuda {
 
@@ -81,6 +82,7 @@ struct Rows {
 struct StepState {
   UpdateFactors factors;
   std::uint32_t stamp;
+  float hard_share;  ///< of the tables that the update leaves
 };
 
 struct StepOutcome {
@@ -136,7 +138,9 @@ struct GateUpdate {
   std::size_t first_entry;  ///< where their tables begin
   std::size_t first_logit;
   int arity;
-  bool softmax16;
+  TableForm tables;
+  float factor;      ///< of all gradients
+  float hard_share;  ///< of coefficients that are made without an update
   int chunks;
   std::size_t entries;  ///< of all layers together
   const float* sums;    ///< [chunks, entries]

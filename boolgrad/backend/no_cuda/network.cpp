@@ -21,6 +21,7 @@ void Network::set_moments(std::span<const Tensor> /*first*/, std::span<const Ten
 }
 std::vector<Tensor> Network::first_moments() const { refuse(); }
 std::vector<Tensor> Network::second_moments() const { refuse(); }
+void Network::set_hard_share(double /*share*/) { refuse(); }
 NetworkStep Network::step(std::span<const std::int64_t> /*picked*/, std::int64_t /*step*/,
                           double /*learning_rate*/, std::span<const PictureMove> /*moves*/) {
   refuse();
