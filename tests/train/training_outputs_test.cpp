@@ -55,9 +55,9 @@ TEST(TrainingOutputs, HaveTrueDerivativesWithEveryParametrisation) {
       for (const Tensor& logits : network.parameters()) inputs.push_back(logits.detach());
       const GradcheckResult result = gradcheck(
           [&](std::span<const Tensor> in) {
-            LogicNetwork other = network;
-            return other.soft(in[0], other.tables(hardening.logits({in.begin() + 1, in.end()},
-                                                                   other.parametrisation(), 1, 3)));
+            return network.soft(in[0],
+                                network.tables(hardening.logits({in.begin() + 1, in.end()},
+                                                                network.parametrisation(), 1, 3)));
           },
           inputs);
       EXPECT_TRUE(result.pass) << name << ": " << result.describe();
