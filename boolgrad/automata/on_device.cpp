@@ -15,6 +15,9 @@ std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule
   if (rule.perceive().parametrisation() != rule.update().parametrisation()) {
     fail(device, "expected one parametrisation, received two");
   }
+  if (rule.update().parametrisation() == Parametrisation::walsh) {
+    fail(device, "expected softmax16 or sigmoid for an automaton, received walsh");
+  }
   check_grid(rule.border(), size.height, size.width);
   const std::vector<WiringPtr> perceive_wirings = rule.perceive().wirings();
   const std::vector<WiringPtr> update_wirings = rule.update().wirings();

@@ -232,10 +232,11 @@ Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports)
         "  // A key that is larger for a larger number.\n  function [31:0] ordered(input [31:0] v);"
         "\n    ordered = v[31] ? ~v : v ^ 32'h80000000;\n  endfunction\n";
   }
-  fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits;\n", sources.size() - 1);
-  for (std::size_t b = 0; b < sources.size(); ++b) {
-    fmt::format_to(std::back_inserter(text), "  assign bits[{}] = {};\n", b,
-                   comparison(sources[b], levels[b], ports.has_bytes));
+  // All bits at once: simulators wake every reader of a vector whenever a part of it is assigned.
+  fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits = {{\n", sources.size() - 1);
+  for (std::size_t b = sources.size(); b-- > 0;) {
+    fmt::format_to(std::back_inserter(text), "    {}{}\n",
+                   comparison(sources[b], levels[b], ports.has_bytes), b > 0 ? "," : "};");
   }
   fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
                  result.module_name);

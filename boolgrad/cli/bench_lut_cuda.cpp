@@ -82,11 +82,10 @@ std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
   const auto owned = of.network.wirings();
   for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
   auto device = std::make_unique<cuda::Network>(
-      wires,
-      cuda::NetworkPlan{.batch = of.batch(),
-                        .softmax16 = of.network.parametrisation() == Parametrisation::softmax16,
-                        .classes = of.classes,
-                        .temperature = of.temperature});
+      wires, cuda::NetworkPlan{.batch = of.batch(),
+                               .tables = table_form(of.network.parametrisation()),
+                               .classes = of.classes,
+                               .temperature = of.temperature});
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
   for (const LogicLayer& layer : of.network.layers()) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <stdlib.h>  // mkdtemp is POSIX's, not C++'s
 
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 
@@ -74,6 +77,41 @@ std::vector<double> results_of(void* function, const Tensor& samples) {
   return {results.begin(), results.end()};
 }
 
+/// A line a sample, in hexadecimal digits, the last feature first.
+std::string hexadecimal(const Tensor& samples) {
+  std::string lines;
+  const std::int64_t features = samples.shape()[1];
+  for (std::int64_t s = 0; s < samples.shape()[0]; ++s) {
+    for (std::int64_t f = features; f-- > 0;) {
+      const auto at = static_cast<std::size_t>(s * features + f);
+      lines +=
+          samples.dtype() == DType::uint8
+              ? fmt::format("{:02x}", samples.values<std::uint8_t>()[at])
+              : fmt::format("{:08x}", std::bit_cast<std::uint32_t>(samples.values<float>()[at]));
+    }
+    lines += '\n';
+  }
+  return lines;
+}
+
+/// A test bench that prints what comes out for every sample, a number a line.
+std::string printing_bench(const std::string& module_name, std::int64_t input_bits,
+                           std::size_t output_bits, std::int64_t samples) {
+  return fmt::format(
+      "module bench;\n  reg [{0}:0] samples [0:{1}];\n  reg [{0}:0] x;\n  wire [{2}:0] out;\n"
+      "  integer i;\n  {3}_classifier dut (.x(x), .out(out));\n  initial begin\n"
+      "    $readmemh(\"samples.hex\", samples);\n"
+      "    for (i = 0; i <= {1}; i = i + 1) begin\n      x = samples[i]; #1 $display(\"%0d\", "
+      "out);\n"
+      "    end\n    $finish(0);\n  end\nendmodule\n",
+      input_bits - 1, samples - 1, output_bits - 1, module_name);
+}
+
+std::vector<double> numbers_in(const std::string& where, const fs::path& path) {
+  std::ifstream file = opened_to_read(where, path);
+  return {std::istream_iterator<double>(file), {}};
+}
+
 }  // namespace
 
 ClassifierPorts ports_of(const Model& model) {
@@ -96,6 +134,35 @@ std::vector<double> run_compiled(const std::string& where, const Netlist& netlis
     fail(where, "expected the compiled circuit to run, received {}", dlerror());
   return ports.head.kind == HeadKind::regression ? results_of<double>(function, samples)
                                                  : results_of<std::int32_t>(function, samples);
+}
+
+std::vector<double> run_simulated(const std::string& where, const Netlist& netlist,
+                                  const ClassifierPorts& ports, const Tensor& samples) {
+  const TemporaryFolder folder(where);
+  const Netlist whole = with_head(netlist, ports.head);
+  const Verilog verilog = classifier_verilog(whole, ports);
+  const std::int64_t input_bits = (ports.has_bytes ? 8 : 32) * samples.shape()[1];
+  write_file(where, folder.path() / "design.v", verilog.design);
+  write_file(where, folder.path() / "samples.hex", hexadecimal(samples));
+  write_file(
+      where, folder.path() / "bench.v",
+      printing_bench(verilog.module_name, input_bits, whole.outputs.size(), samples.shape()[0]));
+  const std::string command = fmt::format(
+      "cd '{}' && iverilog -g2005-sv -o bench design.v bench.v > /dev/null 2>&1 && "
+      "vvp -n bench > results.txt 2> /dev/null",
+      folder.path().string());
+  if (std::system(command.c_str()) != 0) {
+    fail(where,
+         "expected Icarus Verilog (iverilog, vvp) to simulate the circuit, received an error");
+  }
+  std::vector<double> results = numbers_in(where, folder.path() / "results.txt");
+  if (std::ssize(results) != samples.shape()[0]) {
+    fail(where, "expected {} results of the simulation, received {}", samples.shape()[0],
+         results.size());
+  }
+  if (ports.head.kind != HeadKind::regression) return results;
+  const Tensor sums = Tensor::of(results, {1, samples.shape()[0]});
+  return predictions(ports.head, sums, std::ssize(netlist.outputs));
 }
 
 }  // namespace boolgrad::cli

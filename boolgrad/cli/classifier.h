@@ -19,4 +19,8 @@ ClassifierPorts ports_of(const Model& model);
 std::vector<double> run_compiled(const std::string& where, const Netlist& netlist,
                                  const ClassifierPorts& ports, const Tensor& samples);
 
+/// The same of the Verilog that it is exported as, simulated by Icarus Verilog.
+std::vector<double> run_simulated(const std::string& where, const Netlist& netlist,
+                                  const ClassifierPorts& ports, const Tensor& samples);
+
 }  // namespace boolgrad::cli

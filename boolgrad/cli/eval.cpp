@@ -74,10 +74,10 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   }
   const bool is_classifier = model.classifier && model.experiment->is_classifier();
   if (!is_classifier && (!arguments.data.empty() || !arguments.confusion.empty() ||
-                         arguments.compiled || !arguments.simplifies)) {
+                         arguments.compiled || arguments.simulated || !arguments.simplifies)) {
     throw UsageError(fmt::format(
-        "[eval] expected --data, --confusion, --compiled and --no-simplify with a classifier, "
-        "received {}",
+        "[eval] expected --data, --confusion, --compiled, --simulated and --no-simplify with a "
+        "classifier, received {}",
         printable(model.experiment->name)));
   }
   if (is_classifier) eval_classifier(arguments, model, common);
@@ -113,6 +113,9 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
       ->type_name("PNG");
   command->add_flag("--compiled", arguments->compiled,
                     "Export a classifier as C, compile it with cc, and judge that too");
+  command->add_flag("--simulated", arguments->simulated,
+                    "Export a classifier as Verilog, simulate it with Icarus Verilog on the first "
+                    "1,000 samples, and compare");
   command->add_flag("!--no-simplify", arguments->simplifies,
                     "Do not count the gates that are left of a classifier once simplified");
   add_device(*command, arguments->device);

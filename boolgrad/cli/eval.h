@@ -16,6 +16,7 @@ struct EvalArguments {
   std::string data;        ///< other samples for a classifier; empty for the experiment's own
   std::string confusion;   ///< where to draw who was taken for whom; empty for beside the model
   bool compiled = false;   ///< whether to compile the C of a classifier and run it too
+  bool simulated = false;  ///< whether to simulate its Verilog
   bool simplifies = true;  ///< whether to count the gates that are left of a classifier
   std::string device = "cpu";
 };

@@ -18,6 +18,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/ops/shaping.h"
 #include "boolgrad/picture/plot.h"
 #include "boolgrad/train/samples.h"
 
@@ -118,6 +119,7 @@ struct Report {
   std::optional<std::int64_t> gates_left;
   BitRun bits;
   std::optional<Evaluation> compiled;
+  std::int64_t simulated = 0;  ///< samples that simulated Verilog gave the same for
   Confusion confusion;
   std::string picture;
 };
@@ -134,6 +136,10 @@ void print_report(const EvalArguments& arguments, const Model& model, const Repo
   if (report.compiled) {
     fmt::print("  hard {} {:.2f} % from the exported C, compiled\n", what,
                100 * report.compiled->hard_accuracy);
+  }
+  if (report.simulated > 0) {
+    fmt::print("  the same from the exported Verilog, simulated, on {} samples\n",
+               report.simulated);
   }
   fmt::print("  gates {}{}\n", report.gates,
              report.gates_left ? fmt::format(", {} once simplified", *report.gates_left) : "");
@@ -155,6 +161,7 @@ nlohmann::json to_json(const Model& model, const Report& report) {
                            {"samples_per_second", report.bits.samples_per_second}};
   if (report.gates_left) object["gates_simplified"] = *report.gates_left;
   if (report.compiled) object["hard_accuracy_compiled"] = report.compiled->hard_accuracy;
+  if (report.simulated > 0) object["samples_simulated"] = report.simulated;
   if (!report.confusion.empty()) object["confusion"] = report.confusion;
   if (!report.picture.empty()) object["picture"] = report.picture;
   return object;
@@ -167,6 +174,17 @@ void expect_same(const std::vector<double>& received, const std::vector<double>&
     fail(where, "expected {} to predict what the network does, received {} differences of {}", what,
          different, wanted.size());
   }
+}
+
+/// Simulates the Verilog of a netlist on some samples and expects what was predicted for them.
+/// Returns how many they are.
+std::int64_t simulate(const Netlist& netlist, const Model& model, const Tensor& samples,
+                      const std::vector<double>& predicted) {
+  constexpr std::int64_t most_simulated = 1000;
+  const std::int64_t count = std::min(most_simulated, samples.shape()[0]);
+  expect_same(run_simulated(where, netlist, ports_of(model), slice(samples, 0, 0, count)),
+              {predicted.begin(), predicted.begin() + count}, "the exported Verilog");
+  return count;
 }
 
 }  // namespace
@@ -198,6 +216,9 @@ void eval_classifier(const EvalArguments& arguments, const Model& model,
         .soft_loss = predicted.soft_loss};
     expect_same(from_c.hard, predicted.hard, "the exported C");
     report.compiled = evaluation_of(from_c, classifier.head, samples.labels);
+  }
+  if (arguments.simulated) {
+    report.simulated = simulate(netlist, model, samples.features, predicted.hard);
   }
   if (classifier.head.kind != HeadKind::regression) {
     report.confusion = confusion(predicted.hard, samples.labels, classifier.head.classes);

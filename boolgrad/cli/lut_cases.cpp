@@ -103,7 +103,7 @@ LutValues values_on_cuda(const LutCase& of, const LogicNetwork& network, const T
     masks.push_back(layer.mask);
   }
   cuda::Network device(wires, {.batch = x.shape()[1],
-                               .softmax16 = network.parametrisation() == Parametrisation::softmax16,
+                               .tables = table_form(network.parametrisation()),
                                .loss = of.loss_on_cuda()});
   device.set_parameters(logits, masks, network.input_mask());
   device.set_cases(x, target);

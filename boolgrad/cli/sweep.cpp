@@ -134,7 +134,9 @@ void print_table(const Sweep& sweep, const std::vector<SweepEntry>& entries) {
   for (const Variation& variation : sweep.variations) {
     lines[0].push_back(variation.key.substr(variation.key.rfind('.') + 1));
   }
-  for (const char* name : {"converged", "updates", "soft loss", "wrong bits", "seconds"}) {
+  for (const std::string_view name :
+       {std::string_view("converged"), std::string_view("updates"), std::string_view("soft loss"),
+        hard_loss_name(sweep.experiment), std::string_view("seconds")}) {
     lines[0].emplace_back(name);
   }
   for (const SweepEntry& entry : entries) lines.push_back(cells_of(entry));

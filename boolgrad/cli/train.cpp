@@ -190,6 +190,7 @@ Plots plots_of(const Experiment& experiment, const RunReport& report) {
   const Model model = load_model(report.checkpoint);
   return write_plots(report.checkpoint.parent_path(),
                      fmt::format("{}, seed {}", experiment.name, experiment.seed),
+                     hard_loss_name(experiment),
                      model.is_automaton() ? inspect(model.rule()) : inspect(model.network()));
 }
 

@@ -110,13 +110,15 @@ std::vector<Tensor> LogicNetwork::parameters() const {
 
 // A mask multiplies outputs, and outputs are linear in the table: masking the table is the same,
 // and costs once a step what masking the outputs would cost once a sample.
-Tensor LogicNetwork::masked_tables(const LogicLayer& layer) const {
-  return multiply(soft_tables(parametrisation_, layer.logits), as_column(layer.mask));
+Tensor LogicNetwork::masked_tables(const LogicLayer& layer, const Tensor& logits) const {
+  return multiply(soft_tables(parametrisation_, logits), as_column(layer.mask));
 }
 
-std::vector<Tensor> LogicNetwork::tables() const {
+std::vector<Tensor> LogicNetwork::tables(const std::vector<Tensor>& logits) const {
   std::vector<Tensor> result;
-  for (const LogicLayer& layer : layers_) result.push_back(masked_tables(layer));
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    result.push_back(masked_tables(layers_[i], logits.at(i)));
+  }
   return result;
 }
 
@@ -130,15 +132,15 @@ Tensor LogicNetwork::masked_inputs(const Tensor& x) const {
   return is_all_ones(input_mask_) ? x : multiply(x, as_column(input_mask_));
 }
 
-Tensor LogicNetwork::soft(const Tensor& x) const {
+Tensor LogicNetwork::soft(const Tensor& x, const std::vector<Tensor>& tables) const {
   if (layers_.empty()) return masked_inputs(x);
-  return lut_layers(masked_inputs(x), tables(), wirings());
+  return lut_layers(masked_inputs(x), tables, wirings());
 }
 
 std::vector<Tensor> LogicNetwork::soft_layers(const Tensor& x) const {
   std::vector<Tensor> outputs{masked_inputs(x)};
   for (const LogicLayer& layer : layers_) {
-    outputs.push_back(lut_layer(outputs.back(), masked_tables(layer), layer.wiring));
+    outputs.push_back(lut_layer(outputs.back(), masked_tables(layer, layer.logits), layer.wiring));
   }
   outputs.erase(outputs.begin());
   return outputs;

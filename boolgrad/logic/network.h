@@ -37,12 +37,17 @@ class LogicNetwork {
   /// The logits of all layers, to be trained.
   std::vector<Tensor> parameters() const;
 
-  /// The soft tables [gates, 2^arity] of all layers, masked gates all 0, and their wirings.
-  std::vector<Tensor> tables() const;
+  /// The soft tables [gates, 2^arity] of all layers, masked gates all 0, and their wirings; also
+  /// those of other logits.
+  std::vector<Tensor> tables() const { return tables(parameters()); }
+  std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
   std::vector<WiringPtr> wirings() const;
 
   /// The outputs [outputs, samples] for inputs [inputs, samples] between 0 and 1.
-  Tensor soft(const Tensor& x) const;
+  Tensor soft(const Tensor& x) const { return soft(x, tables()); }
+
+  /// The same with other tables, masked as they are.
+  Tensor soft(const Tensor& x, const std::vector<Tensor>& tables) const;
 
   /// The same, of every layer.
   std::vector<Tensor> soft_layers(const Tensor& x) const;
@@ -67,7 +72,7 @@ class LogicNetwork {
   static LogicNetwork from_file(const TensorFile& file);
 
  private:
-  Tensor masked_tables(const LogicLayer& layer) const;
+  Tensor masked_tables(const LogicLayer& layer, const Tensor& logits) const;
   Tensor masked_inputs(const Tensor& x) const;
 
   std::int64_t inputs_;

@@ -1,6 +1,7 @@
 #include "boolgrad/logic/parametrisation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/activation.h"
+#include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/checks.h"
 
 namespace boolgrad {
@@ -41,20 +43,88 @@ void likeliest_gates(std::span<const T> logits, std::span<std::uint8_t> tables) 
 }
 
 double pass_through_logit(Parametrisation parametrisation, std::int64_t place, double strength) {
-  if (parametrisation == Parametrisation::softmax16) return place == pass_a ? strength : 0;
-  return (place & 1) != 0 ? strength : -strength;
+  switch (parametrisation) {
+    case Parametrisation::softmax16: return place == pass_a ? strength : 0;
+    case Parametrisation::sigmoid: return (place & 1) != 0 ? strength : -strength;
+    case Parametrisation::walsh: return place == 1 ? strength : 0;
+  }
+  return 0;
+}
+
+void check_walsh(const Tensor& values) {
+  const DType dtype = common_floating_dtype("walsh", {values});
+  const std::int64_t entries = values.rank() == 2 ? values.shape()[1] : 0;
+  const bool is_table = entries >= 2 && entries <= (1 << most_inputs_per_gate) &&
+                        std::has_single_bit(static_cast<std::uint64_t>(entries));
+  if (dtype == DType::float16 || !is_table) {
+    fail("walsh", "expected float32 or float64 [gates, 2^arity], received {} {}", to_string(dtype),
+         to_string(values.shape()));
+  }
+}
+
+/// Calls join(a, b) for every two values of a gate whose places differ in one bit, bit by bit.
+template <class T, class Join>
+void join_pairs(std::span<T> values, std::size_t entries, const Join& join) {
+  for (std::size_t bit = 1; bit < entries; bit *= 2) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if ((i & bit) == 0) join(values[i], values[i + bit]);
+    }
+  }
+}
+
+template <class Join>
+Tensor walsh_transformed(const Tensor& values, const Join& join) {
+  Tensor result = values.detach().clone();
+  const auto entries = static_cast<std::size_t>(values.shape()[1]);
+  if (values.dtype() == DType::float32) join_pairs(result.mutable_values<float>(), entries, join);
+  else join_pairs(result.mutable_values<double>(), entries, join);
+  return result;
+}
+
+/// z(0) = w - v and z(1) = w + v, where v is the coefficient of the sets with the input.
+Tensor walsh_sums(const Tensor& coefficients) {
+  return walsh_transformed(coefficients, [](auto& a, auto& b) {
+    const auto low = a;
+    a = low - b;
+    b = low + b;
+  });
+}
+
+/// The same with the matrix of signs transposed.
+Tensor walsh_sums_back(const Tensor& values) {
+  return walsh_transformed(values, [](auto& a, auto& b) {
+    const auto low = a;
+    a = low + b;
+    b = b - low;
+  });
 }
 
 }  // namespace
 
 std::string_view to_string(Parametrisation parametrisation) {
-  return parametrisation == Parametrisation::softmax16 ? "softmax16" : "sigmoid";
+  switch (parametrisation) {
+    case Parametrisation::softmax16: return "softmax16";
+    case Parametrisation::sigmoid: return "sigmoid";
+    case Parametrisation::walsh: return "walsh";
+  }
+  return "unknown";
+}
+
+TableForm table_form(Parametrisation parametrisation) {
+  switch (parametrisation) {
+    case Parametrisation::softmax16: return TableForm::softmax16;
+    case Parametrisation::sigmoid: return TableForm::sigmoid;
+    case Parametrisation::walsh: return TableForm::walsh;
+  }
+  fail("parametrisation", "expected one of the three, received another");
 }
 
 Parametrisation parametrisation_of(std::string_view where, std::string_view name) {
-  if (name == "softmax16") return Parametrisation::softmax16;
-  if (name == "sigmoid") return Parametrisation::sigmoid;
-  fail(where, "expected softmax16 or sigmoid, received {}", name);
+  for (const auto kind :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
+    if (name == to_string(kind)) return kind;
+  }
+  fail(where, "expected softmax16, sigmoid or walsh, received {}", name);
 }
 
 std::string_view to_string(Initialisation initialisation) {
@@ -75,7 +145,7 @@ Initialisation initialisation_of(std::string_view where, std::string_view name) 
 }
 
 std::int64_t logit_count(Parametrisation parametrisation, int arity) {
-  if (parametrisation == Parametrisation::sigmoid) return std::int64_t{1} << arity;
+  if (parametrisation != Parametrisation::softmax16) return std::int64_t{1} << arity;
   if (arity != 2) fail("softmax16", "expected gates of 2 inputs, received {}", arity);
   return 16;
 }
@@ -93,8 +163,26 @@ Tensor softmax16(const Tensor& logits) {
   });
 }
 
+// z = H w; dw = H^T g
+Tensor walsh_logits(const Tensor& coefficients) {
+  check_walsh(coefficients);
+  return record("walsh_logits", {coefficients}, walsh_sums(coefficients), {},
+                [](const VjpContext& c) { return std::vector{walsh_sums_back(c.gradient())}; });
+}
+
+// H^T H is as many ones as there are entries.
+Tensor walsh_coefficients(const Tensor& logits) {
+  check_walsh(logits);
+  return scale(walsh_sums_back(logits), 1 / static_cast<double>(logits.shape()[1]));
+}
+
 Tensor soft_tables(Parametrisation parametrisation, const Tensor& logits) {
-  return parametrisation == Parametrisation::softmax16 ? softmax16(logits) : sigmoid(logits);
+  switch (parametrisation) {
+    case Parametrisation::softmax16: return softmax16(logits);
+    case Parametrisation::sigmoid: return sigmoid(logits);
+    case Parametrisation::walsh: return sigmoid(walsh_logits(logits));
+  }
+  fail("parametrisation", "expected one of the three, received another");
 }
 
 Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits) {
@@ -107,10 +195,13 @@ Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits) {
     return tables;
   }
   // A sigmoid is above one half where its argument is above 0; one half itself rounds to 0.
+  const bool is_walsh = parametrisation == Parametrisation::walsh;
+  if (is_walsh) check_walsh(logits);
+  const Tensor of_entries = is_walsh ? walsh_sums(logits) : logits;
   Tensor tables(logits.shape(), DType::uint8);
   const std::span<std::uint8_t> to = tables.mutable_values<std::uint8_t>();
   for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = logits.at(static_cast<std::int64_t>(i)) > 0 ? 1 : 0;
+    to[i] = of_entries.at(static_cast<std::int64_t>(i)) > 0 ? 1 : 0;
   }
   return tables;
 }
@@ -119,13 +210,16 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
                       DType dtype, const InitialOptions& options, std::uint64_t seed,
                       std::uint32_t layer) {
   const std::int64_t count = logit_count(parametrisation, arity);
+  // Entries of walsh are sums of as many numbers as there are entries.
+  const double spread =
+      parametrisation == Parametrisation::walsh ? 1 / std::sqrt(static_cast<double>(count)) : 1;
   Tensor logits({gate_count, count}, dtype);
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     const std::span<T> values = logits.mutable_values<T>();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double normal =
-          random_normal({.seed = seed, .stream = initial_stream + layer, .index = i});
+          spread * random_normal({.seed = seed, .stream = initial_stream + layer, .index = i});
       const double passing = pass_through_logit(
           parametrisation, static_cast<std::int64_t>(i) % count, options.strength);
       double value = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "boolgrad/train/problem.h"
+#include "boolgrad/train/training_outputs.h"
 
 namespace boolgrad {
 namespace {
@@ -34,11 +35,17 @@ CircuitLearner::CircuitLearner(const Experiment& experiment, const BooleanTask& 
     : experiment_(experiment),
       network_(make_network(experiment, task)),
       cases_(task, experiment.network.dtype),
-      order_(cases_.inputs.shape()[1], batch_size(), static_cast<std::uint64_t>(experiment.seed)) {}
+      order_(cases_.inputs.shape()[1], batch_size(), static_cast<std::uint64_t>(experiment.seed)),
+      hardening_(experiment.hardening) {}
 
 Tensor CircuitLearner::loss(std::int64_t step) {
   const Batch now = batch(step);
-  return loss_of(experiment_.training, network_.soft(now.inputs), now.targets);
+  const Tensor y = training_outputs(network_, now.inputs, hardening_, experiment_, step);
+  return loss_of(experiment_.training, y, now.targets);
+}
+
+void CircuitLearner::observe(double loss) {
+  hardening_.observe(loss / static_cast<double>(batch_size() * network_.outputs()));
 }
 
 double CircuitLearner::hard_loss() const { return wrong_bits(network_, cases_); }

@@ -4,6 +4,7 @@
 #include "boolgrad/data/boolean_task.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/train/batch_order.h"
+#include "boolgrad/train/hardening.h"
 #include "boolgrad/train/learner.h"
 
 namespace boolgrad {
@@ -14,6 +15,7 @@ class CircuitLearner : public Learner {
 
   const LogicNetwork& network() const { return network_; }
   const Cases& cases() const { return cases_; }
+  const Hardening& hardening() const { return hardening_; }
 
   /// Cases of a step, and which they are: none given stands for all of them in order.
   std::int64_t batch_size() const;
@@ -21,6 +23,10 @@ class CircuitLearner : public Learner {
 
   std::vector<Tensor> parameters() const override { return network_.parameters(); }
   Tensor loss(std::int64_t step) override;
+  double rate_factor() const override { return hardening_.rate_factor(); }
+  void observe(double loss) override;
+  void save_progress(TensorFile& file) const override { hardening_.save(file); }
+  void load_progress(const TensorFile& file) override { hardening_.load(file); }
   Evaluation evaluate() const override {
     return boolgrad::evaluate(network_, cases_, experiment_.training);
   }
@@ -47,6 +53,7 @@ class CircuitLearner : public Learner {
   LogicNetwork network_;
   Cases cases_;
   BatchOrder order_;
+  Hardening hardening_;
 };
 
 }  // namespace boolgrad

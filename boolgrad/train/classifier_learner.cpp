@@ -6,11 +6,10 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/core/random.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/problem.h"
-#include "boolgrad/train/streams.h"
+#include "boolgrad/train/training_outputs.h"
 
 namespace boolgrad {
 namespace {
@@ -57,22 +56,6 @@ Tensor ranges_of(const Tensor& samples, const Thresholds& thresholds) {
     ranges.push_back(high[feature] - low[feature]);
   }
   return Tensor::of(ranges);
-}
-
-/// A picture moved right and down by so many pixels; what comes in is 0.
-template <class T>
-void move_picture(std::span<const T> from, std::span<T> to, const DataForm& form,
-                  std::int64_t right, std::int64_t down) {
-  std::ranges::fill(to, T{});
-  for (std::int64_t row = 0; row < form.channels * form.height; ++row) {
-    const std::int64_t y = row % form.height - down;
-    if (y < 0 || y >= form.height) continue;
-    for (std::int64_t x = std::max<std::int64_t>(0, right);
-         x < form.width + std::min<std::int64_t>(0, right); ++x) {
-      to[static_cast<std::size_t>(row * form.width + x)] =
-          from[static_cast<std::size_t>((row - down) * form.width + x - right)];
-    }
-  }
 }
 
 }  // namespace
@@ -131,39 +114,20 @@ std::vector<Tensor> ClassifierLearner::parameters() const {
   return result;
 }
 
-/// The features of the samples picked, each picture moved by what is drawn for it.
-Tensor ClassifierLearner::moved_rows(std::int64_t step,
-                                     const std::vector<std::int64_t>& picked) const {
-  const Tensor& features = samples_.train.features;
+std::vector<PictureMove> ClassifierLearner::moves(std::int64_t step) const {
   const std::int64_t most = experiment_.training.shift;
-  if (most == 0) return picked_samples(samples_.train, picked).features;
-  Tensor result({std::ssize(picked), features.shape()[1]}, features.dtype());
-  const auto width = static_cast<std::size_t>(features.shape()[1]);
-  const auto way = [&](std::size_t s, std::uint64_t axis) {
-    const RandomAddress at{.seed = static_cast<std::uint64_t>(experiment_.seed),
-                           .stream = shift_stream,
-                           .step = static_cast<std::uint32_t>(step),
-                           .index = 2 * s + axis};
-    return static_cast<std::int64_t>(random_below(at, static_cast<std::uint64_t>(2 * most + 1))) -
-           most;
-  };
-  visit_dtype(features.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    for (std::size_t s = 0; s < picked.size(); ++s) {
-      const auto from =
-          features.values<T>().subspan(static_cast<std::size_t>(picked[s]) * width, width);
-      move_picture<T>(from, result.mutable_values<T>().subspan(s * width, width), samples_.form,
-                      way(s, 0), way(s, 1));
-    }
-  });
-  return result;
+  if (most == 0) return {};
+  return drawn_moves(batch_size(), most, static_cast<std::uint64_t>(experiment_.seed), step);
 }
 
 Tensor ClassifierLearner::batch_inputs(std::int64_t step,
                                        const std::vector<std::int64_t>& picked) const {
   const DType dtype = network_.dtype();
   if (rows_.defined()) return columns_of_rows(rows_, picked, dtype);
-  const Tensor moved = moved_rows(step, picked);
+  const Tensor moved =
+      experiment_.training.shift == 0
+          ? picked_samples(samples_.train, picked).features
+          : moved_pictures(samples_.train.features, samples_.form, picked, moves(step));
   std::vector<std::int64_t> all(picked.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
   if (!heights_.defined()) return columns_of_rows(initial_.bytes_of(moved), all, dtype);
@@ -178,20 +142,6 @@ Tensor ClassifierLearner::batch_inputs(std::int64_t step,
   return cast(threshold_bits(x, levels(), initial_.sources(), widths), dtype);
 }
 
-/// The outputs of the network with its tables as hard as they are to be now.
-Tensor ClassifierLearner::outputs(std::int64_t step, const Tensor& x) const {
-  if (hardening_.share() == 0) return network_.soft(x);
-  std::vector<Tensor> hard;
-  for (std::size_t i = 0; i < network_.layers().size(); ++i) {
-    hard.push_back(network_.hard_tables_of(i));
-  }
-  const std::vector<Tensor> tables =
-      hardening_.applied(network_.tables(), hard, static_cast<std::uint64_t>(experiment_.seed),
-                         static_cast<std::uint32_t>(step));
-  const Tensor mask = network_.input_mask().viewed_as({network_.inputs(), 1});
-  return lut_layers(multiply(x, mask), tables, network_.wirings());
-}
-
 Tensor ClassifierLearner::loss(std::int64_t step) {
   const std::vector<std::int64_t> now = picked(step);
   Tensor labels({std::ssize(now)}, samples_.train.labels.dtype());
@@ -202,8 +152,9 @@ Tensor ClassifierLearner::loss(std::int64_t step) {
           samples_.train.labels.values<T>()[static_cast<std::size_t>(now[i])];
     }
   });
-  return head_loss(head_, outputs(step, batch_inputs(step, now)), labels,
-                   experiment_.training.label_smoothing);
+  const Tensor y =
+      training_outputs(network_, batch_inputs(step, now), hardening_, experiment_, step);
+  return head_loss(head_, y, labels, experiment_.training.label_smoothing);
 }
 
 Evaluation ClassifierLearner::evaluate() const {

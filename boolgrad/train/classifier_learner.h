@@ -5,6 +5,7 @@
 #include "boolgrad/train/classifier.h"
 #include "boolgrad/train/hardening.h"
 #include "boolgrad/train/learner.h"
+#include "boolgrad/train/picture_moves.h"
 #include "boolgrad/train/samples.h"
 
 namespace boolgrad {
@@ -15,6 +16,7 @@ class ClassifierLearner : public Learner {
 
   const LogicNetwork& network() const { return network_; }
   const TrainingSamples& samples() const { return samples_; }
+  const Hardening& hardening() const { return hardening_; }
   /// With the levels as they are now.
   Classifier classifier() const;
 
@@ -25,6 +27,8 @@ class ClassifierLearner : public Learner {
   std::int64_t batch_size() const;
   /// The samples of a step.
   std::vector<std::int64_t> picked(std::int64_t step) { return order_.picked(step); }
+  /// How they are moved; none where they are not.
+  std::vector<PictureMove> moves(std::int64_t step) const;
 
   std::vector<Tensor> parameters() const override;
   Tensor loss(std::int64_t step) override;
@@ -45,9 +49,7 @@ class ClassifierLearner : public Learner {
 
  private:
   Tensor batch_inputs(std::int64_t step, const std::vector<std::int64_t>& picked) const;
-  Tensor moved_rows(std::int64_t step, const std::vector<std::int64_t>& picked) const;
   Tensor levels() const;
-  Tensor outputs(std::int64_t step, const Tensor& x) const;
 
   Experiment experiment_;
   TrainingSamples samples_;

@@ -13,12 +13,12 @@ std::unique_ptr<cuda::Network> device_network(const LogicNetwork& network, std::
          to_string(network.dtype()));
   }
   return std::make_unique<cuda::Network>(
-      wires_of(network),
-      cuda::NetworkPlan{.batch = batch,
-                        .softmax16 = network.parametrisation() == Parametrisation::softmax16,
-                        .loss = cuda_loss(experiment.training.loss),
-                        .gamma = experiment.training.focal_gamma,
-                        .optimiser = cuda_optimiser(experiment)});
+      wires_of(network), cuda::NetworkPlan{.batch = batch,
+                                           .tables = table_form(network.parametrisation()),
+                                           .loss = cuda_loss(experiment.training.loss),
+                                           .gamma = experiment.training.focal_gamma,
+                                           .gradient_factor = experiment.network.gradient_factor,
+                                           .optimiser = cuda_optimiser(experiment)});
 }
 
 Evaluation evaluation_of(cuda::Network& device, const Cases& cases) {
@@ -39,7 +39,8 @@ Evaluation evaluation_of(cuda::Network& device, const Cases& cases) {
 }  // namespace
 
 CudaCircuitEngine::CudaCircuitEngine(const Experiment& experiment, CircuitLearner& learner)
-    : CudaNetworkEngine(device_network(learner.network(), learner.batch_size(), experiment)),
+    : CudaNetworkEngine(
+          device_network(learner.network(), learner.batch_size(), trainable_on_cuda(experiment))),
       learner_(learner) {
   device().set_cases(learner.cases().inputs, learner.cases().targets);
   send(learner.network(), device());

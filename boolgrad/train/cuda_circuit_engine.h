@@ -15,6 +15,7 @@ class CudaCircuitEngine : public CudaNetworkEngine {
  private:
   const LogicNetwork& network() const override { return learner_.network(); }
   std::vector<std::int64_t> picked(std::int64_t step) override { return learner_.picked(step); }
+  const Hardening& hardening() const override { return learner_.hardening(); }
 
   CircuitLearner& learner_;
 };

@@ -1,7 +1,5 @@
 #include "boolgrad/train/cuda_classifier_engine.h"
 
-#include <numeric>
-
 #include "boolgrad/core/error.h"
 #include "boolgrad/train/cuda_options.h"
 
@@ -14,20 +12,14 @@ const Experiment& checked(const Experiment& experiment) {
     fail("device", "expected head.kind classes for cuda, received {}",
          to_string(experiment.head.kind));
   }
-  if (experiment.hardening.kind != HardeningKind::none) {
-    fail("device", "expected hardening.kind none for cuda, received another");
-  }
   if (experiment.binarise.learn) {
     fail("device", "expected binarise.learn false for cuda, received true");
-  }
-  if (experiment.training.shift > 0) {
-    fail("device", "expected training.shift 0 for cuda, received {}", experiment.training.shift);
   }
   if (experiment.network.dtype != DType::float32) {
     fail("device", "expected a network of float32 for cuda, received {}",
          to_string(experiment.network.dtype));
   }
-  return experiment;
+  return trainable_on_cuda(experiment);
 }
 
 std::unique_ptr<cuda::Network> device_network(const ClassifierLearner& learner, std::int64_t batch,
@@ -36,18 +28,19 @@ std::unique_ptr<cuda::Network> device_network(const ClassifierLearner& learner, 
   const LogicNetwork& network = learner.network();
   const Classifier classifier = learner.classifier();
   auto device = std::make_unique<cuda::Network>(
-      wires_of(network),
-      cuda::NetworkPlan{.batch = batch,
-                        .softmax16 = network.parametrisation() == Parametrisation::softmax16,
-                        .classes = classifier.head.classes,
-                        .temperature = classifier.head.temperature,
-                        .smoothing = experiment.training.label_smoothing,
-                        .optimiser = cuda_optimiser(experiment)});
-  std::vector<std::int64_t> all(static_cast<std::size_t>(samples.count()));
-  std::iota(all.begin(), all.end(), 0);
-  device->set_cases(
-      columns_of_rows(classifier.thresholds.bytes_of(samples.features), all, DType::float32),
-      samples.labels);
+      wires_of(network), cuda::NetworkPlan{.batch = batch,
+                                           .tables = table_form(network.parametrisation()),
+                                           .classes = classifier.head.classes,
+                                           .temperature = classifier.head.temperature,
+                                           .smoothing = experiment.training.label_smoothing,
+                                           .gradient_factor = experiment.network.gradient_factor,
+                                           .optimiser = cuda_optimiser(experiment)});
+  device->set_samples({.features = samples.features,
+                       .sources = classifier.thresholds.sources(),
+                       .levels = classifier.thresholds.levels().values<float>(),
+                       .height = classifier.form.height,
+                       .width = classifier.form.width},
+                      samples.labels);
   return device;
 }
 

@@ -1,5 +1,5 @@
-// Steps of classifiers on an NVIDIA GPU, which holds the bits of all samples, the parameters and
-// their moments.
+// Steps of classifiers on an NVIDIA GPU, which holds all samples, the parameters and their
+// moments, and makes bits of samples as it needs them.
 #pragma once
 
 #include "boolgrad/train/classifier_learner.h"
@@ -7,7 +7,7 @@
 
 namespace boolgrad {
 
-/// Offers heads of classes with fixed levels and samples as they are; refuses the rest.
+/// Offers heads of classes with fixed levels; refuses the rest.
 class CudaClassifierEngine : public CudaNetworkEngine {
  public:
   CudaClassifierEngine(const Experiment& experiment, ClassifierLearner& learner);
@@ -17,6 +17,8 @@ class CudaClassifierEngine : public CudaNetworkEngine {
  private:
   const LogicNetwork& network() const override { return learner_.network(); }
   std::vector<std::int64_t> picked(std::int64_t step) override { return learner_.picked(step); }
+  const Hardening& hardening() const override { return learner_.hardening(); }
+  std::vector<PictureMove> moves(std::int64_t step) const override { return learner_.moves(step); }
 
   ClassifierLearner& learner_;
   std::unique_ptr<cuda::Network> judge_;  ///< with those that training is judged by

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "boolgrad/core/error.h"
+
 namespace boolgrad {
 
 std::vector<LutWires> wires_of(const LogicNetwork& network) {
@@ -20,8 +22,19 @@ void send(const LogicNetwork& network, cuda::Network& device) {
   device.set_parameters(logits, masks, network.input_mask());
 }
 
+const Experiment& trainable_on_cuda(const Experiment& experiment) {
+  const HardeningKind kind = experiment.hardening.kind;
+  if (kind != HardeningKind::none && kind != HardeningKind::blend &&
+      kind != HardeningKind::straight_through) {
+    fail("device", "expected hardening.kind none, blend or straight_through for cuda, received {}",
+         to_string(kind));
+  }
+  return experiment;
+}
+
 StepResult CudaNetworkEngine::step(std::int64_t step, double learning_rate) {
-  const cuda::NetworkStep taken = device_->step(picked(step), step, learning_rate);
+  device_->set_hard_share(hardening().share());
+  const cuda::NetworkStep taken = device_->step(picked(step), step, learning_rate, moves(step));
   if (taken.finite) {
     steps_ = step + 1;
     is_settled_ = false;

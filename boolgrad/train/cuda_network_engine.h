@@ -17,6 +17,9 @@ std::vector<LutWires> wires_of(const LogicNetwork& network);
 /// Sends a network's logits and masks.
 void send(const LogicNetwork& network, cuda::Network& device);
 
+/// The experiment, once it is known that it asks for nothing that no network learns on the device.
+const Experiment& trainable_on_cuda(const Experiment& experiment);
+
 class CudaNetworkEngine : public Engine {
  public:
   StepResult step(std::int64_t step, double learning_rate) override;
@@ -30,6 +33,10 @@ class CudaNetworkEngine : public Engine {
   /// The learner's network, and the cases of a step; none stands for all.
   virtual const LogicNetwork& network() const = 0;
   virtual std::vector<std::int64_t> picked(std::int64_t step) = 0;
+  /// How their pictures are moved, one a case; none where they are not.
+  virtual std::vector<PictureMove> moves(std::int64_t /*step*/) const { return {}; }
+  /// How hard its tables are now.
+  virtual const Hardening& hardening() const = 0;
 
   cuda::Network& device() const { return *device_; }
 

@@ -186,6 +186,9 @@ void check_search(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected search.members = 1 with a knockout, received {}", source,
          experiment.search.members);
   }
+  if (search.refit > 0 && experiment.network.parametrisation == Parametrisation::walsh) {
+    fail(where, "{}: expected softmax16 or sigmoid for search.refit, received walsh", source);
+  }
 }
 
 void check_automaton(const Experiment& experiment, const std::string& source) {
@@ -233,14 +236,14 @@ void check_training(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected training.epochs with samples only, received {}", source,
          training.epochs);
   }
-  constexpr std::array of_classifiers = {HardeningKind::none, HardeningKind::blend,
-                                         HardeningKind::gates, HardeningKind::straight_through};
-  if (experiment.is_classifier() &&
-      std::ranges::find(of_classifiers, experiment.hardening.kind) == of_classifiers.end()) {
-    fail(where,
-         "{}: expected hardening.kind none, blend, gates or straight_through of a classifier, "
-         "received another",
+  if (!experiment.is_automaton() && experiment.hardening.kind == HardeningKind::states) {
+    fail(where, "{}: expected hardening.kind states of automata only, received it of a circuit",
          source);
+  }
+  if (experiment.is_automaton() && experiment.network.gradient_factor != 1) {
+    fail(where,
+         "{}: expected network.gradient_factor of circuits only, received {} of an automaton",
+         source, experiment.network.gradient_factor);
   }
 }
 
@@ -326,6 +329,11 @@ Experiment for_judging(Experiment experiment) {
   experiment.curriculum = {};
   experiment.search = {};
   return experiment;
+}
+
+std::string_view hard_loss_name(const Experiment& experiment) {
+  if (!experiment.is_classifier()) return "wrong bits";
+  return experiment.head.kind == HeadKind::regression ? "squared error" : "wrong samples";
 }
 
 std::string to_toml(const Experiment& experiment) {

@@ -101,6 +101,8 @@ struct NetworkOptions {
   double wiring_noise = 1;  ///< of `local`, in inputs
   Initialisation init = Initialisation::gaussian;
   double init_strength = 1;
+  /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
+  double gradient_factor = 1;
 };
 
 enum class LossKind : std::uint8_t { squares, l4, bce, focal };
@@ -218,6 +220,9 @@ Experiment with_overrides(Experiment experiment, std::span<const std::string> ov
 /// `experiment` without what only its training knows, which judging a model need not support:
 /// curriculum, search, hardening, and what a training step reads beside the last state.
 Experiment for_judging(Experiment experiment);
+
+/// What the hard loss of its models is: wrong bits, wrong samples or a squared error.
+std::string_view hard_loss_name(const Experiment& experiment);
 
 /// The whole experiment, defaults included, as TOML that reads back as the same experiment.
 std::string to_toml(const Experiment& experiment);

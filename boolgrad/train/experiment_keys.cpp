@@ -237,8 +237,9 @@ std::vector<ExperimentKey> make_table() {
       integer("head.outputs", BOOLGRAD_AT(head.outputs), 1, most_gates),
       positive("head.temperature", BOOLGRAD_AT(head.temperature)),
 
-      named<Parametrisation>("network.parametrisation", BOOLGRAD_AT(network.parametrisation),
-                             {Parametrisation::softmax16, Parametrisation::sigmoid}),
+      named<Parametrisation>(
+          "network.parametrisation", BOOLGRAD_AT(network.parametrisation),
+          {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}),
       named<DType>("network.dtype", BOOLGRAD_AT(network.dtype), {DType::float32, DType::float64}),
       integers("network.hidden", BOOLGRAD_AT(network.hidden), false, 1, most_gates),
       integers("network.arity", BOOLGRAD_AT(network.arity), true, 1, most_inputs_per_gate),
@@ -252,6 +253,7 @@ std::vector<ExperimentKey> make_table() {
           "network.init", BOOLGRAD_AT(network.init),
           {Initialisation::gaussian, Initialisation::pass_through, Initialisation::residual}),
       non_negative("network.init_strength", BOOLGRAD_AT(network.init_strength)),
+      positive("network.gradient_factor", BOOLGRAD_AT(network.gradient_factor)),
 
       integer("training.steps", BOOLGRAD_AT(training.steps), 1, most_steps),
       integer("training.epochs", BOOLGRAD_AT(training.epochs), 0, most_steps),
@@ -304,15 +306,11 @@ std::vector<ExperimentKey> make_table() {
       integer("automaton.probes", BOOLGRAD_AT(automaton.probes), 1, most_gates),
       memory_size("automaton.memory", BOOLGRAD_AT(automaton.memory)),
 
-      choice<HardeningKind>("hardening.kind", BOOLGRAD_AT(hardening.kind),
-                            {{"none", HardeningKind::none},
-                             {"blend", HardeningKind::blend},
-                             {"gates", HardeningKind::gates},
-                             {"states", HardeningKind::states},
-                             {"straight_through", HardeningKind::straight_through},
-                             {"temperature", HardeningKind::temperature},
-                             {"noise", HardeningKind::noise},
-                             {"freeze", HardeningKind::freeze}}),
+      named<HardeningKind>(
+          "hardening.kind", BOOLGRAD_AT(hardening.kind),
+          {HardeningKind::none, HardeningKind::blend, HardeningKind::gates, HardeningKind::states,
+           HardeningKind::straight_through, HardeningKind::temperature, HardeningKind::noise,
+           HardeningKind::freeze}),
       positive("hardening.threshold", BOOLGRAD_AT(hardening.threshold)),
       integer("hardening.steps", BOOLGRAD_AT(hardening.steps), 1, most_steps),
       number("hardening.rate_share", BOOLGRAD_AT(hardening.rate_share),

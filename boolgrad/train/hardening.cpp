@@ -74,7 +74,8 @@ double gumbel(const RandomAddress& at) {
   return -std::log(-std::log(u));
 }
 
-/// Noise that makes the softmax of logits, or their sigmoid, a draw.
+/// Noise that makes the softmax of logits, or their sigmoid, a draw; of Walsh coefficients, what
+/// gives every entry such noise of its own.
 Tensor drawn_noise(const Shape& shape, DType dtype, Parametrisation parametrisation, double factor,
                    RandomAddress at) {
   Tensor noise(shape, dtype);
@@ -83,17 +84,31 @@ Tensor drawn_noise(const Shape& shape, DType dtype, Parametrisation parametrisat
     for (T& value : noise.mutable_values<T>()) {
       double drawn = gumbel(at);
       ++at.index;
-      if (parametrisation == Parametrisation::sigmoid) {
+      if (parametrisation != Parametrisation::softmax16) {
         drawn -= gumbel(at);
         ++at.index;
       }
       value = convert<T>(factor * drawn);
     }
   });
-  return noise;
+  return parametrisation == Parametrisation::walsh ? walsh_coefficients(noise) : noise;
 }
 
 }  // namespace
+
+std::string_view to_string(HardeningKind kind) {
+  switch (kind) {
+    case HardeningKind::none: return "none";
+    case HardeningKind::blend: return "blend";
+    case HardeningKind::gates: return "gates";
+    case HardeningKind::states: return "states";
+    case HardeningKind::straight_through: return "straight_through";
+    case HardeningKind::temperature: return "temperature";
+    case HardeningKind::noise: return "noise";
+    case HardeningKind::freeze: return "freeze";
+  }
+  return "unknown";
+}
 
 double Hardening::share() const {
   if (options_.kind == HardeningKind::straight_through) return 1;

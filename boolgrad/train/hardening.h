@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "boolgrad/automata/rollout.h"
@@ -21,6 +22,8 @@ enum class HardeningKind : std::uint8_t {
   noise,             ///< tables of logits with Gumbel noise that grows
   freeze,            ///< the `share` of each layer's gates that are surest hard, and at rest
 };
+
+std::string_view to_string(HardeningKind kind);
 
 struct HardeningOptions {
   HardeningKind kind = HardeningKind::none;

@@ -168,10 +168,16 @@ void seal(Learner& learner) {
     visit_dtype(logits.dtype(), [&](auto zero) {
       using T = decltype(zero);
       const std::span<T> values = logits.mutable_values<T>();
-      if (learner.parametrisation() == Parametrisation::sigmoid) {
-        for (T& value : values) {
-          value = convert<T>(convert<double>(value) > 0 ? certain : -certain);
+      if (learner.parametrisation() != Parametrisation::softmax16) {
+        const Tensor hard = hard_tables(learner.parametrisation(), logits);
+        Tensor sealed(logits.shape(), logits.dtype());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const bool is_on = hard.at(static_cast<std::int64_t>(i)) != 0;
+          sealed.mutable_values<T>()[i] = convert<T>(is_on ? certain : -certain);
         }
+        if (learner.parametrisation() == Parametrisation::walsh)
+          sealed = walsh_coefficients(sealed);
+        std::ranges::copy(sealed.values<T>(), values.begin());
         return;
       }
       for (std::size_t begin = 0; begin < values.size(); begin += width) {

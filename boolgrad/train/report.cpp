@@ -10,9 +10,10 @@
 namespace boolgrad {
 namespace {
 
-LinePlot loss_plot(const std::string& name, const std::filesystem::path& metrics) {
+LinePlot loss_plot(const std::string& name, std::string_view hard_loss,
+                   const std::filesystem::path& metrics) {
   Series soft{.name = "soft loss", .x = {}, .y = {}};
-  Series hard{.name = "wrong bits once hardened", .x = {}, .y = {}};
+  Series hard{.name = fmt::format("{} once hardened", hard_loss), .x = {}, .y = {}};
   for (const LoggedLoss& logged : read_losses(metrics)) {
     const auto step = static_cast<double>(logged.step);
     soft.x.push_back(step);
@@ -43,10 +44,10 @@ BarChart gate_chart(const std::string& name, const Inspection& inspection) {
 }  // namespace
 
 Plots write_plots(const std::filesystem::path& folder, const std::string& name,
-                  const Inspection& inspection) {
+                  std::string_view hard_loss, const Inspection& inspection) {
   Plots plots{.losses = folder / losses_file, .gates = folder / gates_file};
   const std::string title = printable(name);
-  save_line_plot(plots.losses, loss_plot(title, folder / metrics_file));
+  save_line_plot(plots.losses, loss_plot(title, hard_loss, folder / metrics_file));
   save_bar_chart(plots.gates, gate_chart(title, inspection));
   return plots;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "boolgrad/train/inspection.h"
 
@@ -17,10 +18,10 @@ struct Plots {
   std::filesystem::path gates;
 };
 
-/// Plots soft loss and wrong bits over the steps, from the folder's metrics, so that a run that was
+/// Plots soft and hard loss over the steps, from the folder's metrics, so that a run that was
 /// stopped and resumed is plotted whole; and how many gates of which kind there are. `name` is what
-/// the plots say they are of.
+/// the plots say they are of, `hard_loss` what the hard loss is.
 Plots write_plots(const std::filesystem::path& folder, const std::string& name,
-                  const Inspection& inspection);
+                  std::string_view hard_loss, const Inspection& inspection);
 
 }  // namespace boolgrad

@@ -150,7 +150,7 @@ SweepFiles write_sweep_report(const std::filesystem::path& folder, const Sweep& 
                      .y_includes = {0, 100}};
   LinePlot losses{.title = fmt::format("{}: the end of every run", name),
                   .x_label = "soft loss",
-                  .y_label = "wrong bits once hardened",
+                  .y_label = fmt::format("{} once hardened", hard_loss_name(sweep.experiment)),
                   .log_y = true,
                   .series = {},
                   .log_x = true};

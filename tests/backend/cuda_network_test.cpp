@@ -8,13 +8,17 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/logic/network.h"
+#include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/optim/gradients.h"
+#include "boolgrad/train/picture_moves.h"
+#include "boolgrad/train/training_outputs.h"
 #include "tests/support/cuda.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -90,11 +94,10 @@ std::unique_ptr<cuda::Network> on_device(const LogicNetwork& network,
 void expect_agreement(const LogicNetwork& network, const Scene& scene) {
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
   const Tensor target = shares({network.outputs(), scene.samples}, 2);
-  const auto device =
-      on_device(network, {.batch = scene.samples,
-                          .softmax16 = scene.parametrisation == Parametrisation::softmax16,
-                          .loss = scene.loss,
-                          .gamma = 1.5});
+  const auto device = on_device(network, {.batch = scene.samples,
+                                          .tables = table_form(scene.parametrisation),
+                                          .loss = scene.loss,
+                                          .gamma = 1.5});
   device->set_cases(x, target);
   const double loss = device->gradients({});
   const std::vector<Tensor> gradients = device->logit_gradients();
@@ -143,20 +146,61 @@ TEST_F(CudaNetwork, AgreesForWideLayers) {
 }
 
 TEST_F(CudaNetwork, AgreesForEveryArity) {
-  for (int arity = 1; arity <= 6; ++arity) {
-    for (const std::int64_t samples : {1, 31, 200}) {
-      expect_agreement(Scene{.inputs = 11,
-                             .widths = {23, 19, 7},
-                             .arities = {arity, arity, arity},
-                             .samples = samples,
-                             .parametrisation = Parametrisation::sigmoid});
+  for (const auto parametrisation : {Parametrisation::sigmoid, Parametrisation::walsh}) {
+    for (int arity = 1; arity <= 6; ++arity) {
+      for (const std::int64_t samples : {1, 31, 200}) {
+        expect_agreement(Scene{.inputs = 11,
+                               .widths = {23, 19, 7},
+                               .arities = {arity, arity, arity},
+                               .samples = samples,
+                               .parametrisation = parametrisation});
+      }
+    }
+    expect_agreement(Scene{.inputs = 9,
+                           .widths = {12, 10, 8, 6, 5, 4},
+                           .arities = {4, 2, 2, 6, 1, 3},
+                           .samples = 70,
+                           .parametrisation = parametrisation});
+  }
+}
+
+/// Loss and gradients of tables between soft and hard, and of gradients scaled on their way.
+TEST_F(CudaNetwork, AgreesForHarderTablesAndScaledGradients) {
+  for (const auto parametrisation :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
+    const Scene scene{.inputs = 11,
+                      .widths = {40, 30, 7},
+                      .arities = {2, 2, 2},
+                      .samples = 60,
+                      .parametrisation = parametrisation};
+    const LogicNetwork network = network_of(scene);
+    const Tensor x = shares({scene.inputs, scene.samples}, 1);
+    const Tensor target = shares({7, scene.samples}, 2);
+    const auto device = on_device(
+        network,
+        {.batch = scene.samples, .tables = table_form(parametrisation), .gradient_factor = 1.5});
+    device->set_cases(x, target);
+    const double soft_loss = device->evaluate().soft_loss;
+    for (const double share : {0.0, 0.4, 1.0}) {
+      Experiment experiment;
+      experiment.network.gradient_factor = 1.5;
+      Hardening hardening({.kind = HardeningKind::blend});
+      TensorFile progress;
+      progress.metadata["hardening.progress"] = std::to_string(share);
+      hardening.load(progress);
+      const Tensor expected_loss =
+          sum_of_squares(training_outputs(network, x, hardening, experiment, 0), target);
+      const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+      device->set_hard_share(share);
+      EXPECT_NEAR(device->gradients({}), expected_loss.item(), tolerance * expected_loss.item());
+      const std::vector<Tensor> gradients = device->logit_gradients();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance)
+            << to_string(parametrisation) << ", layer " << i << ", share " << share;
+      }
+      EXPECT_EQ(device->evaluate().soft_loss, soft_loss) << "which is that of soft tables";
     }
   }
-  expect_agreement(Scene{.inputs = 9,
-                         .widths = {12, 10, 8, 6, 5, 4},
-                         .arities = {4, 2, 2, 6, 1, 3},
-                         .samples = 70,
-                         .parametrisation = Parametrisation::sigmoid});
 }
 
 TEST_F(CudaNetwork, AgreesForEveryLoss) {
@@ -181,7 +225,8 @@ TEST_F(CudaNetwork, AgreesForSharedInputsAndTheSameWireTwice) {
 }
 
 TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
-  for (const auto parametrisation : {Parametrisation::softmax16, Parametrisation::sigmoid}) {
+  for (const auto parametrisation :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const Scene scene{
         .inputs = 6, .widths = {20, 9}, .samples = 40, .parametrisation = parametrisation};
     LogicNetwork network = network_of(scene);
@@ -193,9 +238,8 @@ TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
     network.set_input_mask(input_mask);
     expect_agreement(network, scene);
 
-    const auto device = on_device(
-        network,
-        {.batch = scene.samples, .softmax16 = parametrisation == Parametrisation::softmax16});
+    const auto device =
+        on_device(network, {.batch = scene.samples, .tables = table_form(parametrisation)});
     device->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
     device->gradients({});
     const Tensor gradient = device->logit_gradients()[0];
@@ -229,6 +273,93 @@ TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
     }
     EXPECT_NEAR(device->evaluate().soft_loss, expected_loss.item(),
                 tolerance * expected_loss.item());
+  }
+}
+
+/// Pictures of two channels and 3 by 5 pixels, and a bit or two a pixel.
+struct Pictures {
+  static constexpr std::int64_t count = 70;
+  static constexpr std::int64_t pixels = 30;
+  DataForm form;
+  Tensor features;
+  std::vector<std::int32_t> sources;
+  std::vector<float> levels;
+  Tensor labels = Tensor({count}, DType::int32);
+
+  explicit Pictures(DType dtype) {
+    form.channels = 2;
+    form.height = 3;
+    form.width = 5;
+    features = Tensor({count, pixels}, dtype);
+    visit_dtype(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const auto to = features.mutable_values<T>();
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = convert<T>(static_cast<float>(i * 37 % 251));
+    });
+    for (std::int32_t b = 0; b < 40; ++b) {
+      sources.push_back(b % static_cast<std::int32_t>(pixels));
+      levels.push_back(b < 2 ? -1.0F : static_cast<float>(b * 31 % 200) + 0.5F);
+    }
+    const auto label = labels.mutable_values<std::int32_t>();
+    for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
+  }
+
+  void load(cuda::Network& device) const {
+    device.set_samples({.features = features,
+                        .sources = sources,
+                        .levels = levels,
+                        .height = form.height,
+                        .width = form.width},
+                       labels);
+  }
+
+  /// [bits, picked]
+  Tensor bits(const std::vector<std::int64_t>& picked,
+              const std::vector<PictureMove>& moves) const {
+    const Thresholds thresholds(pixels, sources, Tensor::of(levels));
+    return unpack_bits(thresholds.bits_of(moved_pictures(features, form, picked, moves)),
+                       DType::float32);
+  }
+};
+
+TEST_F(CudaNetwork, MakesBitsOfMovedPictures) {
+  for (const DType dtype : {DType::uint8, DType::float32}) {
+    const Pictures pictures(dtype);
+    const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = 33};
+    const LogicNetwork network = network_of(scene);
+    const auto device = on_device(network, {.batch = scene.samples, .classes = 5});
+    pictures.load(*device);
+    std::vector<std::int64_t> picked;
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < scene.samples; ++i) picked.push_back(i * 11 % Pictures::count);
+    for (std::int64_t i = 0; i < Pictures::count; ++i) all.push_back(i);
+    Tensor labels({scene.samples}, DType::int32);
+    for (std::size_t i = 0; i < picked.size(); ++i) {
+      labels.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(picked[i] * 7 % 5);
+    }
+    const std::vector<PictureMove> none(picked.size());
+    const std::vector<PictureMove> moves = drawn_moves(scene.samples, 2, 1, 0);
+    for (const auto& now : {none, moves}) {
+      const double loss = device->gradients(picked, now);
+      const Tensor x = pictures.bits(picked, now);
+      const Tensor scores =
+          sum(reshape(network.soft(x), {5, 20, scene.samples}), {.axes = Axes{1}});
+      const Tensor expected = cross_entropy(scores, labels, {.axis = 0});
+      EXPECT_NEAR(loss, expected.item(), tolerance * expected.item());
+    }
+    const Tensor in_order = pictures.bits(all, std::vector<PictureMove>(all.size()));
+    EXPECT_TRUE(same_bits(device->hard_outputs(),
+                          unpack_bits(network.hard(pack_bits(in_order)), DType::uint8)));
+    expect_error(
+        [&] {
+          device->gradients(picked, {moves.data(), 3});
+        },
+        "[cuda] expected a move for each of 33 pictures picked, received 3 of pictures");
+    device->set_cases(in_order, pictures.labels);
+    expect_error([&] { device->gradients(picked, moves); },
+                 "[cuda] expected a move for each of 33 pictures picked, received 33 of samples "
+                 "that are none");
   }
 }
 

@@ -56,12 +56,13 @@ TEST_F(ClassifierCli, LearnsATableAndJudgesIt) {
   EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
   EXPECT_NE(trained.out.find("samples 122 to learn from"), std::string::npos) << trained.out;
 
-  const CliResult judged = eval({"--compiled"});
+  const CliResult judged = eval({"--compiled", "--simulated"});
   ASSERT_EQ(judged.code, 0) << judged.err;
   const json answer = judged.json();
   EXPECT_EQ(answer["samples"], 28);
   EXPECT_GT(answer["hard_accuracy"], 0.8);
   EXPECT_EQ(answer["hard_accuracy_compiled"], answer["hard_accuracy"]);
+  EXPECT_EQ(answer["samples_simulated"], 28);
   EXPECT_LT(answer["gates_simplified"], answer["gates"]);
   EXPECT_EQ(answer["confusion"].size(), 3U);
   EXPECT_EQ(read_bytes(scratch_ / "run/confusion.png").substr(1, 3), "PNG");

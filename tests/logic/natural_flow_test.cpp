@@ -122,7 +122,8 @@ TEST_P(NaturalFlow, MomentsAfterAHundredStepsHaveTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NaturalFlow,
-                         testing::Values(Parametrisation::softmax16, Parametrisation::sigmoid),
+                         testing::Values(Parametrisation::softmax16, Parametrisation::sigmoid,
+                                         Parametrisation::walsh),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
 // The worked example of docs/masks.md: all its numbers are exact in binary.

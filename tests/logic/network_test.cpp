@@ -112,7 +112,8 @@ TEST_P(EveryParametrisation, IsSavedWholeOrNotAtAll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryParametrisation,
-                         testing::Values(Parametrisation::softmax16, Parametrisation::sigmoid),
+                         testing::Values(Parametrisation::softmax16, Parametrisation::sigmoid,
+                                         Parametrisation::walsh),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
 TEST(Network, RefusesWhatDoesNotFit) {

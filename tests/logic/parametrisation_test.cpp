@@ -68,6 +68,74 @@ TEST(Softmax16, SurvivesLargeLogits) {
   EXPECT_EQ(xor_table.at(3), 0);
 }
 
+/// The sum over all sets of inputs, as it is written.
+double walsh_logit(const Tensor& coefficients, std::int64_t gate, std::int64_t entry) {
+  const std::int64_t entries = coefficients.shape()[1];
+  double total = 0;
+  for (std::int64_t set = 0; set < entries; ++set) {
+    double product = coefficients.at(gate * entries + set);
+    for (std::int64_t bit = 1; bit < entries; bit *= 2) {
+      if ((set & bit) != 0) product *= (entry & bit) != 0 ? 1 : -1;
+    }
+    total += product;
+  }
+  return total;
+}
+
+TEST(Walsh, SumsCoefficientsOverSetsOfInputs) {
+  for (int arity = 1; arity <= most_inputs_per_gate; ++arity) {
+    const std::int64_t entries = std::int64_t{1} << arity;
+    const Tensor w = random_tensor({3, entries}, DType::float64, 1, {-2, 2});
+    const Tensor z = walsh_logits(w);
+    for (std::int64_t i = 0; i < z.size(); ++i) {
+      ASSERT_NEAR(z.at(i), walsh_logit(w, i / entries, i % entries), 1e-13);
+    }
+    const Tensor back = walsh_coefficients(z);
+    for (std::int64_t i = 0; i < w.size(); ++i) ASSERT_NEAR(back.at(i), w.at(i), 1e-14);
+  }
+}
+
+TEST(Walsh, HasATrueDerivative) {
+  for (int arity = 1; arity <= most_inputs_per_gate; ++arity) {
+    const Tensor inputs[] = {random_tensor({3, std::int64_t{1} << arity}, DType::float64, 1)};
+    const GradcheckResult result = gradcheck(
+        [](std::span<const Tensor> in) { return soft_tables(Parametrisation::walsh, in[0]); },
+        inputs);
+    EXPECT_TRUE(result.pass) << result.describe();
+  }
+}
+
+TEST(Walsh, HardensToTheSignOfItsLogits) {
+  const Tensor w = random_tensor({50, 8}, DType::float32, 3, {-2, 2});
+  EXPECT_TRUE(same_bits(hard_tables(Parametrisation::walsh, w),
+                        hard_tables(Parametrisation::sigmoid, walsh_logits(w))));
+  // The coefficient of all inputs is their parity: 1 where an even number of two is 0.
+  const Tensor parity =
+      hard_tables(Parametrisation::walsh, Tensor::of<float>({0, 0, 0, 1}, {1, 4}));
+  const std::vector<int> expected{1, 0, 0, 1};
+  for (std::int64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(parity.at(i), expected[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST(Walsh, StartsAsFarSpreadAsSigmoidTables) {
+  for (const auto kind : {Initialisation::gaussian, Initialisation::residual}) {
+    const Tensor z = walsh_logits(
+        initial_logits(Parametrisation::walsh, 2000, 4, DType::float64, {kind, 3}, 1, 0));
+    double mean = 0;
+    double squares = 0;
+    for (std::int64_t i = 0; i < z.size(); ++i) {
+      // A residual table passes its first input, whatever it is.
+      const double centre = kind == Initialisation::gaussian ? 0 : i % 2 != 0 ? 3 : -3;
+      mean += (z.at(i) - centre) / static_cast<double>(z.size());
+      squares += (z.at(i) - centre) * (z.at(i) - centre) / static_cast<double>(z.size());
+    }
+    EXPECT_NEAR(mean, 0, 0.1);
+    EXPECT_NEAR(squares, kind == Initialisation::gaussian ? 9 : 1,
+                kind == Initialisation::gaussian ? 0.4 : 0.05);
+  }
+}
+
 TEST(HardTables, TakeTheLikeliestGateOrRound) {
   Tensor z = Tensor::zeros({2, 16}, DType::float32);
   z.mutable_values<float>()[14] = 1;         // NAND
@@ -85,7 +153,8 @@ TEST(HardTables, TakeTheLikeliestGateOrRound) {
 }
 
 TEST(InitialLogits, PassThroughGivesTheFirstInput) {
-  for (const auto kind : {Parametrisation::softmax16, Parametrisation::sigmoid}) {
+  for (const auto kind :
+       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const int arity = 2;
     const Tensor z =
         initial_logits(kind, 3, arity, DType::float32, {Initialisation::pass_through, 10}, 1, 0);
@@ -136,7 +205,12 @@ TEST(Parametrisation, RefusesWhatDoesNotFit) {
   expect_error([] { logit_count(Parametrisation::softmax16, 3); },
                "[softmax16] expected gates of 2 inputs, received 3");
   expect_error([] { parametrisation_of("network", "softmax"); },
-               "[network] expected softmax16 or sigmoid, received softmax");
+               "[network] expected softmax16, sigmoid or walsh, received softmax");
+  expect_error(
+      [] {
+        walsh_logits(Tensor::zeros({3, 6}, DType::float32));
+      },
+      "[walsh] expected float32 or float64 [gates, 2^arity], received float32 [3, 6]");
   expect_error([] { initialisation_of("network", "zero"); },
                "[network] expected gaussian, pass_through or residual, received zero");
 }

@@ -10,6 +10,7 @@
 #include "boolgrad/train/classifier_learner.h"
 #include "boolgrad/train/run.h"
 #include "boolgrad/train/trainer.h"
+#include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
@@ -20,31 +21,7 @@ namespace {
 using testing_support::read_bytes;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
-
-std::string idx_header(int type_count, const std::vector<int>& sizes) {
-  std::string bytes = {0, 0, 8, static_cast<char>(type_count)};
-  for (const int size : sizes) {
-    bytes += std::string{0, 0, static_cast<char>(size >> 8), static_cast<char>(size & 0xFF)};
-  }
-  return bytes;
-}
-
-/// Pictures of 4 by 4 whose class is the quarter with the light in it.
-void write_pictures(const std::filesystem::path& folder, const std::string& prefix, int count) {
-  std::string pictures = idx_header(3, {count, 4, 4});
-  std::string labels = idx_header(1, {count});
-  for (int i = 0; i < count; ++i) {
-    const auto label = static_cast<std::size_t>(i) % 4;
-    std::string picture(16, static_cast<char>(i * 7 % 90));
-    for (const std::size_t at : {0U, 1U, 4U, 5U}) {
-      picture[at + label % 2 * 2 + label / 2 * 8] = static_cast<char>(150 + i * 13 % 100);
-    }
-    pictures += picture;
-    labels += static_cast<char>(label);
-  }
-  write_bytes(folder / (prefix + "-images-idx3-ubyte"), pictures);
-  write_bytes(folder / (prefix + "-labels-idx1-ubyte"), labels);
-}
+using testing_support::write_pictures;
 
 class ClassifierTest : public testing::Test {
  protected:
@@ -129,6 +106,11 @@ TEST_F(ClassifierTest, ResumesToTheSameBits) {
       {},
       {"training.shift=1", "training.label_smoothing=0.1"},
       {"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"},
+      {"hardening.kind=noise", "hardening.threshold=10", "hardening.steps=40"},
+      {"hardening.kind=temperature", "hardening.threshold=10", "hardening.steps=40",
+       "network.parametrisation=softmax16"},
+      {"hardening.kind=freeze", "hardening.threshold=10", "hardening.steps=200",
+       "network.parametrisation=walsh", "network.gradient_factor=1.5"},
       {"binarise.learn=true", "binarise.kind=uniform", "binarise.levels=2"}};
   for (const auto& overrides : kinds) {
     const Experiment wanted = experiment(overrides);
@@ -162,8 +144,8 @@ TEST_F(ClassifierTest, TrainsHardTablesStraightThrough) {
   const StepResult next = trainer.step();
   EXPECT_LT(next.loss, 0.5);
   expect_error([&] { experiment({"hardening.kind=states"}); },
-               "[experiment] test: expected hardening.kind none, blend, gates or straight_through "
-               "of a classifier, received another");
+               "[experiment] test: expected hardening.kind states of automata only, received it of "
+               "a circuit");
 }
 
 TEST_F(ClassifierTest, LearnsLevels) {

@@ -44,6 +44,11 @@ const std::vector<std::string> busy = {"network.parametrisation=sigmoid",
                                        "network.arity=[3, 3, 2, 4]", "training.clip_norm=0.5",
                                        "training.gradient_noise=0.1", "training.batch=24"};
 
+/// Walsh coefficients whose tables harden from the first steps on.
+const std::vector<std::string> harder = {"network.parametrisation=walsh",
+                                         "network.gradient_factor=1.2", "hardening.kind=blend",
+                                         "hardening.threshold=1", "hardening.steps=40"};
+
 void expect_same_curve(const Experiment& experiment, double tolerance) {
   Trainer host(experiment, "cpu");
   Trainer device(experiment, "cuda");
@@ -59,11 +64,13 @@ TEST_F(CudaCircuitEngineTest, HasTheLossCurveOfTheCpu) {
   expect_same_curve(adder(), 1e-4);
   expect_same_curve(adder({"training.batch=17"}), 1e-4);
   expect_same_curve(adder(busy), 1e-3);
+  expect_same_curve(adder(harder), 1e-3);
 }
 
 TEST_F(CudaCircuitEngineTest, StoppedAndRestoredGivesTheSameBits) {
   expect_resumable(adder(), 80, {20, 50, 60}, "cuda");
   expect_resumable(adder(busy), 80, {20, 50, 60}, "cuda");
+  expect_resumable(adder(harder), 80, {20, 50, 60}, "cuda");
 }
 
 TEST_F(CudaCircuitEngineTest, GoesOnWithWhatTheOtherBegan) {
@@ -98,6 +105,12 @@ TEST_F(CudaCircuitEngineTest, JudgesAsTheCpuDoes) {
 TEST_F(CudaCircuitEngineTest, RefusesAnotherPrecision) {
   expect_error([] { Trainer(adder({"network.dtype=float64"}), "cuda"); },
                "[device] expected a network of float32 for cuda, received float64");
+}
+
+TEST(CudaCircuitEngineOffer, RefusesOtherWaysToHarden) {
+  expect_error([] { Trainer(adder({"hardening.kind=noise"}), "cuda"); },
+               "[device] expected hardening.kind none, blend or straight_through for cuda, "
+               "received noise");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "boolgrad/train/trainer.h"
 #include "tests/support/cuda.h"
+#include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
 
 namespace boolgrad {
@@ -23,9 +24,9 @@ Experiment monk(const std::vector<std::string>& overrides = {}) {
 
 using CudaClassifierEngineTest = CudaTest;
 
-TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
-  Trainer host(monk());
-  Trainer device(monk(), "cuda");
+void expect_same_training(const Experiment& experiment) {
+  Trainer host(experiment);
+  Trainer device(experiment, "cuda");
   for (int i = 0; i < 60; ++i) {
     const StepResult wanted = host.step();
     const StepResult received = device.step();
@@ -41,11 +42,31 @@ TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
   }
 }
 
+TEST_F(CudaClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) { expect_same_training(monk()); }
+
+TEST_F(CudaClassifierEngineTest, HardensAsTheCpuDoes) {
+  expect_same_training(
+      monk({"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"}));
+  expect_same_training(monk({"network.parametrisation=walsh", "network.gradient_factor=1.5"}));
+}
+
+TEST_F(CudaClassifierEngineTest, MovesPicturesAsTheCpuDoes) {
+  const testing_support::ScratchFolder data;
+  testing_support::write_pictures(data.path(), "train", 200);
+  for (const std::string levels : {"threshold", "quantile"}) {
+    expect_same_training(
+        monk({"task.kind=idx", "data.path=" + data.path().string(), "binarise.kind=" + levels,
+              "training.shift=1", "training.batch=32"}));
+  }
+}
+
 TEST(CudaClassifierEngineOffer, SaysWhatItIsNot) {
   const auto refuses = [](const std::string& key, const std::string& message) {
     expect_error([&] { Trainer(monk({key}), "cuda"); }, "[device] expected " + message);
   };
   refuses("head.kind=binary", "head.kind classes for cuda, received binary");
+  refuses("hardening.kind=freeze",
+          "hardening.kind none, blend or straight_through for cuda, received freeze");
   refuses("binarise.learn=true", "binarise.learn false for cuda, received true");
   refuses("network.dtype=float64", "a network of float32 for cuda, received float64");
 }

@@ -231,6 +231,15 @@ TEST(BuiltInExperiments, AreReadable) {
   }
 }
 
+TEST(Experiment, SaysWhatItsHardLossIs) {
+  const auto name_of = [](const std::string& text) {
+    return hard_loss_name(parse_experiment(text, "test", "test", ""));
+  };
+  EXPECT_EQ(name_of("[task]\nkind = 'add'"), "wrong bits");
+  EXPECT_EQ(name_of("[task]\nkind = 'monk1'"), "wrong samples");
+  EXPECT_EQ(name_of("[task]\nkind = 'npy'\n[head]\nkind = 'regression'"), "squared error");
+}
+
 TEST(TrainingGuide, NamesEveryKey) {
   const std::string guide = read_bytes(source / "docs/training.md");
   for (const std::string& key : experiment_keys()) {

@@ -136,6 +136,11 @@ TEST(Hardening, DrawsNoiseThatMakesSoftmaxADraw) {
   std::int64_t positive = 0;
   for (std::int64_t i = 0; i < signs.size(); ++i) positive += signs.at(i) > 0 ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(positive) / static_cast<double>(signs.size()), 0.75, 0.02);
+  // Walsh coefficients get what gives their entries that noise.
+  const Tensor coefficients = walsh_coefficients(one);
+  const Tensor entries =
+      walsh_logits(hardening.logits({coefficients}, Parametrisation::walsh, 3, 7)[0]);
+  for (std::int64_t i = 0; i < signs.size(); ++i) EXPECT_NEAR(entries.at(i), signs.at(i), 1e-12);
 }
 
 TEST(Hardening, FreezesTheSurestGates) {

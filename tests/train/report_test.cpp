@@ -31,7 +31,7 @@ std::string line(int step, double soft, double hard) {
 TEST(Report, PlotsWhatTheMetricsAndTheInspectionSay) {
   const ScratchFolder scratch;
   write_bytes(scratch / metrics_file, line(0, 9, 20) + line(10, 2, 5) + line(20, 0.5, 0));
-  const Plots plots = write_plots(scratch.path(), "test, seed 1", gates);
+  const Plots plots = write_plots(scratch.path(), "test, seed 1", "wrong bits", gates);
   EXPECT_EQ(plots.losses, scratch / "losses.png");
   EXPECT_EQ(plots.gates, scratch / "gates.png");
   const Image losses = read_png(plots.losses);
@@ -40,21 +40,23 @@ TEST(Report, PlotsWhatTheMetricsAndTheInspectionSay) {
   EXPECT_EQ(losses.height, 500);
   EXPECT_EQ(kinds.width, 800);
 
-  write_plots(scratch.path(), "test, seed 1", gates);
+  write_plots(scratch.path(), "test, seed 1", "wrong bits", gates);
   EXPECT_EQ(read_png(plots.losses), losses) << "the same again";
   EXPECT_EQ(read_png(plots.gates), kinds);
+  write_plots(scratch.path(), "test, seed 1", "wrong samples", gates);
+  EXPECT_NE(read_png(plots.losses), losses) << "says what is counted";
 
   write_bytes(scratch / metrics_file, line(0, 9, 20) + line(10, 2, 5) + line(20, 0.5, 3));
   Inspection other = gates;
   other.kinds[1].second = 1;
-  write_plots(scratch.path(), "test, seed 1", other);
+  write_plots(scratch.path(), "test, seed 1", "wrong bits", other);
   EXPECT_NE(read_png(plots.losses), losses);
   EXPECT_NE(read_png(plots.gates), kinds);
 }
 
 TEST(Report, NeedsMetrics) {
   const ScratchFolder scratch;
-  expect_error([&] { write_plots(scratch.path(), "test", gates); },
+  expect_error([&] { write_plots(scratch.path(), "test", "wrong bits", gates); },
                "[metrics] " + (scratch / metrics_file).string() +
                    ": expected to read it, received No such file or directory");
 }

@@ -1,6 +1,7 @@
 #include "boolgrad/backend/cuda/network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -85,8 +86,8 @@ struct DeviceWires {
   DeviceArray<int> sources, source_rows, output_rows;
 };
 
-void check_wires(const LutWires& wires, bool softmax16, const Rows& rows) {
-  if (softmax16 && wires.arity != 2) {
+void check_wires(const LutWires& wires, TableForm tables, const Rows& rows) {
+  if (tables == TableForm::softmax16 && wires.arity != 2) {
     fail("cuda", "expected gates of 2 inputs for softmax16, received {}", wires.arity);
   }
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max() / (index(rows.stride) / 4);
@@ -232,6 +233,47 @@ void check_float32(const Tensor& tensor, const char* what) {
   }
 }
 
+template <class T>
+DeviceArray<T> on_device(const Tensor& tensor) {
+  DeviceArray<T> result(index(tensor.size()));
+  result.upload(tensor.values<T>().data(), result.size());
+  return result;
+}
+
+void check_samples(const BitSamples& samples, std::int64_t inputs) {
+  const Tensor& features = samples.features;
+  const bool is_number = features.dtype() == DType::uint8 || features.dtype() == DType::float32;
+  if (!is_number || features.rank() != 2) {
+    fail("cuda", "expected uint8 or float32 features [cases, features], received {} {}",
+         to_string(features.dtype()), to_string(features.shape()));
+  }
+  if (std::ssize(samples.sources) != inputs || std::ssize(samples.levels) != inputs) {
+    fail("cuda", "expected a source and a level for each of {} inputs, received {} and {}", inputs,
+         samples.sources.size(), samples.levels.size());
+  }
+  const std::int64_t count = features.shape()[1];
+  if (std::ranges::any_of(samples.sources, [&](int f) { return f < 0 || f >= count; })) {
+    fail("cuda", "expected sources below {} features, received others", count);
+  }
+  if (samples.height > 0 && count % (samples.height * samples.width) != 0) {
+    fail("cuda", "expected pictures of {}x{} pixels, received {} features", samples.height,
+         samples.width, count);
+  }
+}
+
+std::vector<InputBit> input_bits_of(const BitSamples& samples) {
+  const bool is_picture = samples.height > 0;
+  std::vector<InputBit> bits;
+  for (std::size_t b = 0; b < samples.sources.size(); ++b) {
+    const std::int64_t feature = samples.sources[b];
+    const std::int64_t x = is_picture ? feature % samples.width : 0;
+    const std::int64_t y = is_picture ? feature / samples.width % samples.height : 0;
+    bits.push_back(
+        {static_cast<int>(feature), static_cast<int>(x), static_cast<int>(y), samples.levels[b]});
+  }
+  return bits;
+}
+
 }  // namespace
 
 struct Network::State {
@@ -255,11 +297,20 @@ struct Network::State {
   Recording recording;
   Optimiser optimiser;
   std::uint32_t stamp = 0;
-  bool picks = false;  ///< whether the recorded step picks cases
+  bool picks = false;    ///< whether the recorded step picks cases
+  float hard_share = 0;  ///< that the tables of a step are to have
+  float made_share = 0;  ///< that the coefficients have
   std::size_t cases = 0;
 
   DeviceArray<float> logits, masks, input_mask, coefficients, sums, gradients, loss;
-  DeviceArray<float> data, targets;
+  DeviceArray<float> data, targets;  ///< of cases that are rows
+  DeviceArray<InputBit> bits;        ///< and of those that are samples
+  DeviceArray<std::uint8_t> bytes;
+  DeviceArray<float> numbers;
+  std::int64_t feature_count = 0;
+  bool has_pictures = false;  ///< which may be moved
+  std::int64_t height = 1;
+  std::int64_t width = 1;
   DeviceArray<int> labels;
   std::vector<std::int32_t> host_labels;
   DeviceArray<float> x, scores, slot_scratch;
@@ -271,7 +322,9 @@ struct Network::State {
   PinnedArray<int> host_picked;
   PinnedArray<StepOutcome> outcome;
   DeviceArray<StepState> state;
+  PinnedArray<PictureMove> host_moves;
   DeviceArray<int> picked;
+  DeviceArray<PictureMove> moves;
 
   std::int64_t inputs() const { return layers.front().inputs; }
   std::int64_t outputs() const { return layers.back().gates; }
@@ -283,18 +336,26 @@ struct Network::State {
   void allocate_rows();
   LossCode loss_code() const;
   GateUpdate pass_code(GateUpdate pass, bool only_gradients) const;
-  void make_polynomials();
+  void make_polynomials(float share);
+  void make_hard_as(float share);
+  bool has_samples() const { return bits.size() > 0; }
+  CaseInputs case_inputs() const;
+  Shape wanted_targets(std::int64_t of_cases) const;
+  void set_targets(const Tensor& wanted);
   void gather(bool picking);
+  /// Rows of the cases from the first on, in order.
+  void gather_in_order(std::size_t first, const Rows& now, DeviceArray<float>& to);
   void forward();
   void backward();
   void send_step();
   void launch_step(bool only_gradients);
-  void prepare(std::span<const std::int64_t> chosen);
+  void prepare(std::span<const std::int64_t> chosen, std::span<const PictureMove> ways);
   void run_whole_step();
 
   std::int64_t most_features() const;  ///< of the inputs and all layers
   std::size_t evaluation_samples() const;
   void evaluate_soft(NetworkScore& score);
+  DeviceArray<std::uint32_t> input_bits();
   DeviceArray<std::uint32_t> hard_bits();
   /// Of the cases from the first on.
   std::int64_t wrong_classes(const std::vector<int>& predicted, std::size_t first) const;
@@ -306,17 +367,20 @@ struct Network::State {
 Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wanted)
     : plan(wanted),
       rows(rows_for(wanted.batch)),
-      logit_count(std::accumulate(all_wires.begin(), all_wires.end(), std::size_t{0},
-                                  [&](std::size_t sum, const LutWires& layer) {
-                                    return sum + index(layer.gates) *
-                                                     (wanted.softmax16 ? 16 : layer.entries());
-                                  })),
+      logit_count(std::accumulate(
+          all_wires.begin(), all_wires.end(), std::size_t{0},
+          [&](std::size_t sum, const LutWires& layer) {
+            return sum + index(layer.gates) *
+                             (wanted.tables == TableForm::softmax16 ? 16 : layer.entries());
+          })),
       optimiser(logit_count, wanted.optimiser),
       host_state(1),
       host_picked(index(wanted.batch)),
       outcome(1),
       state(1),
-      picked(index(wanted.batch)) {
+      host_moves(index(wanted.batch)),
+      picked(index(wanted.batch)),
+      moves(index(wanted.batch)) {
   if (plan.batch < 1 || plan.batch > most_samples) {
     fail("cuda", "expected a batch of 1 to {} cases, received {}", most_samples, plan.batch);
   }
@@ -326,7 +390,7 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
          all_wires.back().gates, plan.classes);
   }
   for (const LutWires& layer : all_wires) {
-    check_wires(layer, plan.softmax16, rows);
+    check_wires(layer, plan.tables, rows);
     widest = std::max({widest, layer.gates, plan.classes});
   }
   for (const RowWires& layer : rows_of_layers(all_wires, has_classes() ? plan.classes : 0)) {
@@ -350,7 +414,8 @@ void Network::State::add_layer(const RowWires& layer_rows) {
   const LutWires& layer = layer_rows.wires;
   // Polynomials of two-input gates are read as vectors of four.
   if (!layers.empty() && layers.back().arity != layer.arity) entries = (entries + 3) / 4 * 4;
-  const std::int64_t per_gate = plan.softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
+  const std::int64_t per_gate =
+      plan.tables == TableForm::softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
   wires.push_back(placed(layer_rows, static_cast<std::int32_t>(widest)));
   layers.push_back({.inputs = static_cast<int>(layer.inputs),
                     .gates = static_cast<int>(layer.gates),
@@ -371,11 +436,12 @@ void Network::State::add_layer(const RowWires& layer_rows) {
   entries += index(layer.gates) * layer.entries();
 }
 
-// Layers of one arity that follow one another lie side by side in every array.
+// Layers of one arity that follow one another lie side by side in every array. Gradients are linear
+// in those of the outputs, so what layers above multiply them by may be multiplied here.
 void Network::State::add_passes() {
   std::size_t first_logit = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (i > 0 && layers[i].arity == layers[i - 1].arity) {
+    if (i > 0 && layers[i].arity == layers[i - 1].arity && plan.gradient_factor == 1) {
       passes.back().gates += index(layers[i].gates);
     } else {
       GateUpdate pass{};
@@ -384,6 +450,8 @@ void Network::State::add_passes() {
       pass.first_entry = layers[i].first_entry;
       pass.first_logit = first_logit;
       pass.arity = layers[i].arity;
+      const auto layers_above = static_cast<double>(layers.size() - 1 - i);
+      pass.factor = static_cast<float>(std::pow(plan.gradient_factor, layers_above));
       passes.push_back(pass);
     }
     first_logit += index(logit_shapes[i][0] * logit_shapes[i][1]);
@@ -438,7 +506,7 @@ LossCode Network::State::loss_code() const {
 }
 
 GateUpdate Network::State::pass_code(GateUpdate pass, bool only_gradients) const {
-  pass.softmax16 = plan.softmax16;
+  pass.tables = plan.tables;
   pass.chunks = rows.chunks;
   pass.entries = entries;
   pass.sums = sums.data();
@@ -457,16 +525,41 @@ GateUpdate Network::State::pass_code(GateUpdate pass, bool only_gradients) const
   return pass;
 }
 
-void Network::State::make_polynomials() {
+void Network::State::make_polynomials(float share) {
   for (const GateUpdate& pass : passes) {
-    check(make_coefficients(pass_code(pass, false), stream.get()), "make the tables");
+    GateUpdate code = pass_code(pass, false);
+    code.hard_share = share;
+    check(make_coefficients(code, stream.get()), "make the tables");
   }
+  made_share = share;
+}
+
+void Network::State::make_hard_as(float share) {
+  if (made_share != share) make_polynomials(share);
+}
+
+CaseInputs Network::State::case_inputs() const {
+  return {.cases = cases,
+          .inputs = static_cast<int>(inputs()),
+          .mask = input_mask.data(),
+          .rows = has_samples() ? nullptr : data.data(),
+          .bits = bits.data(),
+          .bytes = bytes.data(),
+          .numbers = numbers.data(),
+          .features = static_cast<int>(feature_count),
+          .height = static_cast<int>(height),
+          .width = static_cast<int>(width)};
 }
 
 void Network::State::gather(bool picking) {
-  check(gather_cases(data.data(), cases, input_mask.data(), static_cast<int>(inputs()),
-                     picking ? picked.data() : nullptr, 0, rows, x.data(), stream.get()),
+  check(gather_cases(case_inputs(), picking ? picked.data() : nullptr,
+                     picking ? moves.data() : nullptr, 0, rows, x.data(), stream.get()),
         "gather a batch");
+}
+
+void Network::State::gather_in_order(std::size_t first, const Rows& now, DeviceArray<float>& to) {
+  check(gather_cases(case_inputs(), nullptr, nullptr, first, now, to.data(), stream.get()),
+        "gather cases");
 }
 
 void Network::State::forward() {
@@ -507,6 +600,10 @@ void Network::State::send_step() {
   check(cudaMemcpyAsync(picked.data(), host_picked.data(), index(rows.samples) * sizeof(int),
                         cudaMemcpyHostToDevice, stream.get()),
         "copy to the device");
+  if (!has_samples()) return;
+  check(cudaMemcpyAsync(moves.data(), host_moves.data(), index(rows.samples) * sizeof(PictureMove),
+                        cudaMemcpyHostToDevice, stream.get()),
+        "copy to the device");
 }
 
 void Network::State::launch_step(bool only_gradients) {
@@ -521,7 +618,8 @@ void Network::State::launch_step(bool only_gradients) {
   }
 }
 
-void Network::State::prepare(std::span<const std::int64_t> chosen) {
+void Network::State::prepare(std::span<const std::int64_t> chosen,
+                             std::span<const PictureMove> ways) {
   if (cases == 0) fail("cuda", "expected cases to learn from, received none");
   if (chosen.empty() ? index(rows.samples) > cases : std::ssize(chosen) != rows.samples) {
     fail("cuda", "expected {} cases, received {}", rows.samples,
@@ -533,12 +631,21 @@ void Network::State::prepare(std::span<const std::int64_t> chosen) {
     }
     host_picked.data()[i] = static_cast<int>(chosen[i]);
   }
+  if (!ways.empty() && (ways.size() != chosen.size() || !has_pictures)) {
+    fail("cuda", "expected a move for each of {} pictures picked, received {} of {}", chosen.size(),
+         ways.size(), has_pictures ? "pictures" : "samples that are none");
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    host_moves.data()[i] = ways.empty() ? PictureMove{} : ways[i];
+  }
   if (picks != !chosen.empty()) {
     picks = !chosen.empty();
     recording.forget();
     if (!picks) gather(false);
   }
+  make_hard_as(hard_share);
   host_state.data()->stamp = ++stamp;
+  host_state.data()->hard_share = hard_share;
 }
 
 // Where the norm or noise needs all gradients first, the optimiser goes through them by itself.
@@ -576,9 +683,7 @@ void Network::State::evaluate_soft(NetworkScore& score) {
                                                : std::size_t{0});
   for (std::size_t first = 0; first < cases; first += samples) {
     const Rows now = rows_for(static_cast<std::int64_t>(std::min(samples, cases - first)));
-    check(gather_cases(data.data(), cases, input_mask.data(), static_cast<int>(inputs()), nullptr,
-                       first, now, buffers[0].data(), stream.get()),
-          "gather cases");
+    gather_in_order(first, now, buffers[0]);
     const float* last = buffers[layers.size() % 2].data();
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const bool is_summed = i + 1 == layers.size() && has_classes();
@@ -628,25 +733,37 @@ std::int64_t Network::State::wrong_classes(const std::vector<int>& predicted,
   return wrong;
 }
 
+DeviceArray<std::uint32_t> Network::State::input_bits() {
+  const std::size_t words = (cases + 31) / 32;
+  const std::size_t samples = evaluation_samples();  // whole words, but for the last ones
+  DeviceArray<float> part(row_floats(inputs(), rows_for(static_cast<std::int64_t>(samples))));
+  DeviceArray<std::uint32_t> result(words * index(inputs()));
+  for (std::size_t first = 0; first < cases; first += samples) {
+    const Rows now = rows_for(static_cast<std::int64_t>(std::min(samples, cases - first)));
+    gather_in_order(first, now, part);
+    check(pack_bits(part.data(), static_cast<int>(inputs()), index(now.samples), index(now.stride),
+                    result.data() + first / 32, words, stream.get()),
+          "pack the inputs");
+  }
+  stream.wait();  // before the part goes back to the pool
+  return result;
+}
+
 DeviceArray<std::uint32_t> Network::State::hard_bits() {
   const std::size_t words = (cases + 31) / 32;
   DeviceArray<std::uint64_t> tables(gates);
   for (const GateUpdate& pass : passes) {
     check(harden(pass_code(pass, false), tables.data(), stream.get()), "harden the gates");
   }
-  DeviceArray<std::uint32_t> bits(words * index(inputs()));
-  check(pack_bits(data.data(), static_cast<int>(inputs()), cases, bits.data(), stream.get()),
-        "pack the inputs");
-  check(mask_bits(input_mask.data(), static_cast<int>(inputs()), words, bits.data(), stream.get()),
-        "mask the inputs");
+  DeviceArray<std::uint32_t> now = input_bits();
   for (const NetworkLayer& layer : layers) {
     DeviceArray<std::uint32_t> next(words * index(layer.gates));
-    check(hard_layer(layer, tables.data(), bits.data(), words, next.data(), stream.get()),
+    check(hard_layer(layer, tables.data(), now.data(), words, next.data(), stream.get()),
           "compute a hard layer");
     stream.wait();  // before the inputs go back to the pool
-    bits = std::move(next);
+    now = std::move(next);
   }
-  return bits;
+  return now;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -681,6 +798,27 @@ void Network::State::from_layers(std::span<const Tensor> tensors, DeviceArray<fl
   }
 }
 
+Shape Network::State::wanted_targets(std::int64_t of_cases) const {
+  return has_classes() ? Shape{of_cases} : Shape{outputs(), of_cases};
+}
+
+void Network::State::set_targets(const Tensor& wanted) {
+  if (has_classes()) {
+    const auto classes = wanted.values<std::int32_t>();
+    if (std::ranges::any_of(classes, [&](int l) { return l < 0 || l >= plan.classes; })) {
+      fail("cuda", "expected labels below {}, received others", plan.classes);
+    }
+    labels = DeviceArray<int>(classes.size());
+    labels.upload(classes.data(), classes.size());
+    host_labels.assign(classes.begin(), classes.end());
+  } else {
+    check_float32(wanted, "targets");
+    targets = on_device<float>(wanted);
+  }
+  picks = true;  // so that the first step in order gathers its batch
+  recording.forget();
+}
+
 Network::Network(std::span<const LutWires> layers, const NetworkPlan& plan)
     : state_(std::make_unique<State>(layers, plan)) {}
 Network::~Network() = default;
@@ -689,30 +827,42 @@ void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
   State& s = *state_;
   check_float32(inputs, "inputs");
   const std::int64_t cases = inputs.rank() == 2 ? inputs.shape()[1] : 0;
-  const Shape wanted = s.has_classes() ? Shape{cases} : Shape{s.outputs(), cases};
+  const Shape wanted = s.wanted_targets(cases);
   if (inputs.shape() != Shape{s.inputs(), cases} || targets.shape() != wanted) {
     fail("cuda", "expected inputs [{}, cases] and targets {}, received {} and {}", s.inputs(),
          to_string(wanted), to_string(inputs.shape()), to_string(targets.shape()));
   }
   s.stream.wait();
   s.cases = index(cases);
-  s.data = DeviceArray<float>(index(inputs.size()));
-  s.data.upload(inputs.values<float>().data(), s.data.size());
-  if (s.has_classes()) {
-    const auto labels = targets.values<std::int32_t>();
-    if (std::ranges::any_of(labels, [&](int l) { return l < 0 || l >= s.plan.classes; })) {
-      fail("cuda", "expected labels below {}, received others", s.plan.classes);
-    }
-    s.labels = DeviceArray<int>(labels.size());
-    s.labels.upload(labels.data(), labels.size());
-    s.host_labels.assign(labels.begin(), labels.end());
-  } else {
-    check_float32(targets, "targets");
-    s.targets = DeviceArray<float>(index(targets.size()));
-    s.targets.upload(targets.values<float>().data(), s.targets.size());
+  s.data = on_device<float>(inputs);
+  s.bits = {};
+  s.bytes = {};
+  s.numbers = {};
+  s.has_pictures = false;
+  s.set_targets(targets);
+}
+
+void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
+  State& s = *state_;
+  check_samples(samples, s.inputs());
+  const std::int64_t cases = samples.features.shape()[0];
+  const Shape wanted = s.wanted_targets(cases);
+  if (targets.shape() != wanted) {
+    fail("cuda", "expected targets {}, received {}", to_string(wanted), to_string(targets.shape()));
   }
-  s.picks = true;  // so that the first step in order gathers its batch
-  s.recording.forget();
+  s.stream.wait();
+  s.cases = index(cases);
+  s.feature_count = samples.features.shape()[1];
+  s.has_pictures = samples.height > 0;
+  s.height = s.has_pictures ? samples.height : 1;
+  s.width = s.has_pictures ? samples.width : 1;
+  s.bits = DeviceArray<InputBit>(input_bits_of(samples));
+  s.bytes = samples.features.dtype() == DType::uint8 ? on_device<std::uint8_t>(samples.features)
+                                                     : DeviceArray<std::uint8_t>();
+  s.numbers = samples.features.dtype() == DType::float32 ? on_device<float>(samples.features)
+                                                         : DeviceArray<float>();
+  s.data = {};
+  s.set_targets(targets);
 }
 
 void Network::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
@@ -734,7 +884,7 @@ void Network::set_parameters(std::span<const Tensor> logits, std::span<const Ten
     fail("cuda", "expected a mask of {} inputs, received {}", s.inputs(), input_mask.size());
   }
   s.input_mask.upload(input_mask.values<float>().data(), s.input_mask.size());
-  s.make_polynomials();
+  s.make_polynomials(s.hard_share);
   s.picks = true;  // the batch may be masked otherwise now
   s.recording.forget();
   s.stream.wait();
@@ -753,17 +903,19 @@ std::vector<Tensor> Network::second_moments() const {
   return state_->in_layers(state_->optimiser.second());
 }
 
+void Network::set_hard_share(double share) { state_->hard_share = static_cast<float>(share); }
+
 NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t step,
-                          double learning_rate) {
+                          double learning_rate, std::span<const PictureMove> moves) {
   State& s = *state_;
-  s.prepare(picked);
+  s.prepare(picked, moves);
   s.host_state.data()->factors = s.optimiser.factors(step, learning_rate);
   s.run_whole_step();
   bool finite = true;
   if (!s.updates_itself()) {
     s.optimiser.step(s.logits.data(), s.gradients.data(), s.loss.data(), step, learning_rate,
                      s.stream.get());
-    s.make_polynomials();
+    s.make_polynomials(s.hard_share);
     s.stream.wait();
     int flag = 0;
     copy_to_host(&flag, s.optimiser.finite(), sizeof(flag));
@@ -774,9 +926,10 @@ NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t ste
   return {.loss = outcome.loss, .finite = finite && outcome.finite != 0};
 }
 
-double Network::gradients(std::span<const std::int64_t> picked) {
+double Network::gradients(std::span<const std::int64_t> picked,
+                          std::span<const PictureMove> moves) {
   State& s = *state_;
-  s.prepare(picked);
+  s.prepare(picked, moves);
   s.send_step();
   s.launch_step(true);
   s.stream.wait();
@@ -809,6 +962,7 @@ std::vector<Tensor> Network::outputs() const {
 NetworkScore Network::evaluate() {
   State& s = *state_;
   NetworkScore score;
+  s.make_hard_as(0);
   s.evaluate_soft(score);
   const DeviceArray<std::uint32_t> received = s.hard_bits();
   if (s.has_classes()) {
@@ -824,8 +978,8 @@ NetworkScore Network::evaluate() {
   }
   DeviceArray<std::uint32_t> wanted(received.size());
   DeviceArray<WordMistakes> mistakes((s.cases + 31) / 32);
-  check(pack_bits(s.targets.data(), static_cast<int>(s.outputs()), s.cases, wanted.data(),
-                  s.stream.get()),
+  check(pack_bits(s.targets.data(), static_cast<int>(s.outputs()), s.cases, s.cases, wanted.data(),
+                  (s.cases + 31) / 32, s.stream.get()),
         "pack the targets");
   check(compare_bits(received.data(), wanted.data(), static_cast<int>(s.outputs()), s.cases,
                      mistakes.data(), s.stream.get()),

@@ -432,19 +432,48 @@ __global__ void __launch_bounds__(threads) gather_gates(const LayerBackward code
 
 // ---------------------------------------------------------------------------------------------
 
-__global__ void gather_rows(const float* data, std::size_t cases, const float* mask, int features,
-                            const int* picked, std::size_t first, Rows rows, float* x) {
+__device__ __forceinline__ std::size_t case_at(const int* picked, std::size_t first, int sample) {
+  return picked == nullptr ? first + sample : static_cast<std::size_t>(picked[sample]);
+}
+
+__global__ void gather_rows(const CaseInputs code, const int* picked, std::size_t first, Rows rows,
+                            float* x) {
   const int sample = blockIdx.x * blockDim.x + threadIdx.x;
   let_next_begin();
   wait_for_previous();
   if (sample >= rows.stride) return;
   const bool is_there = sample < rows.samples;
-  const std::size_t from = !is_there           ? 0
-                           : picked == nullptr ? first + sample
-                                               : static_cast<std::size_t>(picked[sample]);
-  for (int feature = blockIdx.y; feature < features; feature += gridDim.y) {
-    const float value = is_there ? data[feature * cases + from] * mask[feature] : 0.0F;
-    x[static_cast<std::size_t>(feature) * rows.stride + sample] = value;
+  const std::size_t from = is_there ? case_at(picked, first, sample) : 0;
+  for (int input = blockIdx.y; input < code.inputs; input += gridDim.y) {
+    const float value = is_there ? code.rows[input * code.cases + from] * code.mask[input] : 0.0F;
+    x[static_cast<std::size_t>(input) * rows.stride + sample] = value;
+  }
+}
+
+/// The pixel that a move brings to where a bit looks, or 0 where it lies outside of the picture.
+template <class T>
+__device__ __forceinline__ float moved_pixel(const T* picture, const InputBit& bit,
+                                             const CaseInputs& code, PictureMove move) {
+  const int x = bit.x - move.right;
+  const int y = bit.y - move.down;
+  if (x < 0 || x >= code.width || y < 0 || y >= code.height) return 0;
+  return static_cast<float>(picture[bit.feature - move.down * code.width - move.right]);
+}
+
+template <class T>
+__global__ void gather_bits(const CaseInputs code, const T* features, const int* picked,
+                            const PictureMove* moves, std::size_t first, Rows rows, float* x) {
+  const int sample = blockIdx.x * blockDim.x + threadIdx.x;
+  let_next_begin();
+  wait_for_previous();
+  if (sample >= rows.stride) return;
+  const bool is_there = sample < rows.samples;
+  const T* picture = features + (is_there ? case_at(picked, first, sample) : 0) * code.features;
+  const PictureMove move = is_there && moves != nullptr ? moves[sample] : PictureMove{0, 0};
+  for (int input = blockIdx.y; input < code.inputs; input += gridDim.y) {
+    const InputBit bit = code.bits[input];
+    const bool on = is_there && moved_pixel(picture, bit, code, move) > bit.level;
+    x[static_cast<std::size_t>(input) * rows.stride + sample] = on ? code.mask[input] : 0.0F;
   }
 }
 
@@ -476,15 +505,21 @@ dim3 grid(int count, int per_block, Rows rows) {
 
 }  // namespace
 
-cudaError_t gather_cases(const float* data, std::size_t cases, const float* mask, int features,
-                         const int* picked, std::size_t first, Rows rows, float* x,
-                         cudaStream_t stream) {
+cudaError_t gather_cases(const CaseInputs& from, const int* picked, const PictureMove* moves,
+                         std::size_t first, Rows rows, float* x, cudaStream_t stream) {
   constexpr int block = 128;
   constexpr int most_rows = 4096;
   const dim3 blocks(static_cast<unsigned>((rows.stride + block - 1) / block),
-                    static_cast<unsigned>(features < most_rows ? features : most_rows));
-  return launch(gather_rows, blocks, block, 0, stream, data, cases, mask, features, picked, first,
-                rows, x);
+                    static_cast<unsigned>(from.inputs < most_rows ? from.inputs : most_rows));
+  if (from.rows != nullptr) {
+    return launch(gather_rows, blocks, block, 0, stream, from, picked, first, rows, x);
+  }
+  if (from.bytes != nullptr) {
+    return launch(gather_bits<std::uint8_t>, blocks, block, 0, stream, from, from.bytes, picked,
+                  moves, first, rows, x);
+  }
+  return launch(gather_bits<float>, blocks, block, 0, stream, from, from.numbers, picked, moves,
+                first, rows, x);
 }
 
 cudaError_t layer_forward(const NetworkLayer& layer, const float* coefficients, const float* x,

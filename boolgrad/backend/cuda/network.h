@@ -12,6 +12,8 @@
 #include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/lut_wires.h"
+#include "boolgrad/backend/picture_move.h"
+#include "boolgrad/backend/table_form.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::cuda {
@@ -19,7 +21,7 @@ namespace boolgrad::cuda {
 /// What a network is trained to do and how.
 struct NetworkPlan {
   std::int64_t batch = 1;  ///< cases of a step
-  bool softmax16 = true;   ///< tables from sixteen logits, or else a sigmoid of each entry's own
+  TableForm tables = TableForm::softmax16;
   LossForm loss = LossForm::squares;
   double gamma = 2;  ///< of the focal loss
   /// Where above 0, the loss is the mean cross-entropy of as many scores: sums of equal groups of
@@ -27,7 +29,20 @@ struct NetworkPlan {
   std::int64_t classes = 0;
   double temperature = 1;  ///< that their sums are divided by
   double smoothing = 0;    ///< share of a label that goes to all classes alike
+  /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
+  double gradient_factor = 1;
   OptimiserOptions optimiser = {};
+};
+
+/// Samples whose inputs are bits that are made when they are used: input b is 1 where feature
+/// `sources[b]` is above `levels[b]`.
+struct BitSamples {
+  Tensor features;  ///< uint8 or float32 [cases, features]
+  std::span<const std::int32_t> sources;
+  std::span<const float> levels;
+  // Pictures are [channels, height, width] and may be moved; 0 where features are no picture.
+  std::int64_t height = 0;
+  std::int64_t width = 0;
 };
 
 struct NetworkStep {
@@ -59,6 +74,10 @@ class Network {
   /// [cases].
   void set_cases(const Tensor& inputs, const Tensor& targets);
 
+  /// The same for bits of samples, whose features are copied. Only the features lie on the device,
+  /// so that moved pictures need no memory of their own.
+  void set_samples(const BitSamples& samples, const Tensor& targets);
+
   /// Logits [gates, logits] and masks [gates] of all layers, and the mask of the inputs.
   void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
                       const Tensor& input_mask);
@@ -69,12 +88,17 @@ class Network {
   std::vector<Tensor> first_moments() const;
   std::vector<Tensor> second_moments() const;
 
+  /// From the next step on its tables are soft + share (hard - soft), and gradients pass as if they
+  /// were soft. Nothing else sees it: evaluations are those of soft and of hard tables.
+  void set_hard_share(double share);
+
   /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
-  /// ones in order.
-  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate);
+  /// ones in order. Where there are `moves`, one a picked case, its picture is moved by that.
+  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
+                   std::span<const PictureMove> moves = {});
 
   /// The loss of such a step without an update, and what it leaves on the device.
-  double gradients(std::span<const std::int64_t> picked);
+  double gradients(std::span<const std::int64_t> picked, std::span<const PictureMove> moves = {});
   std::vector<Tensor> logit_gradients() const;
   std::vector<Tensor> outputs() const;  ///< of every layer, [gates, batch]; not of classes
 

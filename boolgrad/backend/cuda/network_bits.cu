@@ -1,10 +1,12 @@
 // The hardened circuit on packed bits, 32 samples a word, and how often it is wrong.
 #include "boolgrad/backend/cuda/network_code.h"
+#include "boolgrad/backend/cuda/walsh.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 256;
+constexpr int most_inputs = 6;  // of a gate
 
 /// Entry e of gate i of the sixteen, i = 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 __device__ __forceinline__ std::uint64_t table_of_gate(int i) {
@@ -25,14 +27,14 @@ __global__ void harden_gates(const GateUpdate code, std::uint64_t* tables) {
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   if (gate >= code.gates) return;
   std::uint64_t table = 0;
-  if (code.softmax16) {
+  if (code.tables == TableForm::softmax16) {
     table = table_of_gate(likeliest(code.logits + code.first_logit + gate * 16));
   } else {
     const int entries = 1 << code.arity;
-    for (int e = 0; e < entries; ++e) {
-      const bool on = code.logits[code.first_logit + gate * entries + e] > 0;
-      table |= static_cast<std::uint64_t>(on) << e;
-    }
+    float z[1 << most_inputs];
+    for (int e = 0; e < entries; ++e) z[e] = code.logits[code.first_logit + gate * entries + e];
+    if (code.tables == TableForm::walsh) walsh_sums(z, entries);
+    for (int e = 0; e < entries; ++e) table |= static_cast<std::uint64_t>(z[e] > 0) << e;
   }
   tables[code.first_gate + gate] = code.masks[code.first_gate + gate] < 0.5F ? 0 : table;
 }
@@ -61,19 +63,16 @@ __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables
 }
 
 /// Bits of rows of floats: 1 above one half. A sample a lane, a word a warp.
-__global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t words,
-                          std::uint32_t* bits) {
-  const std::size_t word = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
-  if (word >= words * features) return;
-  const std::size_t sample = word % words * 32 + threadIdx.x % 32;
-  const bool on = sample < samples && x[word / words * samples + sample] > 0.5F;
+__global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t stride,
+                          std::uint32_t* bits, std::size_t words) {
+  const std::size_t filled = (samples + 31) / 32;
+  const std::size_t place = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
+  if (place >= filled * features) return;
+  const std::size_t row = place / filled;
+  const std::size_t sample = place % filled * 32 + threadIdx.x % 32;
+  const bool on = sample < samples && x[row * stride + sample] > 0.5F;
   const std::uint32_t all = __ballot_sync(0xffffffffU, on);
-  if (threadIdx.x % 32 == 0) bits[word] = all;
-}
-
-__global__ void switch_off(const float* mask, int features, std::size_t words, std::uint32_t* x) {
-  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (word < words * features && mask[word / words] < 0.5F) x[word] = 0;
+  if (threadIdx.x % 32 == 0) bits[row * words + place % filled] = all;
 }
 
 __global__ void count_wrong_bits(const std::uint32_t* received, const std::uint32_t* wanted,
@@ -165,18 +164,10 @@ cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
   return cudaGetLastError();
 }
 
-cudaError_t mask_bits(const float* mask, int features, std::size_t words, std::uint32_t* x,
-                      cudaStream_t stream) {
-  switch_off<<<blocks_for(words * static_cast<std::size_t>(features)), threads, 0, stream>>>(
-      mask, features, words, x);
-  return cudaGetLastError();
-}
-
-cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::uint32_t* bits,
-                      cudaStream_t stream) {
-  const std::size_t words = (samples + 31) / 32;
-  const std::size_t lanes = words * static_cast<std::size_t>(features) * 32;
-  pack_rows<<<blocks_for(lanes), threads, 0, stream>>>(x, features, samples, words, bits);
+cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
+                      std::uint32_t* bits, std::size_t words, cudaStream_t stream) {
+  const std::size_t lanes = (samples + 31) / 32 * static_cast<std::size_t>(features) * 32;
+  pack_rows<<<blocks_for(lanes), threads, 0, stream>>>(x, features, samples, stride, bits, words);
   return cudaGetLastError();
 }
 

@@ -12,6 +12,8 @@
 
 #include "boolgrad/backend/cuda/forms.h"
 #include "boolgrad/backend/cuda/optimiser_code.h"
+#include "boolgrad/backend/picture_move.h"
+#include "boolgrad/backend/table_form.h"
 
 namespace boolgrad::cuda {
 
@@ -80,11 +82,32 @@ struct Rows {
 struct StepState {
   UpdateFactors factors;
   std::uint32_t stamp;
+  float hard_share;  ///< of the tables that the update leaves
 };
 
 struct StepOutcome {
   double loss;
   int finite;
+};
+
+/// An input that is 1 where a feature is above a level. Of pictures, the feature is the pixel
+/// (x, y).
+struct alignas(16) InputBit {
+  int feature, x, y;
+  float level;
+};
+
+/// Where the inputs of all cases come from.
+struct CaseInputs {
+  std::size_t cases;
+  int inputs;
+  const float* mask;          ///< [inputs]
+  const float* rows;          ///< [inputs, cases]; or null where inputs are bits of samples:
+  const InputBit* bits;       ///< [inputs]
+  const std::uint8_t* bytes;  ///< [cases, features], or null
+  const float* numbers;       ///< the same where features are no bytes
+  int features;
+  int height, width;  ///< of pictures; 1 where features are none, which are not moved
 };
 
 struct LossCode {
@@ -115,7 +138,9 @@ struct GateUpdate {
   std::size_t first_entry;  ///< where their tables begin
   std::size_t first_logit;
   int arity;
-  bool softmax16;
+  TableForm tables;
+  float factor;      ///< of all gradients
+  float hard_share;  ///< of coefficients that are made without an update
   int chunks;
   std::size_t entries;  ///< of all layers together
   const float* sums;    ///< [chunks, entries]
@@ -134,9 +159,10 @@ struct GateUpdate {
 };
 
 // All of these launch on `stream` and wait for nothing.
-cudaError_t gather_cases(const float* data, std::size_t cases, const float* mask, int features,
-                         const int* picked, std::size_t first, Rows rows, float* x,
-                         cudaStream_t stream);
+/// Rows of the cases picked, moved where `moves` are given; or, where `picked` is null, of those
+/// from `first` on.
+cudaError_t gather_cases(const CaseInputs& from, const int* picked, const PictureMove* moves,
+                         std::size_t first, Rows rows, float* x, cudaStream_t stream);
 cudaError_t layer_forward(const NetworkLayer& layer, const float* coefficients, const float* x,
                           Rows rows, float* y, cudaStream_t stream);
 /// Forward of a layer whose outputs are only summed: `classes` groups of its gates, each in
@@ -171,15 +197,14 @@ cudaError_t harden(const GateUpdate& update, std::uint64_t* tables, cudaStream_t
 cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
                        const std::uint32_t* x, std::size_t words, std::uint32_t* y,
                        cudaStream_t stream);
-cudaError_t mask_bits(const float* mask, int features, std::size_t words, std::uint32_t* x,
-                      cudaStream_t stream);
 
 /// Wrong bits and wrong cases, per word of 32 samples.
 struct WordMistakes {
   std::uint32_t bits, cases;
 };
-cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::uint32_t* bits,
-                      cudaStream_t stream);
+/// Bits of rows that lie `stride` apart, into rows that are `words` long.
+cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
+                      std::uint32_t* bits, std::size_t words, cudaStream_t stream);
 cudaError_t compare_bits(const std::uint32_t* received, const std::uint32_t* wanted, int features,
                          std::size_t samples, WordMistakes* mistakes, cudaStream_t stream);
 /// The class whose outputs are 1 most often, of equal ones the first: `predicted` is [samples].

@@ -8,6 +8,7 @@
 #include "boolgrad/backend/cuda/launch.cuh"
 #include "boolgrad/backend/cuda/network_code.h"
 #include "boolgrad/backend/cuda/update.cuh"
+#include "boolgrad/backend/cuda/walsh.cuh"
 
 namespace boolgrad::cuda {
 namespace {
@@ -36,6 +37,16 @@ __device__ void report_step(const GateUpdate& code) {
 __device__ __forceinline__ void update_one(const UpdateFactors& factors, float gradient, float& p,
                                            float& m, float& v) {
   adamw(factors, p, m, v, clipped(factors, gradient));
+}
+
+/// How hard the tables are that a launch leaves.
+template <Work kWork>
+__device__ __forceinline__ float share_for_coefficients(const GateUpdate& code) {
+  return kWork == Work::coefficients ? code.hard_share : code.state->hard_share;
+}
+
+__device__ __forceinline__ float harder(float soft, float hard, float share) {
+  return soft + (hard - soft) * share;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -88,6 +99,40 @@ __device__ __forceinline__ float4 logit_gradient(const Shares& shares, float4 g,
   return make_float4(p.x * (d.x - dot), p.y * (d.y - dot), p.z * (d.z - dot), p.w * (d.w - dot));
 }
 
+/// The first of the largest of a gate's sixteen logits.
+__device__ __forceinline__ int likeliest_of_quad(float4 z, int part) {
+  const float own[4] = {z.x, z.y, z.z, z.w};
+  float best = own[0];
+  int at = part * 4;
+#pragma unroll
+  for (int i = 1; i < 4; ++i) {
+    if (own[i] > best) {
+      best = own[i];
+      at = part * 4 + i;
+    }
+  }
+#pragma unroll
+  for (int step = 1; step < quad; step *= 2) {
+    const float other = __shfl_xor_sync(0xffffffffU, best, step);
+    const int place = __shfl_xor_sync(0xffffffffU, at, step);
+    if (other > best || (other == best && place < at)) {
+      best = other;
+      at = place;
+    }
+  }
+  return at;
+}
+
+/// By entry, as `Shares::table` has it.
+__device__ __forceinline__ float4 table_of(int gate) {
+  return make_float4((gate >> 3) & 1, (gate >> 1) & 1, (gate >> 2) & 1, gate & 1);
+}
+
+__device__ __forceinline__ float4 harder(float4 soft, float4 hard, float share) {
+  return make_float4(harder(soft.x, hard.x, share), harder(soft.y, hard.y, share),
+                     harder(soft.z, hard.z, share), harder(soft.w, hard.w, share));
+}
+
 template <Work kWork>
 __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code) {
   let_next_begin();
@@ -98,7 +143,7 @@ __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code)
   const int part = threadIdx.x % quad;
   const bool is_there = place / quad < code.gates;
   // Threads of one warp exchange sums, so none may leave.
-  const std::size_t own = is_there ? place : 0;
+  const std::size_t own = code.first_gate * quad + (is_there ? place : part);
   const std::size_t gate = own / quad;
   auto* logits = reinterpret_cast<float4*>(code.logits);
   float4 z = logits[own];
@@ -110,7 +155,8 @@ __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code)
       s = make_float4(s.x + more.x, s.y + more.y, s.z + more.z, s.w + more.w);
     }
     float4 g = table_gradient(s);
-    g = make_float4(g.x * mask, g.y * mask, g.z * mask, g.w * mask);
+    const float factor = mask * code.factor;
+    g = make_float4(g.x * factor, g.y * factor, g.z * factor, g.w * factor);
     g = logit_gradient(Shares(z), g, part);
     if (kWork == Work::gradients) {
       if (is_there) reinterpret_cast<float4*>(code.gradients)[own] = g;
@@ -129,7 +175,9 @@ __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code)
       reinterpret_cast<float4*>(code.second)[own] = v;
     }
   }
-  const float4 t = Shares(z).table(part);
+  float4 t = Shares(z).table(part);
+  const float share = share_for_coefficients<kWork>(code);
+  if (share > 0) t = harder(t, table_of(likeliest_of_quad(z, part)), share);
   if (is_there && part == 0) {
     reinterpret_cast<float4*>(code.coefficients)[gate] =
         polynomial_of(make_float4(t.x * mask, t.y * mask, t.z * mask, t.w * mask));
@@ -137,7 +185,7 @@ __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code)
 }
 
 // ---------------------------------------------------------------------------------------------
-// A logit an entry: a thread a gate.
+// A logit an entry, or a Walsh coefficient: a thread a gate.
 
 __device__ __forceinline__ float logistic(float z) { return 1 / (1 + expf(-z)); }
 
@@ -163,7 +211,7 @@ __device__ __forceinline__ void to_table_gradient(float* s) {
   }
 }
 
-template <int kArity, Work kWork>
+template <int kArity, bool kWalsh, Work kWork>
 __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
   constexpr int entries = 1 << kArity;
   let_next_begin();
@@ -175,9 +223,10 @@ __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
   const float mask = code.masks[code.first_gate + gate];
   const std::size_t first_logit = code.first_logit + gate * entries;
   const std::size_t first_entry = code.first_entry + gate * entries;
-  float t[entries];
+  float z[entries];
 #pragma unroll
-  for (int e = 0; e < entries; ++e) t[e] = logistic(code.logits[first_logit + e]);
+  for (int e = 0; e < entries; ++e) z[e] = code.logits[first_logit + e];
+  if constexpr (kWalsh) walsh_sums(z, entries);
   if constexpr (kWork != Work::coefficients) {
     float g[entries];
 #pragma unroll
@@ -187,27 +236,37 @@ __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
       for (int e = 0; e < entries; ++e) g[e] += code.sums[chunk * code.entries + first_entry + e];
     }
     to_table_gradient<1, entries>(g);
+    const float factor = mask * code.factor;
+#pragma unroll
+    for (int e = 0; e < entries; ++e) {
+      const float t = logistic(z[e]);
+      g[e] = g[e] * factor * (t * (1 - t));
+    }
+    if constexpr (kWalsh) walsh_sums_back(g, entries);
     const UpdateFactors factors = code.state->factors;
 #pragma unroll
     for (int e = 0; e < entries; ++e) {
       const std::size_t at = first_logit + e;
-      const float gradient = g[e] * mask * (t[e] * (1 - t[e]));
       if constexpr (kWork == Work::gradients) {
-        code.gradients[at] = gradient;
+        code.gradients[at] = g[e];
       } else {
-        float z = code.logits[at];
-        update_one(factors, gradient, z, code.first[at], code.second[at]);
-        code.logits[at] = z;
-        t[e] = logistic(z);
+        z[e] = code.logits[at];
+        update_one(factors, g[e], z[e], code.first[at], code.second[at]);
+        code.logits[at] = z[e];
       }
     }
+    if constexpr (kWalsh && kWork == Work::update) walsh_sums(z, entries);
   }
   if constexpr (kWork != Work::gradients) {
+    const float share = share_for_coefficients<kWork>(code);
 #pragma unroll
-    for (int e = 0; e < entries; ++e) t[e] *= mask;
-    to_polynomial<1, entries>(t);
+    for (int e = 0; e < entries; ++e) {
+      const float t = logistic(z[e]);
+      z[e] = (share > 0 ? harder(t, z[e] > 0 ? 1.0F : 0.0F, share) : t) * mask;
+    }
+    to_polynomial<1, entries>(z);
 #pragma unroll
-    for (int e = 0; e < entries; ++e) code.coefficients[first_entry + e] = t[e];
+    for (int e = 0; e < entries; ++e) code.coefficients[first_entry + e] = z[e];
   }
 }
 
@@ -215,21 +274,28 @@ unsigned blocks_for(std::size_t count) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
 
-template <Work kWork>
-cudaError_t pass(const GateUpdate& code, cudaStream_t stream) {
-  if (code.softmax16) {
-    return launch(pass_softmax16<kWork>, blocks_for(code.gates * quad), threads, 0, stream, code);
-  }
+template <bool kWalsh, Work kWork>
+cudaError_t pass_of_entries(const GateUpdate& code, cudaStream_t stream) {
   const auto pass_with = [&](void (*kernel)(GateUpdate)) {
     return launch(kernel, blocks_for(code.gates), threads, 0, stream, code);
   };
   switch (code.arity) {
-    case 1: return pass_with(pass_sigmoid<1, kWork>);
-    case 2: return pass_with(pass_sigmoid<2, kWork>);
-    case 3: return pass_with(pass_sigmoid<3, kWork>);
-    case 4: return pass_with(pass_sigmoid<4, kWork>);
-    case 5: return pass_with(pass_sigmoid<5, kWork>);
-    default: return pass_with(pass_sigmoid<6, kWork>);
+    case 1: return pass_with(pass_sigmoid<1, kWalsh, kWork>);
+    case 2: return pass_with(pass_sigmoid<2, kWalsh, kWork>);
+    case 3: return pass_with(pass_sigmoid<3, kWalsh, kWork>);
+    case 4: return pass_with(pass_sigmoid<4, kWalsh, kWork>);
+    case 5: return pass_with(pass_sigmoid<5, kWalsh, kWork>);
+    default: return pass_with(pass_sigmoid<6, kWalsh, kWork>);
+  }
+}
+
+template <Work kWork>
+cudaError_t pass(const GateUpdate& code, cudaStream_t stream) {
+  switch (code.tables) {
+    case TableForm::softmax16:
+      return launch(pass_softmax16<kWork>, blocks_for(code.gates * quad), threads, 0, stream, code);
+    case TableForm::walsh: return pass_of_entries<true, kWork>(code, stream);
+    default: return pass_of_entries<false, kWork>(code, stream);
   }
 }
 
