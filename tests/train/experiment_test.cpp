@@ -240,6 +240,7 @@ TEST(BuiltInExperiments, AreReadable) {
                              "monk2",
                              "monk3",
                              "mnist",
+                             "mnist-tables",
                              "mnist-48k",
                              "mnist-384k",
                              "fashion-mnist",
