@@ -60,6 +60,7 @@ class Context {
  private:
   void open();
   void make_layouts();
+  void wait_for_fence();
 
   const PhysicalDevice& physical_;
   Functions functions_;

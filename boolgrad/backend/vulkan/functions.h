@@ -17,20 +17,23 @@ namespace boolgrad::vulkan {
           f(GetPhysicalDeviceQueueFamilyProperties) f(EnumerateDeviceExtensionProperties) \
               f(CreateDevice) f(GetDeviceProcAddr) f(CreateDebugUtilsMessengerEXT)        \
                   f(DestroyDebugUtilsMessengerEXT)
-#define BOOLGRAD_VULKAN_DEVICE(f)                                                                  \
-  f(DestroyDevice) f(GetDeviceQueue) f(DeviceWaitIdle) f(QueueSubmit) f(CreateFence)               \
-      f(DestroyFence) f(ResetFences) f(WaitForFences) f(CreateBuffer) f(DestroyBuffer)             \
-          f(GetBufferMemoryRequirements) f(AllocateMemory) f(FreeMemory) f(BindBufferMemory) f(    \
-              MapMemory) f(CreateShaderModule) f(DestroyShaderModule) f(CreateDescriptorSetLayout) \
-              f(DestroyDescriptorSetLayout) f(CreatePipelineLayout) f(DestroyPipelineLayout)       \
-                  f(CreateComputePipelines) f(DestroyPipeline) f(CreatePipelineCache)              \
-                      f(DestroyPipelineCache) f(CreateDescriptorPool) f(DestroyDescriptorPool)     \
-                          f(AllocateDescriptorSets) f(UpdateDescriptorSets) f(CreateCommandPool)   \
-                              f(DestroyCommandPool) f(AllocateCommandBuffers)                      \
-                                  f(FreeCommandBuffers) f(BeginCommandBuffer) f(EndCommandBuffer)  \
-                                      f(CmdBindPipeline) f(CmdBindDescriptorSets)                  \
-                                          f(CmdPushConstants) f(CmdDispatch) f(CmdPipelineBarrier) \
-                                              f(CmdCopyBuffer) f(CmdFillBuffer)
+#define BOOLGRAD_VULKAN_DEVICE(f)                                                                \
+  f(DestroyDevice) f(GetDeviceQueue) f(DeviceWaitIdle) f(QueueSubmit) f(CreateFence)             \
+      f(DestroyFence) f(ResetFences) f(GetFenceStatus) f(WaitForFences) f(CreateBuffer)          \
+          f(DestroyBuffer) f(GetBufferMemoryRequirements) f(AllocateMemory) f(FreeMemory)        \
+              f(BindBufferMemory) f(MapMemory) f(CreateShaderModule) f(DestroyShaderModule)      \
+                  f(CreateDescriptorSetLayout) f(DestroyDescriptorSetLayout)                     \
+                      f(CreatePipelineLayout) f(DestroyPipelineLayout) f(CreateComputePipelines) \
+                          f(DestroyPipeline) f(CreatePipelineCache) f(DestroyPipelineCache)      \
+                              f(CreateDescriptorPool) f(DestroyDescriptorPool)                   \
+                                  f(AllocateDescriptorSets) f(UpdateDescriptorSets)              \
+                                      f(CreateCommandPool) f(DestroyCommandPool)                 \
+                                          f(AllocateCommandBuffers) f(FreeCommandBuffers)        \
+                                              f(BeginCommandBuffer) f(EndCommandBuffer)          \
+                                                  f(CmdBindPipeline) f(CmdBindDescriptorSets)    \
+                                                      f(CmdPushConstants) f(CmdDispatch)         \
+                                                          f(CmdPipelineBarrier) f(CmdCopyBuffer) \
+                                                              f(CmdFillBuffer)
 
 /// A member for each, called as in `vkCreateBuffer` without the `vk`.
 struct Functions {
