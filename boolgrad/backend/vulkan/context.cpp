@@ -12,7 +12,7 @@ namespace boolgrad::vulkan {
 
 Context& Context::get(int number) {
   static std::mutex mutex;
-  static std::map<int, std::unique_ptr<Context>> open;
+  static auto& open = *new std::map<int, std::unique_ptr<Context>>;  // as long as the instance
   const std::string why_not = unavailable(number);
   if (!why_not.empty()) fail("vulkan", "expected a Vulkan device, received none: {}", why_not);
   const std::scoped_lock lock(mutex);
@@ -29,19 +29,6 @@ Context::Context(const PhysicalDevice& physical)
   open();
   make_layouts();
   check_messages();
-}
-
-Context::~Context() {
-  functions_.DeviceWaitIdle(device_);
-  for (const auto& [key, pipeline] : pipelines_) {
-    functions_.DestroyPipeline(device_, pipeline, nullptr);
-  }
-  functions_.DestroyPipelineCache(device_, cache_, nullptr);
-  functions_.DestroyPipelineLayout(device_, pipeline_layout_, nullptr);
-  functions_.DestroyDescriptorSetLayout(device_, set_layout_, nullptr);
-  functions_.DestroyCommandPool(device_, command_pool_, nullptr);
-  functions_.DestroyFence(device_, fence_, nullptr);
-  functions_.DestroyDevice(device_, nullptr);
 }
 
 void Context::open() {
