@@ -4,8 +4,7 @@
 A step is the forward, the backward through time, clipping and AdamW, and a rollout of the hardened rule from the
 same starts. JAX computes it in two ways (bench/jax_automaton.py): as it is usually written, features last and
 sixteen gates a sample, and with the samples last and four coefficients a gate. Both start from the same wires,
-logits and states as boolgrad, whose loss and gradients are compared with JAX's in float64. Where Vulkan shows the GPU
-too, boolgrad takes the same step through Vulkan.
+logits and states as boolgrad, whose loss and gradients are compared with JAX's in float64.
 
 Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/automata_gpu.json.
 """
@@ -29,16 +28,10 @@ def boolgrad(program, *arguments):
     return json.loads(answer.stdout.splitlines()[-1])
 
 
-def ours(program, path, device):
-    return boolgrad(program, "bench", "automata", "--file", path, "--device", device)["benchmarks"][0]
-
-
-def vulkan_gpu(program):
-    """The first device of Vulkan, where that is a GPU."""
-    for device in boolgrad(program, "devices")["devices"]:
-        if device["device"].startswith("vulkan") and device["usable"] and device["kind"] != "CPU":
-            return device["device"]
-    return None
+def ours(program, problem, name, folder):
+    path = pathlib.Path(folder) / f"{name}.safetensors"
+    jax_automaton.write_problem(path, name, problem)
+    return boolgrad(program, "bench", "automata", "--file", path, "--device", "cuda")["benchmarks"][0]
 
 
 def peers(problem, seconds):
@@ -48,23 +41,16 @@ def peers(problem, seconds):
         yield form, jax_automaton.timed(step, start, seconds)
 
 
-def vulkan_cells(row):
-    if not row.get("vulkan"):
-        return " | | "
-    vulkan = row["vulkan"]
-    return f"{vulkan['ms']:.3f} | {vulkan['ms'] / row['ms']:.2f} | {vulkan['error']:.1e}"
-
-
 def table(rows):
     names = list(PEERS.values())
     lines = [f"| | boolgrad, ms | {' | '.join(f'{name}, ms' for name in names)} | published JAX, ms "
-             "| ahead of them | largest error | boolgrad through Vulkan, ms | times CUDA | largest error |",
-             "|---" + "|---:" * (len(names) + 7) + "|"]
+             "| ahead of them | largest error |",
+             "|---" + "|---:" * (len(names) + 4) + "|"]
     for row in rows:
         times = [row["peers"][form] for form in PEERS] + [PUBLISHED[row["name"]]]
         ahead = ", ".join(f"{ms / row['ms']:.0f}×" for ms in times)
         lines.append(f"| {row['name']} | {row['ms']:.3f} | " + " | ".join(f"{ms:.1f}" for ms in times)
-                     + f" | {ahead} | {row['error']:.1e} | {vulkan_cells(row)} |")
+                     + f" | {ahead} | {row['error']:.1e} |")
     return "\n".join(lines)
 
 
@@ -78,19 +64,13 @@ def main():
     parser.add_argument("--save", type=pathlib.Path, help="write the rows here as well")
     options = parser.parse_args()
     rows = []
-    vulkan = vulkan_gpu(options.boolgrad)
     with tempfile.TemporaryDirectory() as folder:
         for name in options.automata:
             problem = jax_automaton.make_problem(
                 jax_automaton.AUTOMATA[name], wires=jax_automaton.paired_wires)
-            path = pathlib.Path(folder) / f"{name}.safetensors"
-            jax_automaton.write_problem(path, name, problem)
-            mine = ours(options.boolgrad, path, "cuda")
+            mine = ours(options.boolgrad, problem, name, folder)
             rows.append({"name": name, "ms": mine["ms"], "error": mine["max_error"],
                          "peers": dict(peers(problem, options.seconds))})
-            if vulkan:
-                there = ours(options.boolgrad, path, vulkan)
-                rows[-1]["vulkan"] = {"ms": there["ms"], "error": there["max_error"]}
             print(rows[-1], flush=True)
             if options.save:
                 options.save.write_text(json.dumps(rows))
