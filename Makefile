@@ -134,7 +134,7 @@ study: build ## Measures gradients near tangencies and renews docs/studies/bound
 
 .PHONY: study-convergence
 study-convergence: build ## Trains automata from many seeds and renews docs/studies/convergence.md: hours on two cores
-	@for part in plateau pieces final; do python3 bench/convergence.py $$part $(ARGS) || exit 1; done
+	@for part in plateau pieces penalty final; do python3 bench/convergence.py $$part $(ARGS) || exit 1; done
 
 build/bench/.ready: bench/requirements.txt
 	@$(call install,$(BENCH_PACKAGES))

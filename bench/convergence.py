@@ -5,9 +5,10 @@
     python3 bench/convergence.py final letter-g --device cuda
     python3 bench/convergence.py pieces                           # one draw, one change at a time, seeds 1 to 10
     python3 bench/convergence.py plateau                          # layer by layer through one run of the whole task
+    python3 bench/convergence.py penalty                          # whether a penalty on gates leaves fewer, seeds 101 to 110
     python3 bench/convergence.py tables                           # writes the tables of what is there
 
-Runs `boolgrad sweep`, judges the trained checkerboards with `boolgrad eval` and counts their operations with
+Runs `boolgrad sweep`, judges the trained checkerboards with `boolgrad eval` and counts operations and gates with
 `boolgrad inspect`. Adds what comes out to bench/results/convergence.json and writes the tables between the markers in
 docs/studies/convergence.md. Sweeps are kept in build/convergence, so that one that was interrupted goes on. Needs no
 packages.
@@ -27,6 +28,9 @@ FOLDER = ROOT / "build/convergence"
 AUTOMATA = ["checkerboard", "life", "checkerboard-async", "letter-g", "lizard"]
 # Updates that the literature trains for; twice as many are allowed here.
 LITERATURE = {"checkerboard": 500, "life": 3000, "checkerboard-async": 800, "lizard": 3500, "letter-g": 3000}
+
+# Penalties that are tried on what.
+PENALTIES = {"life": [0, 0.01, 0.03], "checkerboard": [0, 0.01, 0.03]}
 
 # One draw on the small problem that the checkerboard starts with, judged on the whole one.
 ONE_DRAW = ["search.members=1", "search.restart=none", "training.steps=300"]
@@ -99,13 +103,19 @@ def sweep(options, experiment, folder, seeds, first, changes=()):
     return runs
 
 
+def counted(options, model):
+    """Operations a cell of the words that are stepped, and gates that the passes of an export leave."""
+    inspected = run([options.boolgrad, "inspect", model, "--passes", "--quiet", "--json"])
+    return {"operations": inspected["operations"], "gates": inspected["passes"][-1]["gates"]}
+
+
 def judged(options, entry):
     """What the hardened model does elsewhere, and how many operations a cell it takes."""
     entry = dict(entry)
     model = entry.pop("model")
     if entry["steps_to_converge"] is None:
         return entry
-    entry["operations"] = run([options.boolgrad, "inspect", model, "--quiet", "--json"])["operations"]
+    entry.update(counted(options, model))
     scenarios = run([options.boolgrad, "eval", model, "--quiet", "--json"]).get("scenarios", [])
     entry["scenarios"] = {line["name"]: line["accuracy"] for line in scenarios}
     return entry
@@ -129,6 +139,19 @@ def pieces(options, known):
         known.setdefault("pieces", {})[name] = runs
         save(options, known)
         print(f"{name}: {share_text(converged(runs), len(runs))}", flush=True)
+
+
+def penalty(options, known):
+    for name in options.names or PENALTIES:
+        for strength in PENALTIES[name]:
+            runs = sweep(options, name, FOLDER / f"penalty-{name}-{strength}", options.seeds or 10,
+                         options.first or 101, [f"training.gate_penalty={strength}"])
+            for entry in runs:
+                model = entry.pop("model")
+                if entry["steps_to_converge"] is not None:
+                    entry.update(counted(options, model))
+            known.setdefault("penalty", {}).setdefault(name, {})[str(strength)] = runs
+            save(options, known)
 
 
 def plateau(options, known):
@@ -171,10 +194,11 @@ def scenario_table(runs_of):
             lines.append(f"| {name} | {scenario} | {sum(share == 1 for share in shares)} of {len(shares)} | "
                          f"{100 * statistics.mean(shares):.0f} % |")
     for name in (name for name in AUTOMATA if name in runs_of):
-        counts = [entry["operations"] for entry in runs_of[name] if "operations" in entry]
-        if counts:
-            lines.append(f"\n{name}: {statistics.median(counts):g} operations a cell in the median once simplified, "
-                         f"from {min(counts)} to {max(counts)}.")
+        for key, what in (("operations", "operations a cell"), ("gates", "gates after the passes of an export")):
+            counts = [entry[key] for entry in runs_of[name] if key in entry]
+            if counts:
+                lines.append(f"\n{name}: {statistics.median(counts):g} {what} in the median, "
+                             f"from {min(counts)} to {max(counts)}.")
     return "\n".join(lines)
 
 
@@ -190,6 +214,19 @@ def pieces_table(runs_of):
         wrong = f"{statistics.median(entry['hard_loss'] for entry in others):g}" if others else "–"
         lines.append(f"| {name} | {share_text(len(landed), len(runs))} | "
                      f"{format(statistics.median(landed), 'g') if landed else '–'} | {apart} | {wrong} |")
+    return "\n".join(lines)
+
+
+def penalty_table(runs_of):
+    lines = ["| experiment | penalty | converged | updates, median | gates after the passes, median | least | most |",
+             "|---|--:|---|--:|--:|--:|--:|"]
+    for name, strengths in runs_of.items():
+        for strength, runs in strengths.items():
+            landed = [entry for entry in runs if entry["steps_to_converge"] is not None]
+            gates = [entry["gates"] for entry in landed] or [float("nan")]
+            updates = [entry["steps_to_converge"] for entry in landed] or [float("nan")]
+            lines.append(f"| {name} | {strength} | {share_text(len(landed), len(runs))} | "
+                         f"{statistics.median(updates):g} | {statistics.median(gates):g} | {min(gates)} | {max(gates)} |")
     return "\n".join(lines)
 
 
@@ -212,6 +249,8 @@ def write_tables(known):
         tables["scenarios"] = scenario_table(known["final"])
     if "pieces" in known:
         tables["pieces"] = pieces_table(known["pieces"])
+    if "penalty" in known:
+        tables["penalty"] = penalty_table(known["penalty"])
     if "plateau" in known:
         tables["plateau"] = plateau_table(known["plateau"])
     text = STUDY.read_text()
@@ -228,7 +267,7 @@ def save(options, known):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["final", "pieces", "plateau", "tables"])
+    parser.add_argument("part", choices=["final", "pieces", "plateau", "penalty", "tables"])
     parser.add_argument("names", nargs="*", help="experiments, or pieces; all of them by default")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--first", type=int, help="the first seed")
@@ -238,7 +277,7 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
     options = parser.parse_args()
     known = json.loads(options.results.read_text()) if options.results.exists() else {}
-    {"final": final, "pieces": pieces, "plateau": plateau, "tables": lambda *_: None}[options.part](options, known)
+    {"final": final, "pieces": pieces, "plateau": plateau, "penalty": penalty, "tables": lambda *_: None}[options.part](options, known)
     if options.results == RESULTS and STUDY.exists():
         write_tables(known)
 
