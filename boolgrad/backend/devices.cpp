@@ -23,6 +23,14 @@ std::optional<DeviceName> parse_device(std::string_view name) {
   return DeviceName{"vulkan", number};
 }
 
+DeviceName parse_other_device(const std::string& device) {
+  const std::optional<DeviceName> name = parse_device(device);
+  if (!name || name->backend == "cpu") {
+    fail("device", "expected cuda, vulkan or vulkan:N, received {}", device);
+  }
+  return *name;
+}
+
 std::string why_unavailable(const std::string& device) {
   const std::optional<DeviceName> name = parse_device(device);
   if (!name) fail("device", "expected cpu, cuda, vulkan or vulkan:N, received {}", device);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boolgrad/backend/cuda/machine_rates.h"
-#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/backend/device_network.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/error.h"
@@ -77,15 +77,15 @@ Classifier classifier_in(const std::string& path) {
   return result;
 }
 
-std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
+std::unique_ptr<DeviceNetwork> on_device(const Classifier& of) {
   std::vector<LutWires> wires;
   const auto owned = of.network.wirings();
   for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
-  auto device = std::make_unique<cuda::Network>(
-      wires, cuda::NetworkPlan{.batch = of.batch(),
-                               .tables = table_form(of.network.parametrisation()),
-                               .classes = of.classes,
-                               .temperature = of.temperature});
+  auto device = make_device_network("cuda", wires,
+                                    NetworkPlan{.batch = of.batch(),
+                                                .tables = table_form(of.network.parametrisation()),
+                                                .classes = of.classes,
+                                                .temperature = of.temperature});
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
   for (const LogicLayer& layer : of.network.layers()) {
@@ -98,7 +98,7 @@ std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
 }
 
 // The largest error of the loss and all gradients; 0 where nothing is there to compare with.
-double error_of(const Classifier& of, cuda::Network& device) {
+double error_of(const Classifier& of, DeviceNetwork& device) {
   if (of.gradients.empty()) return 0;
   const double loss = device.gradients({});
   double error = relative_error(Tensor::scalar(loss, DType::float64), of.loss);

@@ -1,5 +1,5 @@
-// Gate networks on a CUDA device against the CPU. Skipped where there is no device.
-#include "boolgrad/backend/cuda/network.h"
+// Gate networks on devices against the CPU. Skipped where there is no device.
+#include "boolgrad/backend/device_network.h"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@
 #include "boolgrad/optim/gradients.h"
 #include "boolgrad/train/picture_moves.h"
 #include "boolgrad/train/training_outputs.h"
-#include "tests/support/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
 namespace {
 
-using CudaNetwork = CudaTest;
+class DeviceNetworkTest : public DeviceTest {};
 
 constexpr double tolerance = 1e-5;
 
@@ -34,7 +34,7 @@ struct Scene {
   std::vector<int> arities = {2, 2};
   std::int64_t samples = 9;
   Parametrisation parametrisation = Parametrisation::softmax16;
-  cuda::LossForm loss = cuda::LossForm::squares;
+  LossForm loss = LossForm::squares;
 };
 
 LogicNetwork network_of(const Scene& scene) {
@@ -61,16 +61,16 @@ Tensor shares(const Shape& shape, std::uint64_t seed) {
   return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
 }
 
-Tensor loss_on_cpu(cuda::LossForm loss, const Tensor& y, const Tensor& target) {
+Tensor loss_on_cpu(LossForm loss, const Tensor& y, const Tensor& target) {
   switch (loss) {
-    case cuda::LossForm::squares: return sum_of_squares(y, target);
-    case cuda::LossForm::l4: return l4(y, target);
-    case cuda::LossForm::bce: return binary_cross_entropy(y, target);
+    case LossForm::squares: return sum_of_squares(y, target);
+    case LossForm::l4: return l4(y, target);
+    case LossForm::bce: return binary_cross_entropy(y, target);
     default: return focal(y, target, {.gamma = 1.5});
   }
 }
 
-void load(cuda::Network& device, const LogicNetwork& network) {
+void load(DeviceNetwork& device, const LogicNetwork& network) {
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
   for (const LogicLayer& layer : network.layers()) {
@@ -80,24 +80,25 @@ void load(cuda::Network& device, const LogicNetwork& network) {
   device.set_parameters(logits, masks, network.input_mask());
 }
 
-std::unique_ptr<cuda::Network> on_device(const LogicNetwork& network,
-                                         const cuda::NetworkPlan& plan) {
+std::unique_ptr<DeviceNetwork> on_device(const std::string& name, const LogicNetwork& network,
+                                         const NetworkPlan& plan) {
   std::vector<LutWires> wires;
   const auto owned = network.wirings();
   for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
-  auto device = std::make_unique<cuda::Network>(wires, plan);
+  auto device = make_device_network(name, wires, plan);
   load(*device, network);
   return device;
 }
 
 /// Outputs of all layers, loss, gradients and the hardened circuit; and the same bits twice.
-void expect_agreement(const LogicNetwork& network, const Scene& scene) {
+void expect_agreement(const std::string& name, const LogicNetwork& network, const Scene& scene) {
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
   const Tensor target = shares({network.outputs(), scene.samples}, 2);
-  const auto device = on_device(network, {.batch = scene.samples,
-                                          .tables = table_form(scene.parametrisation),
-                                          .loss = scene.loss,
-                                          .gamma = 1.5});
+  const auto device = on_device(name, network,
+                                {.batch = scene.samples,
+                                 .tables = table_form(scene.parametrisation),
+                                 .loss = scene.loss,
+                                 .gamma = 1.5});
   device->set_cases(x, target);
   const double loss = device->gradients({});
   const std::vector<Tensor> gradients = device->logit_gradients();
@@ -121,51 +122,53 @@ void expect_agreement(const LogicNetwork& network, const Scene& scene) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(same_bits(gradients[i], again[i]));
 }
 
-void expect_agreement(const Scene& scene) {
+void expect_agreement(const std::string& name, const Scene& scene) {
   SCOPED_TRACE(testing::Message() << scene.samples << " samples, " << scene.widths.size()
                                   << " layers, arity " << scene.arities[0]);
-  expect_agreement(network_of(scene), scene);
+  expect_agreement(name, network_of(scene), scene);
 }
 
-TEST_F(CudaNetwork, AgreesForOneGate) {
-  expect_agreement(Scene{.inputs = 2, .widths = {1}, .arities = {2}, .samples = 1});
-  expect_agreement(Scene{.inputs = 1, .widths = {1, 1}, .samples = 3});
+TEST_P(DeviceNetworkTest, AgreesForOneGate) {
+  expect_agreement(device(), Scene{.inputs = 2, .widths = {1}, .arities = {2}, .samples = 1});
+  expect_agreement(device(), Scene{.inputs = 1, .widths = {1, 1}, .samples = 3});
 }
 
-TEST_F(CudaNetwork, AgreesForAnyNumberOfSamples) {
+TEST_P(DeviceNetworkTest, AgreesForAnyNumberOfSamples) {
   for (const std::int64_t samples : {1, 4, 5, 17, 33, 64, 65, 100, 127, 128, 129, 300, 1024}) {
     expect_agreement(
+        device(),
         Scene{.inputs = 13, .widths = {37, 29, 5}, .arities = {2, 2, 2}, .samples = samples});
   }
 }
 
-TEST_F(CudaNetwork, AgreesForWideLayers) {
+TEST_P(DeviceNetworkTest, AgreesForWideLayers) {
   expect_agreement(
+      device(),
       Scene{.inputs = 300, .widths = {1000, 1000, 400}, .arities = {2, 2, 2}, .samples = 100});
-  expect_agreement(Scene{.inputs = 2000, .widths = {3}, .arities = {2}, .samples = 40});
+  expect_agreement(device(), Scene{.inputs = 2000, .widths = {3}, .arities = {2}, .samples = 40});
 }
 
-TEST_F(CudaNetwork, AgreesForEveryArity) {
+TEST_P(DeviceNetworkTest, AgreesForEveryArity) {
   for (const auto parametrisation : {Parametrisation::sigmoid, Parametrisation::walsh}) {
     for (int arity = 1; arity <= 6; ++arity) {
       for (const std::int64_t samples : {1, 31, 200}) {
-        expect_agreement(Scene{.inputs = 11,
-                               .widths = {23, 19, 7},
-                               .arities = {arity, arity, arity},
-                               .samples = samples,
-                               .parametrisation = parametrisation});
+        expect_agreement(device(), Scene{.inputs = 11,
+                                         .widths = {23, 19, 7},
+                                         .arities = {arity, arity, arity},
+                                         .samples = samples,
+                                         .parametrisation = parametrisation});
       }
     }
-    expect_agreement(Scene{.inputs = 9,
-                           .widths = {12, 10, 8, 6, 5, 4},
-                           .arities = {4, 2, 2, 6, 1, 3},
-                           .samples = 70,
-                           .parametrisation = parametrisation});
+    expect_agreement(device(), Scene{.inputs = 9,
+                                     .widths = {12, 10, 8, 6, 5, 4},
+                                     .arities = {4, 2, 2, 6, 1, 3},
+                                     .samples = 70,
+                                     .parametrisation = parametrisation});
   }
 }
 
 /// Loss and gradients of tables between soft and hard, and of gradients scaled on their way.
-TEST_F(CudaNetwork, AgreesForHarderTablesAndScaledGradients) {
+TEST_P(DeviceNetworkTest, AgreesForHarderTablesAndScaledGradients) {
   for (const auto parametrisation :
        {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const Scene scene{.inputs = 11,
@@ -176,11 +179,11 @@ TEST_F(CudaNetwork, AgreesForHarderTablesAndScaledGradients) {
     const LogicNetwork network = network_of(scene);
     const Tensor x = shares({scene.inputs, scene.samples}, 1);
     const Tensor target = shares({7, scene.samples}, 2);
-    const auto device = on_device(
-        network,
+    const auto there = on_device(
+        device(), network,
         {.batch = scene.samples, .tables = table_form(parametrisation), .gradient_factor = 1.5});
-    device->set_cases(x, target);
-    const double soft_loss = device->evaluate().soft_loss;
+    there->set_cases(x, target);
+    const double soft_loss = there->evaluate().soft_loss;
     for (const double share : {0.0, 0.4, 1.0}) {
       Experiment experiment;
       experiment.network.gradient_factor = 1.5;
@@ -191,26 +194,26 @@ TEST_F(CudaNetwork, AgreesForHarderTablesAndScaledGradients) {
       const Tensor expected_loss =
           sum_of_squares(training_outputs(network, x, hardening, experiment, 0), target);
       const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
-      device->set_hard_share(share);
-      EXPECT_NEAR(device->gradients({}), expected_loss.item(), tolerance * expected_loss.item());
-      const std::vector<Tensor> gradients = device->logit_gradients();
+      there->set_hard_share(share);
+      EXPECT_NEAR(there->gradients({}), expected_loss.item(), tolerance * expected_loss.item());
+      const std::vector<Tensor> gradients = there->logit_gradients();
       for (std::size_t i = 0; i < expected.size(); ++i) {
         EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance)
             << to_string(parametrisation) << ", layer " << i << ", share " << share;
       }
-      EXPECT_EQ(device->evaluate().soft_loss, soft_loss) << "which is that of soft tables";
+      EXPECT_EQ(there->evaluate().soft_loss, soft_loss) << "which is that of soft tables";
     }
   }
 }
 
-TEST_F(CudaNetwork, AgreesForEveryLoss) {
-  for (const auto loss :
-       {cuda::LossForm::squares, cuda::LossForm::l4, cuda::LossForm::bce, cuda::LossForm::focal}) {
-    expect_agreement(Scene{.inputs = 13, .widths = {37, 29}, .samples = 50, .loss = loss});
+TEST_P(DeviceNetworkTest, AgreesForEveryLoss) {
+  for (const auto loss : {LossForm::squares, LossForm::l4, LossForm::bce, LossForm::focal}) {
+    expect_agreement(device(),
+                     Scene{.inputs = 13, .widths = {37, 29}, .samples = 50, .loss = loss});
   }
 }
 
-TEST_F(CudaNetwork, AgreesForSharedInputsAndTheSameWireTwice) {
+TEST_P(DeviceNetworkTest, AgreesForSharedInputsAndTheSameWireTwice) {
   const Scene scene{.inputs = 3, .widths = {6, 4}, .samples = 33};
   LogicNetwork network(scene.inputs, scene.parametrisation, DType::float32);
   const auto logits = [&](std::int64_t gates, std::uint32_t layer) {
@@ -221,10 +224,10 @@ TEST_F(CudaNetwork, AgreesForSharedInputsAndTheSameWireTwice) {
   const std::vector<std::int32_t> second{5, 5, 5, 5, 5, 0, 5, 0};
   network.add_layer(std::make_shared<const Wiring>(3, Tensor::of(first, {2, 6})), logits(6, 0));
   network.add_layer(std::make_shared<const Wiring>(6, Tensor::of(second, {2, 4})), logits(4, 1));
-  expect_agreement(network, scene);
+  expect_agreement(device(), network, scene);
 }
 
-TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
+TEST_P(DeviceNetworkTest, MaskedGatesHaveGradientsOfZero) {
   for (const auto parametrisation :
        {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const Scene scene{
@@ -236,13 +239,13 @@ TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
     Tensor input_mask = Tensor::ones({6}, DType::float32);
     input_mask.mutable_values<float>()[2] = 0;
     network.set_input_mask(input_mask);
-    expect_agreement(network, scene);
+    expect_agreement(device(), network, scene);
 
-    const auto device =
-        on_device(network, {.batch = scene.samples, .tables = table_form(parametrisation)});
-    device->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
-    device->gradients({});
-    const Tensor gradient = device->logit_gradients()[0];
+    const auto there = on_device(device(), network,
+                                 {.batch = scene.samples, .tables = table_form(parametrisation)});
+    there->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
+    there->gradients({});
+    const Tensor gradient = there->logit_gradients()[0];
     const std::int64_t per_gate = gradient.shape()[1];
     for (const std::int64_t gate : {0, 7, 19}) {
       for (std::int64_t k = 0; k < per_gate; ++k) EXPECT_EQ(gradient.at(gate * per_gate + k), 0);
@@ -250,7 +253,7 @@ TEST_F(CudaNetwork, MaskedGatesHaveGradientsOfZero) {
   }
 }
 
-TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
+TEST_P(DeviceNetworkTest, ClassScoresGiveTheCrossEntropy) {
   for (const std::int64_t samples : {1, 10, 100, 300}) {
     const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = samples};
     const LogicNetwork network = network_of(scene);
@@ -258,10 +261,11 @@ TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
     Tensor labels({samples}, DType::int32);
     const auto label = labels.mutable_values<std::int32_t>();
     for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
-    const auto device = on_device(network, {.batch = samples, .classes = 5, .temperature = 3});
-    device->set_cases(x, labels);
-    const double loss = device->gradients({});
-    const std::vector<Tensor> gradients = device->logit_gradients();
+    const auto there =
+        on_device(device(), network, {.batch = samples, .classes = 5, .temperature = 3});
+    there->set_cases(x, labels);
+    const double loss = there->gradients({});
+    const std::vector<Tensor> gradients = there->logit_gradients();
 
     const Tensor groups = reshape(network.soft(x), {5, 20, samples});
     const Tensor scores = divide(sum(groups, {.axes = Axes{1}}), Tensor::scalar(3, DType::float32));
@@ -271,7 +275,7 @@ TEST_F(CudaNetwork, ClassScoresGiveTheCrossEntropy) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;
     }
-    EXPECT_NEAR(device->evaluate().soft_loss, expected_loss.item(),
+    EXPECT_NEAR(there->evaluate().soft_loss, expected_loss.item(),
                 tolerance * expected_loss.item());
   }
 }
@@ -305,7 +309,7 @@ struct Pictures {
     for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
   }
 
-  void load(cuda::Network& device) const {
+  void load(DeviceNetwork& device) const {
     device.set_samples({.features = features,
                         .sources = sources,
                         .levels = levels,
@@ -323,13 +327,13 @@ struct Pictures {
   }
 };
 
-TEST_F(CudaNetwork, MakesBitsOfMovedPictures) {
+TEST_P(DeviceNetworkTest, MakesBitsOfMovedPictures) {
   for (const DType dtype : {DType::uint8, DType::float32}) {
     const Pictures pictures(dtype);
     const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = 33};
     const LogicNetwork network = network_of(scene);
-    const auto device = on_device(network, {.batch = scene.samples, .classes = 5});
-    pictures.load(*device);
+    const auto there = on_device(device(), network, {.batch = scene.samples, .classes = 5});
+    pictures.load(*there);
     std::vector<std::int64_t> picked;
     std::vector<std::int64_t> all;
     for (std::int64_t i = 0; i < scene.samples; ++i) picked.push_back(i * 11 % Pictures::count);
@@ -341,7 +345,7 @@ TEST_F(CudaNetwork, MakesBitsOfMovedPictures) {
     const std::vector<PictureMove> none(picked.size());
     const std::vector<PictureMove> moves = drawn_moves(scene.samples, 2, 1, 0);
     for (const auto& now : {none, moves}) {
-      const double loss = device->gradients(picked, now);
+      const double loss = there->gradients(picked, now);
       const Tensor x = pictures.bits(picked, now);
       const Tensor scores =
           sum(reshape(network.soft(x), {5, 20, scene.samples}), {.axes = Axes{1}});
@@ -349,26 +353,28 @@ TEST_F(CudaNetwork, MakesBitsOfMovedPictures) {
       EXPECT_NEAR(loss, expected.item(), tolerance * expected.item());
     }
     const Tensor in_order = pictures.bits(all, std::vector<PictureMove>(all.size()));
-    EXPECT_TRUE(same_bits(device->hard_outputs(),
+    EXPECT_TRUE(same_bits(there->hard_outputs(),
                           unpack_bits(network.hard(pack_bits(in_order)), DType::uint8)));
     expect_error(
         [&] {
-          device->gradients(picked, {moves.data(), 3});
+          there->gradients(picked, {moves.data(), 3});
         },
-        "[cuda] expected a move for each of 33 pictures picked, received 3 of pictures");
-    device->set_cases(in_order, pictures.labels);
-    expect_error([&] { device->gradients(picked, moves); },
-                 "[cuda] expected a move for each of 33 pictures picked, received 33 of samples "
-                 "that are none");
+        "[" + device() +
+            "] expected a move for each of 33 pictures picked, received 3 of pictures");
+    there->set_cases(in_order, pictures.labels);
+    expect_error([&] { there->gradients(picked, moves); },
+                 "[" + device() +
+                     "] expected a move for each of 33 pictures picked, received 33 of samples "
+                     "that are none");
   }
 }
 
 /// Steps of AdamW on the CPU and on the device, from the same start and on the same cases.
-void expect_same_training(const cuda::OptimiserOptions& options, bool in_order) {
+void expect_same_training(const std::string& name, const OptimiserOptions& options, bool in_order) {
   const Scene scene{.inputs = 10, .widths = {60, 40, 6}, .arities = {2, 2, 2}, .samples = 48};
   const LogicNetwork network = network_of(scene);
   const std::int64_t batch = in_order ? scene.samples : 20;
-  const auto device = on_device(network, {.batch = batch, .optimiser = options});
+  const auto device = on_device(name, network, {.batch = batch, .optimiser = options});
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
   const Tensor target = shares({6, scene.samples}, 2);
   device->set_cases(x, target);
@@ -394,7 +400,7 @@ void expect_same_training(const cuda::OptimiserOptions& options, bool in_order) 
     gradients =
         with_noise(gradients, options.noise, options.seed, static_cast<std::uint32_t>(step));
     adamw.step(gradients, 0.02);
-    const cuda::NetworkStep taken =
+    const NetworkStep taken =
         device->step(in_order ? std::vector<std::int64_t>{} : picked, step, 0.02);
     EXPECT_TRUE(taken.finite);
     EXPECT_NEAR(taken.loss, loss.item(), 1e-4 * loss.item()) << "step " << step;
@@ -405,40 +411,41 @@ void expect_same_training(const cuda::OptimiserOptions& options, bool in_order) 
   }
 }
 
-TEST_F(CudaNetwork, TrainsAsTheCpuDoes) {
-  expect_same_training({.weight_decay = 0.01}, true);
-  expect_same_training({.clip_value = 0.05}, false);
-  expect_same_training({.clip_norm = 0.5}, true);
-  expect_same_training({.noise = 0.01, .seed = 4}, false);
+TEST_P(DeviceNetworkTest, TrainsAsTheCpuDoes) {
+  expect_same_training(device(), {.weight_decay = 0.01}, true);
+  expect_same_training(device(), {.clip_value = 0.05}, false);
+  expect_same_training(device(), {.clip_norm = 0.5}, true);
+  expect_same_training(device(), {.noise = 0.01, .seed = 4}, false);
 }
 
-TEST_F(CudaNetwork, UpdatesNothingWhereSomethingIsNotFinite) {
+TEST_P(DeviceNetworkTest, UpdatesNothingWhereSomethingIsNotFinite) {
   const Scene scene{.inputs = 10, .widths = {60, 6}, .samples = 20};
   const LogicNetwork network = network_of(scene);
   for (const double clip_norm : {0.0, 1.0}) {
-    const auto device = on_device(network, {.batch = 20, .optimiser = {.clip_norm = clip_norm}});
+    const auto there =
+        on_device(device(), network, {.batch = 20, .optimiser = {.clip_norm = clip_norm}});
     Tensor x = shares({10, 20}, 1);
     x.mutable_values<float>()[3] = std::numeric_limits<float>::quiet_NaN();
-    device->set_cases(x, shares({6, 20}, 2));
-    EXPECT_FALSE(device->step({}, 0, 0.1).finite);
-    const std::vector<Tensor> after = device->logits();
+    there->set_cases(x, shares({6, 20}, 2));
+    EXPECT_FALSE(there->step({}, 0, 0.1).finite);
+    const std::vector<Tensor> after = there->logits();
     for (std::size_t i = 0; i < after.size(); ++i) {
       EXPECT_TRUE(same_bits(after[i], network.parameters()[i].detach()));
     }
-    device->set_cases(shares({10, 20}, 1), shares({6, 20}, 2));
-    EXPECT_TRUE(device->step({}, 0, 0.1).finite);
+    there->set_cases(shares({10, 20}, 1), shares({6, 20}, 2));
+    EXPECT_TRUE(there->step({}, 0, 0.1).finite);
   }
 }
 
-TEST_F(CudaNetwork, EvaluatesAsTheCpuDoes) {
+TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
   const Scene scene{.inputs = 9, .widths = {50, 4}, .samples = 500};
   const LogicNetwork network = network_of(scene);
-  const auto device = on_device(network, {.batch = 16});
+  const auto there = on_device(device(), network, {.batch = 16});
   const Tensor x = random_tensor({9, 500}, DType::float32, 1, {.low = 0, .high = 1, .kinks = {}});
   const Tensor target =
       random_tensor({4, 500}, DType::float32, 2, {.low = 0, .high = 1, .kinks = {}});
-  device->set_cases(x, target);
-  const cuda::NetworkScore score = device->evaluate();
+  there->set_cases(x, target);
+  const NetworkScore score = there->evaluate();
   const Tensor y = network.soft(x).detach();
   EXPECT_NEAR(score.soft_loss, sum_of_squares(y, target).item(), 1e-4 * score.soft_loss);
   const BitMatrix hard = network.hard(pack_bits(x));
@@ -462,6 +469,8 @@ TEST_F(CudaNetwork, EvaluatesAsTheCpuDoes) {
   EXPECT_EQ(score.hard_wrong_bits, hard_bits);
   EXPECT_EQ(score.hard_wrong_cases, hard_cases);
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkTest, testing::Values("cuda"), name_of_device);
 
 }  // namespace
 }  // namespace boolgrad
