@@ -2,7 +2,7 @@
 
 #include "boolgrad/backend/cuda/network.h"
 #include "boolgrad/backend/devices.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/vulkan/network.h"
 
 namespace boolgrad {
 
@@ -11,7 +11,7 @@ std::unique_ptr<DeviceNetwork> make_device_network(const std::string& device,
                                                    const NetworkPlan& plan) {
   const DeviceName name = parse_other_device(device);
   if (name.backend == "cuda") return std::make_unique<cuda::Network>(layers, plan);
-  fail("device", "expected cpu or cuda for networks of gates, received {}", device);
+  return std::make_unique<vulkan::Network>(name.number, layers, plan);
 }
 
 }  // namespace boolgrad

@@ -41,6 +41,9 @@ std::string why_unavailable(const std::string& device) {
 
 namespace {
 
+constexpr const char* trained_on_gpus =
+    "training and evaluation of circuits, classifiers and automata";
+
 DeviceDescription cpu_description() {
   DeviceDescription cpu;
   cpu.device = "cpu";
@@ -58,7 +61,7 @@ DeviceDescription cuda_description() {
   if (!found.why_not.empty()) return found;
   found.name = cuda::device_description();
   found.driver = "CUDA";
-  found.runs = "training and evaluation of circuits, classifiers and automata";
+  found.runs = trained_on_gpus;
   return found;
 }
 
@@ -75,7 +78,7 @@ std::vector<DeviceDescription> all_devices() {
     found.memory = info.memory;
     found.driver = info.driver;
     found.why_not = info.why_not;
-    if (found.why_not.empty()) found.runs = "training and evaluation of automata";
+    if (found.why_not.empty()) found.runs = trained_on_gpus;
     all.push_back(found);
   }
   if (number > 0) return all;

@@ -34,7 +34,7 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   check_fits(model.network(), task, arguments.model);
   const Cases cases(task, model.network().dtype());
   const TrainingOptions& training = model.experiment->training;
-  check_device(arguments.device, on_cuda);
+  check_device(arguments.device, on_gpus);
   const Evaluation evaluation =
       arguments.device == "cpu"
           ? evaluate(model.network(), cases, training)

@@ -470,7 +470,7 @@ TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
   EXPECT_EQ(score.hard_wrong_cases, hard_cases);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkTest, testing::Values("cuda"), name_of_device);
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkTest, all_other_devices, name_of_device);
 
 }  // namespace
 }  // namespace boolgrad

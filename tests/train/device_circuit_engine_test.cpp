@@ -107,7 +107,7 @@ TEST_P(DeviceCircuitEngineTest, RefusesAnotherPrecision) {
                "[device] expected a network of float32 for " + device() + ", received float64");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DeviceCircuitEngineTest, testing::Values("cuda"), name_of_device);
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceCircuitEngineTest, all_other_devices, name_of_device);
 
 TEST(DeviceCircuitEngineOffer, RefusesOtherWaysToHarden) {
   for (const std::string device : {"cuda", "vulkan"}) {

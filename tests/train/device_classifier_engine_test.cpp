@@ -63,7 +63,7 @@ TEST_P(DeviceClassifierEngineTest, MovesPicturesAsTheCpuDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DeviceClassifierEngineTest, testing::Values("cuda"), name_of_device);
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceClassifierEngineTest, all_other_devices, name_of_device);
 
 TEST(DeviceClassifierEngineOffer, SaysWhatItIsNot) {
   const auto refuses = [](const std::string& key, const std::string& expected,
