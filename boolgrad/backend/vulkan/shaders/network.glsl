@@ -16,21 +16,18 @@ const int THREADS = int(gl_WorkGroupSize.x);
 const int SOFTMAX = TABLES == 0 ? 1 : 0;
 const int WALSH = TABLES == 2 ? 1 : 0;
 const int ENTRIES = 1 << ARITY;
-const int SLOTS = ARITY < 2 ? 2 : ARITY;
 // Polynomials lie in vectors of four coefficients, 1, a, b and ab of the first two inputs.
-const int QUADS = 1 << (SLOTS - 2);
-// Arrays are as long as the gates of most inputs need them.
-const int MOST_SLOTS = 6, MOST_QUADS = 16;
+const int QUADS = ARITY > 2 ? 1 << (ARITY - 2) : 1;
 
 // Where data come from: rows of cases, or bits of features that are bytes or numbers.
 const int ROWS = 0, BYTES = 1, NUMBERS = 2;
 
 // What a dispatch is for.
 layout(push_constant) uniform Push {
-  int first;             // of its groups
-  int samples, vectors;  // of a row
-  int inputs, gates;     // of the layer
-  int in_row, out_row;   // the first rows of its inputs and of its outputs
+  int first;                                // of its groups
+  int samples, vectors;                     // of a row
+  int inputs, gates;                        // of the layer
+  int in_row, out_row;                      // the first rows of its inputs and of its outputs
   int sources, first_reader, readers;       // places of its wires
   int first_gate, first_quad, first_logit;  // of all layers'
   int gates_a_row;                          // that share a row of gradients

@@ -4,24 +4,14 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "network.glsl"
-#include "polynomial.glsl"
 
 layout(std430, binding = 3) readonly buffer Activations { vec4 activations[]; };
 layout(std430, binding = 4) readonly buffer OutputGradients { vec4 output_gradients[]; };
 layout(std430, binding = 12) writeonly buffer InputGradients { vec4 input_gradients[]; };
 
-const int SLOT_BITS = 3;
+#include "polynomial.glsl"
 
-/// What a gate passes back to its input `slot`.
-vec4 passed_back(int gate, int slot, int vector) {
-  vec4 x[MOST_SLOTS];
-  x[1] = vec4(0);
-  for (int s = 0; s < ARITY; ++s) {
-    x[s] = activations[source_row(gate, s) * push.vectors + vector];
-  }
-  const int row = gate / push.gates_a_row;
-  return output_gradients[row * push.vectors + vector] * polynomial(gate, x, slot);
-}
+const int SLOT_BITS = 3;
 
 void main() {
   const int i = item();
@@ -32,7 +22,10 @@ void main() {
   precise vec4 sum = vec4(0);
   for (int k = wires[push.first_reader + own]; k < end; ++k) {
     const int reader = wires[push.readers + k];
-    sum += passed_back(reader >> SLOT_BITS, reader & ((1 << SLOT_BITS) - 1), vector);
+    const int gate = reader >> SLOT_BITS;
+    const int slot = reader & ((1 << SLOT_BITS) - 1);
+    const vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
+    sum += g * polynomial(gate, inputs_of(gate, vector), slot);
   }
   input_gradients[i] = sum;
 }

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "network.glsl"
+
 #include "functions.glsl"
 
 layout(std430, binding = 5) readonly buffer Sums { float sums[]; };
@@ -40,8 +41,8 @@ float finish_sixteen(int gate) {
   if (gate >= push.gates) return 0.0;
   const int own = push.first_gate + gate;
   const vec4 g = vec4(sum_of(gate, 0), sum_of(gate, 1), sum_of(gate, 2), sum_of(gate, 3));
-  const vec4 slopes = masks[own] * push.factor *
-                      vec4((g.x - g.y) - (g.z - g.w), g.y - g.w, g.z - g.w, g.w);
+  const vec4 slopes =
+      masks[own] * push.factor * vec4((g.x - g.y) - (g.z - g.w), g.y - g.w, g.z - g.w, g.w);
   const Table table = softmax_table(own * 16);
   precise float square = 0.0;
   for (int i = 0; i < 16; ++i) {
@@ -67,8 +68,8 @@ float finish_entry(int gate, int entry) {
 void main() {
   if (thread() == 0) is_broken = 0;
   barrier();
-  squares[thread()] = SOFTMAX != 0 ? finish_sixteen(item())
-                                   : finish_entry(item() / ENTRIES, item() % ENTRIES);
+  squares[thread()] =
+      SOFTMAX != 0 ? finish_sixteen(item()) : finish_entry(item() / ENTRIES, item() % ENTRIES);
   barrier();
   for (int half_way = THREADS / 2; half_way > 0; half_way /= 2) {
     if (thread() < half_way) squares[thread()] += squares[thread() + half_way];

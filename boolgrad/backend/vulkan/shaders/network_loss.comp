@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "network.glsl"
+
 #include "functions.glsl"
 #include "loss.glsl"
 

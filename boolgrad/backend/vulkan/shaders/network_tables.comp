@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "network.glsl"
+
 #include "functions.glsl"
 
 layout(std430, binding = 2) writeonly buffer Coefficients { float coefficients[]; };

@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include "network.glsl"
+
 #include "functions.glsl"
 #include "random.glsl"
 
