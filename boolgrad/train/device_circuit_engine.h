@@ -8,7 +8,8 @@ namespace boolgrad {
 
 class DeviceCircuitEngine : public DeviceNetworkEngine {
  public:
-  DeviceCircuitEngine(const std::string& device, const Experiment& experiment,
+  /// On the device of that name. Refuses a network that is not in float32.
+  DeviceCircuitEngine(const std::string& name, const Experiment& experiment,
                       CircuitLearner& learner);
 
   Evaluation evaluate() const override;
@@ -21,8 +22,8 @@ class DeviceCircuitEngine : public DeviceNetworkEngine {
   CircuitLearner& learner_;
 };
 
-/// How good `network` is at all `cases` of an experiment, computed on `device`.
-Evaluation evaluate_on_device(const std::string& device, const LogicNetwork& network,
+/// How good `network` is at all `cases` of an experiment, computed on the device of that name.
+Evaluation evaluate_on_device(const std::string& name, const LogicNetwork& network,
                               const Cases& cases, const Experiment& experiment);
 
 }  // namespace boolgrad

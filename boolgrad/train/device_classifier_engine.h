@@ -10,7 +10,8 @@ namespace boolgrad {
 /// Offers heads of classes with fixed levels; refuses the rest.
 class DeviceClassifierEngine : public DeviceNetworkEngine {
  public:
-  DeviceClassifierEngine(const std::string& device, const Experiment& experiment,
+  /// On the device of that name.
+  DeviceClassifierEngine(const std::string& name, const Experiment& experiment,
                          ClassifierLearner& learner);
 
   Evaluation evaluate() const override;

@@ -1,6 +1,7 @@
 // Classifiers on devices against the CPU.
 #include "boolgrad/train/device_classifier_engine.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -69,8 +70,9 @@ TEST(DeviceClassifierEngineOffer, SaysWhatItIsNot) {
   const auto refuses = [](const std::string& key, const std::string& expected,
                           const std::string& received) {
     for (const std::string device : {"cuda", "vulkan"}) {
-      expect_error([&] { Trainer(monk({key}), device); },
-                   "[device] expected " + expected + " for " + device + ", received " + received);
+      expect_error(
+          [&] { Trainer(monk({key}), device); },
+          fmt::format("[device] expected {} for {}, received {}", expected, device, received));
     }
   };
   refuses("head.kind=binary", "head.kind classes", "binary");
