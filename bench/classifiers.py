@@ -3,7 +3,9 @@
 one core; beside them, where --peers is given, a multilayer perceptron (PyTorch) and gradient-boosted trees
 (scikit-learn) on the same pictures.
 
-A model that has been trained in build/classifiers is used again; --fresh trains anew. Writes the table between the
+A model that has been trained in build/classifiers is used again; --fresh trains anew. With --verilog the hardened
+models are also exported, compiled and simulated (Icarus Verilog, 1,000 samples of the test), and one that does not predict
+what the network does is an error. Writes the table between the
 markers in docs/classifiers.md and adds the run to bench/results/classifiers.json.
 """
 import argparse
@@ -28,20 +30,22 @@ def answer(*words):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def result_of(name, experiment, options, fresh):
+def result_of(name, experiment, words, options):
     """Trains where there is no model yet, and judges it."""
     out = FOLDER / name
     model = out / "model.safetensors"
-    if fresh or not model.exists():
-        answer("train", experiment, "--out", str(out), *options)
+    if options.fresh or not model.exists():
+        answer("train", experiment, "--out", str(out), *words)
     # Tables of six inputs would be split into gates of two, which takes minutes.
-    judged = answer("eval", str(model), *(["--no-simplify"] if "network.arity=6" in options else []))
+    how = ["--no-simplify"] if experiment == "mnist-tables" else []
+    how += ["--compiled", "--simulated"] if options.verilog else []
+    judged = answer("eval", str(model), *how)
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     return judged | {"seconds": lines[-1]["seconds"]}
 
 
-def monk_row(number, fresh):
-    runs = [result_of(f"monk{number}-{seed}", f"monk{number}", ["--seed", str(seed)], fresh)
+def monk_row(number, options):
+    runs = [result_of(f"monk{number}-{seed}", f"monk{number}", ["--seed", str(seed)], options)
             for seed in range(1, MONK_SEEDS + 1)]
     middle = statistics.median_low([run["hard_accuracy"] for run in runs])
     row = next(run for run in runs if run["hard_accuracy"] == middle)
@@ -51,21 +55,20 @@ def monk_row(number, fresh):
 def sizes(options):
     """What is trained: the name of the row, the run's folder, the experiment and what is changed in it."""
     rows = []
+    device = ["--device", options.device] if options.device != "cpu" else []
+    on_gpu = ", on a GPU" if device else ""
     if options.mnist:
         data = ["--data", options.mnist]
-        tables = ["--set", "network.hidden=[]", "--set", "network.arity=6", "--set", "head.outputs=8000",
-                  "--set", "head.temperature=10", "--set", "training.shift=1", "--epochs", "10"]
         rows += [("MNIST, 8,000 gates", "mnist", "mnist", data),
-                 ("MNIST, 8,000 tables of six inputs", "mnist-tables", "mnist", data + tables),
-                 ("MNIST, 48,000 gates", "mnist-48k", "mnist-48k", data)]
+                 ("MNIST, 8,000 tables of six inputs", "mnist-tables", "mnist-tables", data),
+                 (f"MNIST, 48,000 gates{on_gpu}", "mnist-48k", "mnist-48k", data + device)]
         if options.large:
-            rows.append(("MNIST, 384,000 gates, on a GPU", "mnist-384k", "mnist-384k", data + ["--device", "cuda"]))
+            rows.append((f"MNIST, 384,000 gates{on_gpu}", "mnist-384k", "mnist-384k", data + device))
     if not options.no_fashion:
-        wide = ["--set", "network.hidden=[8000, 8000, 8000, 8000, 8000]", "--set", "head.outputs=8000",
-                "--set", "head.temperature=10", "--epochs", "25"]
         rows.append(("Fashion-MNIST, 8,000 gates", "fashion-mnist", "fashion-mnist", []))
         if options.large:
-            rows.append(("Fashion-MNIST, 48,000 gates", "fashion-mnist-48k", "fashion-mnist", wide))
+            rows += [(f"Fashion-MNIST, 48,000 gates{on_gpu}", "fashion-mnist-48k", "fashion-mnist-48k", device),
+                     (f"Fashion-MNIST, 384,000 gates{on_gpu}", "fashion-mnist-384k", "fashion-mnist-384k", device)]
     return rows
 
 
@@ -149,16 +152,21 @@ def line(row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mnist", metavar="DIR", help="the folder of MNIST's four files; without it, no MNIST")
-    parser.add_argument("--large", action="store_true", help="also what takes a GPU or an hour")
+    parser.add_argument("--large", action="store_true", help="also what takes a GPU, or hours")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"],
+                        help="where classifiers of 48,000 gates and more are trained")
+    parser.add_argument("--verilog", action="store_true", help="also compile the exported C and simulate the Verilog")
+    parser.add_argument("--no-monks", action="store_true", help="no MONK's problems")
+    parser.add_argument("--print", action="store_true", help="print the table and write nothing")
     parser.add_argument("--no-fashion", action="store_true", help="no Fashion-MNIST")
     parser.add_argument("--peers", action="store_true", help="also PyTorch and scikit-learn, on Fashion-MNIST")
     parser.add_argument("--fresh", action="store_true", help="train anew")
     options = parser.parse_args()
-    rows = [monk_row(number, options.fresh) for number in (1, 2, 3)]
+    rows = [] if options.no_monks else [monk_row(number, options) for number in (1, 2, 3)]
     for name, folder, experiment, words in sizes(options):
         shown = shlex.join(w.replace(options.mnist or "DIR", "DIR") for w in words)
         rows.append({"name": name, "command": f"`boolgrad train {experiment} {shown}`".replace(" `", "`"),
-                     **result_of(folder, experiment, words, options.fresh)})
+                     **result_of(folder, experiment, words, options)})
     if options.peers:
         rows.append({"name": "Fashion-MNIST, a multilayer perceptron", "command": "PyTorch",
                      **perceptron(FASHION, 16, 5)})
@@ -166,10 +174,16 @@ def main():
     table = ["| task | size | trained in | soft | hard | samples a second | command |", "|---|---|---|---|---|---|---|"]
     table += [line(row) for row in rows]
     facts = common.machine(PROGRAM, 2)
-    table += ["", "Trained by two threads, run by one. " + common.describe(facts)]
+    table += ["", "Trained by two threads, or on the GPU where a row says so; run by one thread. " +
+              common.describe(facts)]
+    if options.verilog:
+        table += ["", "The exported C and, on the first 1,000 samples of each test, the simulated Verilog predict what the "
+                  "network does, for every model of this table."]
+    print("\n".join(table))
+    if options.print:
+        return
     common.write_documentation("bench/classifiers.py", "\n".join(table), "docs/classifiers.md")
     common.write_results("classifiers", facts, rows)
-    print("\n".join(table))
 
 
 if __name__ == "__main__":

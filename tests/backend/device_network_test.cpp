@@ -183,6 +183,7 @@ TEST_P(DeviceNetworkTest, AgreesForHarderTablesAndScaledGradients) {
         device(), network,
         {.batch = scene.samples, .tables = table_form(parametrisation), .gradient_factor = 1.5});
     there->set_cases(x, target);
+    const LogicNetwork exact = in_float64(network);
     const double soft_loss = there->evaluate().soft_loss;
     for (const double share : {0.0, 0.4, 1.0}) {
       Experiment experiment;
@@ -192,8 +193,9 @@ TEST_P(DeviceNetworkTest, AgreesForHarderTablesAndScaledGradients) {
       progress.metadata["hardening.progress"] = std::to_string(share);
       hardening.load(progress);
       const Tensor expected_loss =
-          sum_of_squares(training_outputs(network, x, hardening, experiment, 0), target);
-      const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+          sum_of_squares(training_outputs(exact, cast(x, DType::float64), hardening, experiment, 0),
+                         cast(target, DType::float64));
+      const std::vector<Tensor> expected = grad(expected_loss, exact.parameters());
       there->set_hard_share(share);
       EXPECT_NEAR(there->gradients({}), expected_loss.item(), tolerance * expected_loss.item());
       const std::vector<Tensor> gradients = there->logit_gradients();

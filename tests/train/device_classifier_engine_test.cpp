@@ -25,14 +25,15 @@ Experiment monk(const std::vector<std::string>& overrides = {}) {
 
 class DeviceClassifierEngineTest : public DeviceTest {};
 
-void expect_same_training(const std::string& name, const Experiment& experiment) {
+void expect_same_training(const std::string& name, const Experiment& experiment,
+                          double tolerance = 1e-3) {
   Trainer host(experiment);
   Trainer device(experiment, name);
   for (int i = 0; i < 60; ++i) {
     const StepResult wanted = host.step();
     const StepResult received = device.step();
     ASSERT_TRUE(received.finite);
-    ASSERT_NEAR(received.loss, wanted.loss, 1e-3) << "step " << i;
+    ASSERT_NEAR(received.loss, wanted.loss, tolerance) << "step " << i;
     if (i % 20 != 0) continue;
     const Evaluation by_host = device.learner().evaluate();
     const Evaluation by_device = device.evaluate();
@@ -48,8 +49,10 @@ TEST_P(DeviceClassifierEngineTest, TrainsAndJudgesAsTheCpuDoes) {
 }
 
 TEST_P(DeviceClassifierEngineTest, HardensAsTheCpuDoes) {
+  // An entry that is nearly undecided may harden otherwise.
   expect_same_training(
-      device(), monk({"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=40"}));
+      device(), monk({"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=300"}),
+      1e-2);
   expect_same_training(device(),
                        monk({"network.parametrisation=walsh", "network.gradient_factor=1.5"}));
 }

@@ -222,11 +222,31 @@ TEST(BuiltInExperiments, AreReadable) {
     EXPECT_EQ(read_experiment(entry.path()).name, entry.path().stem().string());
     names.push_back(entry.path().stem().string());
   }
-  for (const char* wanted :
-       {"multiply",      "add",      "and",      "xor",   "parity",       "reverse",
-        "copy",          "gray",     "popcount", "life",  "checkerboard", "checkerboard-async",
-        "lizard",        "letter-g", "monk1",    "monk2", "monk3",        "mnist",
-        "fashion-mnist", "table"}) {
+  for (const char* wanted : {"multiply",
+                             "add",
+                             "and",
+                             "xor",
+                             "parity",
+                             "reverse",
+                             "copy",
+                             "gray",
+                             "popcount",
+                             "life",
+                             "checkerboard",
+                             "checkerboard-async",
+                             "lizard",
+                             "letter-g",
+                             "monk1",
+                             "monk2",
+                             "monk3",
+                             "mnist",
+                             "mnist-tables",
+                             "mnist-48k",
+                             "mnist-384k",
+                             "fashion-mnist",
+                             "fashion-mnist-48k",
+                             "fashion-mnist-384k",
+                             "table"}) {
     EXPECT_NE(std::ranges::find(names, wanted), names.end()) << wanted;
   }
 }

@@ -38,12 +38,8 @@ const AutomatonShape& checked(const Context& context, const AutomatonShape& shap
   return shape;
 }
 
-/// What a submission does beside gradients.
-struct Extras {
-  bool updates = false;
-  bool with_hard = false;
-  auto operator<=>(const Extras&) const = default;
-};
+/// What is recorded: gradients alone, or with an update, or with a hard rollout beside that too.
+enum class Kind : std::uint8_t { gradients, step, step_with_hard };
 
 }  // namespace
 
@@ -58,7 +54,7 @@ struct Automaton::State {
   AutomatonProgram* last_hard = nullptr;
   AutomatonInputs inputs;                           ///< of training
   std::optional<AutomatonProgram> beside_training;  ///< a hard rollout from the same starts
-  std::map<Extras, Recording> recordings;
+  std::map<Kind, Recording> recordings;
 
   State(int number, const AutomatonShape& given, const OptimiserOptions& how)
       : context(Context::get(number)), owned(checked(context, given)), options(how) {
@@ -90,15 +86,18 @@ struct Automaton::State {
     for (const AutomatonProgram* program : programs) program->judge(to);
   }
 
-  Recording& recorded(const Extras& extras) {
-    const auto [found, is_new] = recordings.try_emplace(extras, context);
+  Recording& recorded(Kind kind) {
+    const auto [found, is_new] = recordings.try_emplace(kind, context);
     Recording& recording = found->second;
     if (!is_new) return recording;
-    if (extras.with_hard) record_rollout(recording, {&*training, &hard_beside_training()});
-    else record_rollout(recording, {&*training});
+    if (kind == Kind::step_with_hard) {
+      record_rollout(recording, {&*training, &hard_beside_training()});
+    } else {
+      record_rollout(recording, {&*training});
+    }
     training->backward(recording);
     training->finish(recording);
-    if (!extras.updates) return recording;
+    if (kind == Kind::gradients) return recording;
     recording.barrier();
     training->update(recording);
     return recording;
@@ -164,7 +163,7 @@ void Automaton::set_inputs(const AutomatonInputs& inputs) {
 double Automaton::gradients(const AutomatonDraws& draws) {
   State& s = *state_;
   s.training->set_draws(draws);
-  s.recorded({}).run();
+  s.recorded(Kind::gradients).run();
   return s.training->loss();
 }
 
@@ -192,7 +191,7 @@ Tensor Automaton::states() const {
 AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
-  Recording& recording = s.recorded({.updates = true, .with_hard = with_hard});
+  Recording& recording = s.recorded(with_hard ? Kind::step_with_hard : Kind::step);
   s.training->set_draws(draws);
   s.training->set_update(s.options, step, learning_rate);
   if (with_hard) s.beside_training->set_draws(draws);

@@ -15,6 +15,7 @@ struct AutomatonConstants {
   int even_edges, odd_edges, leftover, staging, kernel_groups, even_perceive_edges,
       odd_perceive_edges;
   int layer_of, rest, input_reads, patch_reads, places;
+  int fetched, ahead;
 };
 
 /// Push constants: what a dispatch is for.

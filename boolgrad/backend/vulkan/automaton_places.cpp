@@ -12,10 +12,10 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-constexpr int most_layers = 255;  // their number has eight bits
+constexpr int most_layers = 64;
 constexpr int row_bytes = 16;
-/// Shared memory that shaders have beside the rows: neighbours, and who fires.
-constexpr int other_shared_rows = 16;
+/// Shared memory that shaders have beside the rows: layers, neighbours, and who fires.
+constexpr int other_shared_rows = most_layers + 16;
 /// Banks of shared memory are 32 words wide nearly everywhere, and a row takes four.
 constexpr int rows_on_all_banks = 8;
 
@@ -68,6 +68,7 @@ class Placer {
 
   AutomatonPlaces placed() {
     choose_threads();
+    choose_distances();
     place_acts();
     place_forward();
     place_backward();
@@ -84,6 +85,15 @@ class Placer {
     while (places_.threads < wanted && places_.threads * 2 <= limits_.threads) {
       places_.threads *= 2;
     }
+  }
+
+  /// How far ahead threads fetch: as far as registers last where memory is far, and by one layer
+  /// where threads are loops.
+  void choose_distances() {
+    constexpr int threads_with_many_registers = 256;
+    const bool has_many = places_.threads <= threads_with_many_registers;
+    places_.constants.fetched = limits_.is_cpu ? 1 : has_many ? 16 : 8;
+    places_.constants.ahead = limits_.is_cpu ? 1 : has_many ? 4 : 2;
   }
 
   /// Rows of the inputs of layer `u` of the update; those after the last are its outputs.
@@ -194,6 +204,7 @@ class Placer {
 AutomatonLimits limits_of(const PhysicalDevice& physical) {
   const VkPhysicalDeviceLimits& device = physical.properties.limits;
   AutomatonLimits limits;
+  limits.is_cpu = physical.is_cpu;
   constexpr int unknown_processors = 32;
   constexpr int groups_a_processor = 4;
   constexpr int slots_of_cpu = 16;

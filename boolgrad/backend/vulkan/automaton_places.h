@@ -18,6 +18,7 @@ constexpr int list_threads = 128;
 
 /// Limits of a device that decide how work is cut.
 struct AutomatonLimits {
+  bool is_cpu = false;
   int slots = 1;               ///< groups that have sums of their own, at most
   int threads = list_threads;  ///< of a group, at most
   int shared_rows = 0;         ///< of four words

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "boolgrad/core/error.h"
-#include "boolgrad/core/text.h"
 
 namespace boolgrad::vulkan {
 
@@ -17,8 +16,7 @@ namespace {
 
 constexpr int row_words = 4;
 constexpr int most_loss_parts = 64;
-constexpr int most_list_groups = 8192;
-constexpr int most_tile_groups = 65535;
+constexpr int most_groups = 65535;  // of a dispatch, on every device
 constexpr int gates_a_finish_group = 8;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -76,11 +74,15 @@ AutomatonProgram::AutomatonProgram(Context& context, const AutomatonShape& shape
       groups_for(std::int64_t{sizes_.cells} * sizes_.loss_channels, row_words * list_threads), 1,
       most_loss_parts);
   sizes_.finish_groups = groups_for(places_.constants.gates, gates_a_finish_group);
+  if (sizes_.finish_groups > most_groups) {
+    fail("vulkan", "expected at most {} gates, received {}", most_groups * gates_a_finish_group,
+         places_.constants.gates);
+  }
   sizes_.last = state_at(shape.steps);
-  allocate(parameters);
+  allocate();
 }
 
-void AutomatonProgram::allocate(const AutomatonParameters& /*parameters*/) {
+void AutomatonProgram::allocate() {
   const auto words = index(places_.constants.channels) * index(sizes_.cells);
   const auto slots = index(sizes_.slots);
   const auto gates = index(places_.constants.gates);
@@ -297,26 +299,21 @@ AutomatonPush AutomatonProgram::push_for(int step) const {
   return push;
 }
 
-VkPipeline AutomatonProgram::tile_pipeline(std::string shader, int rows) const {
+VkPipeline AutomatonProgram::pipeline(const std::string& shader, int threads, int work_rows) const {
   AutomatonConstants constants = places_.constants;
-  constants.work_rows = rows;
-  if (rows > limits_.shared_rows) {
-    shader += ".scratch";
-    constants.work_rows = static_cast<int>(scratch_.size()) / row_words / sizes_.slots;
-  }
+  constants.work_rows = work_rows;
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
-  Constants all{static_cast<std::uint32_t>(places_.threads)};
+  Constants all{static_cast<std::uint32_t>(threads)};
   all.insert(all.end(), words.begin(), words.end());
   return context_.pipeline(shader, all);
 }
 
-VkPipeline AutomatonProgram::list_pipeline(const std::string& shader) const {
-  AutomatonConstants constants = places_.constants;
-  constants.work_rows = 1;
-  const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
-  Constants all{static_cast<std::uint32_t>(list_threads)};
-  all.insert(all.end(), words.begin(), words.end());
-  return context_.pipeline(shader, all);
+VkPipeline AutomatonProgram::tile_pipeline(std::string shader, int rows) const {
+  if (rows > limits_.shared_rows) {
+    shader += ".scratch";
+    rows = static_cast<int>(scratch_.size()) / row_words / sizes_.slots;
+  }
+  return pipeline(shader, places_.threads, rows);
 }
 
 /// All tiles, in as many dispatches as the device takes in a fraction of a second each. Parts are
@@ -327,7 +324,7 @@ void AutomatonProgram::dispatch_tiles(Recording& to, VkPipeline pipeline, Automa
   const double share =
       places_.gates_of_tile() * (is_back ? work_back : 1) / limits_.gates_a_submission;
   const bool has_slots = is_back || scratch_.size() > 0;
-  const int most = std::clamp(static_cast<int>(1 / share), 1, most_tile_groups);
+  const int most = std::clamp(static_cast<int>(1 / share), 1, most_groups);
   const int part = has_slots ? std::max(most / sizes_.slots, 1) * sizes_.slots : most;
   for (int first = 0; first < tiles_; first += part) {
     push.first_tile = first;
@@ -343,8 +340,8 @@ void AutomatonProgram::dispatch_tiles(Recording& to, VkPipeline pipeline, Automa
 void AutomatonProgram::dispatch_list(Recording& to, const std::string& shader,
                                      std::int64_t items) const {
   const AutomatonPush push = sizes_;
-  const int groups = std::clamp(groups_for(items, list_threads), 1, most_list_groups);
-  to.dispatch(list_pipeline(shader), *set_, std::as_bytes(std::span(&push, 1)),
+  const int groups = std::clamp(groups_for(items, list_threads), 1, most_groups);
+  to.dispatch(pipeline(shader, list_threads, 1), *set_, std::as_bytes(std::span(&push, 1)),
               static_cast<std::uint32_t>(groups));
 }
 

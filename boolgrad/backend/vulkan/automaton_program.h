@@ -51,9 +51,7 @@ class AutomatonProgram {
   Tensor state(std::int64_t step) const;
 
  private:
-  struct Tiles;
-
-  void allocate(const AutomatonParameters& parameters);
+  void allocate();
   void bind();
   std::vector<std::uint32_t> wire_words() const;
   std::vector<std::uint32_t> table_words() const;
@@ -66,7 +64,7 @@ class AutomatonProgram {
   void backward(Recording& to, int step) const;
   /// A shader by its name, and by whether its work memory of `rows` fits into shared memory.
   VkPipeline tile_pipeline(std::string shader, int rows) const;
-  VkPipeline list_pipeline(const std::string& shader) const;
+  VkPipeline pipeline(const std::string& shader, int threads, int work_rows) const;
   void dispatch_tiles(Recording& to, VkPipeline pipeline, AutomatonPush push, bool is_back) const;
   void dispatch_list(Recording& to, const std::string& shader, std::int64_t items) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <memory>
 
 #include "boolgrad/backend/vulkan/shaders.h"
@@ -11,7 +12,7 @@ namespace boolgrad::vulkan {
 
 Context& Context::get(int number) {
   static std::mutex mutex;
-  static std::map<int, std::unique_ptr<Context>> open;
+  static auto& open = *new std::map<int, std::unique_ptr<Context>>;  // as long as the instance
   const std::string why_not = unavailable(number);
   if (!why_not.empty()) fail("vulkan", "expected a Vulkan device, received none: {}", why_not);
   const std::scoped_lock lock(mutex);
@@ -28,19 +29,6 @@ Context::Context(const PhysicalDevice& physical)
   open();
   make_layouts();
   check_messages();
-}
-
-Context::~Context() {
-  functions_.DeviceWaitIdle(device_);
-  for (const auto& [key, pipeline] : pipelines_) {
-    functions_.DestroyPipeline(device_, pipeline, nullptr);
-  }
-  functions_.DestroyPipelineCache(device_, cache_, nullptr);
-  functions_.DestroyPipelineLayout(device_, pipeline_layout_, nullptr);
-  functions_.DestroyDescriptorSetLayout(device_, set_layout_, nullptr);
-  functions_.DestroyCommandPool(device_, command_pool_, nullptr);
-  functions_.DestroyFence(device_, fence_, nullptr);
-  functions_.DestroyDevice(device_, nullptr);
 }
 
 void Context::open() {
@@ -174,12 +162,25 @@ void Context::run(std::span<const VkCommandBuffer> commands) {
   check(functions_.QueueSubmit(queue_, static_cast<std::uint32_t>(submissions.size()),
                                submissions.data(), fence_),
         "begin to compute");
+  wait_for_fence();
+  check(functions_.ResetFences(device_, 1, &fence_), "reset a fence");
+  check_messages();
+}
+
+void Context::wait_for_fence() {
+  // Being woken takes as long as many a step, so for a while the fence is looked at instead; not
+  // where the device is this CPU, which has better things to do.
+  constexpr auto awake = std::chrono::milliseconds(2);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!physical_.is_cpu && std::chrono::steady_clock::now() - begin < awake) {
+    const VkResult result = functions_.GetFenceStatus(device_, fence_);
+    if (result == VK_NOT_READY) continue;
+    return check(result, "end what is computed");
+  }
   // Ten minutes: a submission takes a fraction of a second, and there may be many.
   constexpr std::uint64_t most_nanoseconds = 600'000'000'000;
   check(functions_.WaitForFences(device_, 1, &fence_, VK_TRUE, most_nanoseconds),
         "end what is computed");
-  check(functions_.ResetFences(device_, 1, &fence_), "reset a fence");
-  check_messages();
 }
 
 std::uint64_t Context::free_memory() const {

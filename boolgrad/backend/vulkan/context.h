@@ -24,12 +24,11 @@ constexpr std::uint32_t push_bytes = 128;
 
 class Context {
  public:
-  /// Device `number`, opened when it is first asked for and kept open. Throws where it cannot be
-  /// used.
+  /// Device `number`, opened when it is first asked for and kept open until the process ends.
+  /// Throws where it cannot be used.
   static Context& get(int number);
 
   explicit Context(const PhysicalDevice& physical);
-  ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -60,6 +59,7 @@ class Context {
  private:
   void open();
   void make_layouts();
+  void wait_for_fence();
 
   const PhysicalDevice& physical_;
   Functions functions_;

@@ -9,28 +9,25 @@
 namespace boolgrad::vulkan {
 
 // Every function that is called, by where it is found.
+// clang-format off
 #define BOOLGRAD_VULKAN_GLOBAL(f) \
-  f(CreateInstance) f(EnumerateInstanceVersion) f(EnumerateInstanceLayerProperties)
-#define BOOLGRAD_VULKAN_INSTANCE(f)                                                       \
-  f(DestroyInstance) f(EnumeratePhysicalDevices) f(GetPhysicalDeviceProperties)           \
-      f(GetPhysicalDeviceProperties2) f(GetPhysicalDeviceMemoryProperties2)               \
-          f(GetPhysicalDeviceQueueFamilyProperties) f(EnumerateDeviceExtensionProperties) \
-              f(CreateDevice) f(GetDeviceProcAddr) f(CreateDebugUtilsMessengerEXT)        \
-                  f(DestroyDebugUtilsMessengerEXT)
-#define BOOLGRAD_VULKAN_DEVICE(f)                                                                  \
-  f(DestroyDevice) f(GetDeviceQueue) f(DeviceWaitIdle) f(QueueSubmit) f(CreateFence)               \
-      f(DestroyFence) f(ResetFences) f(WaitForFences) f(CreateBuffer) f(DestroyBuffer)             \
-          f(GetBufferMemoryRequirements) f(AllocateMemory) f(FreeMemory) f(BindBufferMemory) f(    \
-              MapMemory) f(CreateShaderModule) f(DestroyShaderModule) f(CreateDescriptorSetLayout) \
-              f(DestroyDescriptorSetLayout) f(CreatePipelineLayout) f(DestroyPipelineLayout)       \
-                  f(CreateComputePipelines) f(DestroyPipeline) f(CreatePipelineCache)              \
-                      f(DestroyPipelineCache) f(CreateDescriptorPool) f(DestroyDescriptorPool)     \
-                          f(AllocateDescriptorSets) f(UpdateDescriptorSets) f(CreateCommandPool)   \
-                              f(DestroyCommandPool) f(AllocateCommandBuffers)                      \
-                                  f(FreeCommandBuffers) f(BeginCommandBuffer) f(EndCommandBuffer)  \
-                                      f(CmdBindPipeline) f(CmdBindDescriptorSets)                  \
-                                          f(CmdPushConstants) f(CmdDispatch) f(CmdPipelineBarrier) \
-                                              f(CmdCopyBuffer) f(CmdFillBuffer)
+  f(CreateInstance) f(EnumerateInstanceVersion)
+#define BOOLGRAD_VULKAN_INSTANCE(f) \
+  f(EnumeratePhysicalDevices) f(GetPhysicalDeviceProperties) f(GetPhysicalDeviceProperties2) \
+  f(GetPhysicalDeviceMemoryProperties2) f(GetPhysicalDeviceQueueFamilyProperties) \
+  f(EnumerateDeviceExtensionProperties) f(CreateDevice) f(GetDeviceProcAddr) \
+  f(CreateDebugUtilsMessengerEXT)
+#define BOOLGRAD_VULKAN_DEVICE(f) \
+  f(GetDeviceQueue) f(QueueSubmit) f(CreateFence) f(ResetFences) f(GetFenceStatus) \
+  f(WaitForFences) f(CreateBuffer) f(DestroyBuffer) f(GetBufferMemoryRequirements) \
+  f(AllocateMemory) f(FreeMemory) f(BindBufferMemory) f(MapMemory) f(CreateShaderModule) \
+  f(DestroyShaderModule) f(CreateDescriptorSetLayout) f(CreatePipelineLayout) \
+  f(CreateComputePipelines) f(CreatePipelineCache) f(CreateDescriptorPool) \
+  f(DestroyDescriptorPool) f(AllocateDescriptorSets) f(UpdateDescriptorSets) \
+  f(CreateCommandPool) f(AllocateCommandBuffers) f(FreeCommandBuffers) f(BeginCommandBuffer) \
+  f(EndCommandBuffer) f(CmdBindPipeline) f(CmdBindDescriptorSets) f(CmdPushConstants) \
+  f(CmdDispatch) f(CmdPipelineBarrier) f(CmdCopyBuffer) f(CmdFillBuffer)
+// clang-format on
 
 /// A member for each, called as in `vkCreateBuffer` without the `vk`.
 struct Functions {

@@ -94,7 +94,7 @@ void Messages::check() {
 }
 
 Instance& Instance::get() {
-  static Instance instance;
+  static Instance& instance = *new Instance;
   return instance;
 }
 
@@ -105,14 +105,6 @@ Instance::Instance() {
   if (devices_.empty()) {
     why_not_ = "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
   }
-}
-
-Instance::~Instance() {
-  if (instance_ == nullptr) return;
-  if (messenger_ != nullptr) {
-    functions_.DestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
-  }
-  functions_.DestroyInstance(instance_, nullptr);
 }
 
 std::string Instance::make() {
@@ -165,7 +157,8 @@ std::string Instance::make() {
 
 void Instance::listen() {
   const VkDebugUtilsMessengerCreateInfoEXT info = messenger_for(messages_);
-  check(functions_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_),
+  VkDebugUtilsMessengerEXT messenger = nullptr;
+  check(functions_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger),
         "listen to the validation layers");
 }
 

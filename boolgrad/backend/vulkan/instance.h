@@ -37,11 +37,11 @@ class Messages {
   std::vector<std::string> all_;
 };
 
-/// The only instance of the program, made when it is first asked for.
+/// The only instance of the program, made when it is first asked for and there until the process
+/// ends: with an instance, drivers are unloaded, and what they keep for the next one is lost.
 class Instance {
  public:
   static Instance& get();
-  ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
@@ -61,7 +61,6 @@ class Instance {
 
   Functions functions_;
   VkInstance instance_ = nullptr;
-  VkDebugUtilsMessengerEXT messenger_ = nullptr;
   bool validates_ = false;
   std::string why_not_;
   std::vector<PhysicalDevice> devices_;

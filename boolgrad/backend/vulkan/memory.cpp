@@ -39,6 +39,11 @@ Properties properties_of(Place place) {
 Buffer::Buffer(Context& context, std::size_t bytes, Place place)
     : context_(&context), bytes_(std::max((bytes + 3) / 4 * 4, least_bytes)) {
   if (bytes_ > context.physical().info.memory) refuse(context, bytes_);
+  const std::size_t most = context.physical().properties.limits.maxStorageBufferRange;
+  if (bytes_ > most) {
+    fail("vulkan", "expected buffers of at most {} on this device, received {}", bytes_text(most),
+         bytes_text(bytes_));
+  }
   const Functions& vk = context.functions();
   const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                 .pNext = nullptr,

@@ -36,6 +36,10 @@ layout(constant_id = 27) const int REST = 0;
 layout(constant_id = 28) const int INPUT_READS = 0;
 layout(constant_id = 29) const int PATCH_READS = 0;
 layout(constant_id = 30) const int PLACES = 0;
+// Layers of the update whose tables a thread fetches at once going forward, and how many layers
+// ahead it fetches going back: memory is far, registers are few.
+layout(constant_id = 31) const int FETCHED = 1;
+layout(constant_id = 32) const int AHEAD = 1;
 
 const int THREADS = int(gl_WorkGroupSize.x);
 const int NEIGHBOURHOOD = 9;

@@ -29,10 +29,15 @@ float total(vec4 of) {
   return sum;
 }
 
-/// Adds what the four cells of a tile add to the sums of a gate.
-void add_to_sums(int at, vec4 before, vec4 a, vec4 b, vec4 g) {
+/// What four cells add to the sums of a gate.
+vec4 products(vec4 a, vec4 b, vec4 g) {
   const vec4 ga = g * a;
-  precise const vec4 sum = before + vec4(total(g), total(ga), total(g * b), total(ga * b));
+  return vec4(total(g), total(ga), total(g * b), total(ga * b));
+}
+
+/// Adds it to what was there before.
+void add_to_sums(int at, vec4 before, vec4 a, vec4 b, vec4 g) {
+  precise const vec4 sum = before + products(a, b, g);
   sums[at] = sum;
 }
 
@@ -104,66 +109,78 @@ void begin_backward(int tile) {
 
 /// What a thread needs of a gate before the gradient comes.
 struct Ready {
+  uvec4 of;  // its wires
   vec4 c, a, b, sum;
 };
 
-Ready made_ready(int position, uvec4 of, int kept, int sums_at, bool sums_are_new) {
-  return Ready(coefficients[position], acts[kept + int(of.x & 0xFFFFu)],
-               acts[kept + int(of.x >> 16)], sum_before(sums_at + position, sums_are_new));
+Ready made_ready(uvec4 of, int position, int inputs, int sums_at, bool sums_are_new) {
+  return Ready(of, coefficients[position], acts[inputs + int(of.x & 0xFFFFu)],
+               acts[inputs + int(of.x >> 16)], sum_before(sums_at + position, sums_are_new));
 }
 
-void take_gate_back(int above, int below, uvec4 of, Ready gate_of, int sums_at) {
-  const vec4 g = gathered(of.z, int(of.w), above, 1);
-  WORK(below + int(of.y & 0xFFFFu)) = g * fma(vec4(gate_of.c.w), gate_of.b, vec4(gate_of.c.y));
-  WORK(below + int(of.y >> 16)) = g * fma(vec4(gate_of.c.w), gate_of.a, vec4(gate_of.c.z));
-  add_to_sums(sums_at, gate_of.sum, gate_of.a, gate_of.b, g);
+void take_gate_back(int above, int below, Ready ready, int sums_at) {
+  const vec4 g = gathered(ready.of.z, int(ready.of.w), above, 1);
+  WORK(below + int(ready.of.y & 0xFFFFu)) = g * fma(vec4(ready.c.w), ready.b, vec4(ready.c.y));
+  WORK(below + int(ready.of.y >> 16)) = g * fma(vec4(ready.c.w), ready.a, vec4(ready.c.z));
+  add_to_sums(sums_at, ready.sum, ready.a, ready.b, g);
 }
 
-/// The position of a thread's first gate of a layer; threads without one look at the last.
-int position_in(uvec4 layer) { return int(layer.y) + min(thread(), int(layer.x) - 1); }
+void take_layer_back(int l, Ready ready, int kept, int sums_at, bool sums_are_new) {
+  const uvec4 layer = layer_at(l);
+  const int above = edges_of(l + 1);
+  const int below = edges_of(l);
+  for (int i = thread(); i < int(layer.x); i += THREADS) {
+    const int position = int(layer.y) + i;
+    if (i != thread()) {
+      ready = made_ready(wires[position], position, kept + int(layer.z), sums_at, sums_are_new);
+    }
+    take_gate_back(above, below, ready, sums_at + position);
+  }
+  sync();
+}
 
-/// From the edges of the outputs to those of the inputs of the update. While a layer is computed,
-/// what a thread's gate of the next one needs is on its way, and the wires of the one after.
+/// From the edges of the outputs to those of the inputs of the update. A thread's first gate of a
+/// layer is made ready some layers ahead, and its wires are fetched as many before that.
 void update_layers_backward(int kept, bool sums_are_new) {
   const int sums_at = group() * SUMS + PERCEIVE_GATES * CHANNELS - PERCEIVE_GATES;
-  uvec4 layer = layer_at(LAYERS - 1);
-  uvec4 next_layer = layer_at(max(LAYERS - 2, PERCEIVE_LAYERS));
-  int position = position_in(layer);
-  int next_position = position_in(next_layer);
-  uvec4 of_gate = wires[position];
-  uvec4 next_gate = wires[next_position];
-  Ready ready = made_ready(position, of_gate, kept + int(layer.z), sums_at, sums_are_new);
-  for (int l = LAYERS - 1; l >= PERCEIVE_LAYERS; --l) {
-    const uvec4 after_layer = layer_at(max(l - 2, PERCEIVE_LAYERS));
-    const int after_position = position_in(after_layer);
-    const uvec4 after_gate = wires[after_position];
-    const Ready next_ready =
-        made_ready(next_position, next_gate, kept + int(next_layer.z), sums_at, sums_are_new);
-    const int above = edges_of(l + 1);
-    const int below = edges_of(l);
-    for (int i = thread(); i < int(layer.x); i += THREADS) {
-      if (i != thread()) {
-        position = int(layer.y) + i;
-        of_gate = wires[position];
-        ready = made_ready(position, of_gate, kept + int(layer.z), sums_at, sums_are_new);
+  Ready ready[AHEAD];
+  uvec4 wires_ahead[AHEAD];
+  [[unroll]] for (int i = 0; i < AHEAD; ++i) {
+    wires_ahead[i] = wires[position_in(layer_at(max(LAYERS - 1 - i, PERCEIVE_LAYERS)))];
+  }
+  // Rounds before the first layer fetch and take nothing back.
+  for (int last = LAYERS - 1 + AHEAD; last >= PERCEIVE_LAYERS; last -= AHEAD) {
+    [[unroll]] for (int i = 0; i < AHEAD; ++i) {
+      const int l = last - i;
+      const uvec4 next_layer = layer_at(max(l - AHEAD, PERCEIVE_LAYERS));
+      const Ready next = made_ready(wires_ahead[i], position_in(next_layer),
+                                    kept + int(next_layer.z), sums_at, sums_are_new);
+      wires_ahead[i] = wires[position_in(layer_at(max(l - 2 * AHEAD, PERCEIVE_LAYERS)))];
+      if (l < LAYERS && l >= PERCEIVE_LAYERS) {
+        take_layer_back(l, ready[i], kept, sums_at, sums_are_new);
       }
-      take_gate_back(above, below, of_gate, ready, sums_at + position);
+      ready[i] = next;
     }
-    layer = next_layer;
-    next_layer = after_layer;
-    position = next_position;
-    next_position = after_position;
-    of_gate = next_gate;
-    next_gate = after_gate;
-    ready = next_ready;
-    sync();
+  }
+}
+
+/// Adds to the sums of nodes `first` and on of a kernel. All are read before any is written, so
+/// that memory is waited for once.
+void add_to_tree_sums(int first, int count, int kernel, int c, vec4 added[8], bool are_new) {
+  const int sums_at = group() * SUMS + kernel * CHANNELS + c;
+  vec4 before[8];
+  [[unroll]] for (int i = 0; i < 8; ++i) {
+    if (i < count) before[i] = sum_before(sums_at + (first + i) * KERNELS * CHANNELS, are_new);
+  }
+  [[unroll]] for (int i = 0; i < 8; ++i) {
+    precise const vec4 sum = before[i] + added[i];
+    if (i < count) sums[sums_at + (first + i) * KERNELS * CHANNELS] = sum;
   }
 }
 
 /// Trees: a thread has a channel and a share of the kernels. Their gradients of the patch are added
 /// up by whoever stores them.
 void perceive_trees_backward(int kept, bool sums_are_new) {
-  const int sums_at = group() * SUMS;
   for (int i = thread(); i < KERNEL_GROUPS * CHANNELS; i += THREADS) {
     const int c = i % CHANNELS;
     vec4 x[9];
@@ -180,25 +197,24 @@ void perceive_trees_backward(int kept, bool sums_are_new) {
         if (TREE_OUTPUTS == 1) g[14] = came;
         else g[12 + s] = came;
       }
+      vec4 added[8];
       [[unroll]] for (int node = 14; node >= 8; --node) {
         if (node >= NODES) continue;
-        const int position = node * KERNELS + kernel;
-        const vec4 f = coefficients[position];
+        const vec4 f = coefficients[node * KERNELS + kernel];
         const vec4 a = y[2 * node - 16];
         const vec4 b = y[2 * node - 15];
         g[2 * node - 16] = g[node] * fma(vec4(f.w), b, vec4(f.y));
         g[2 * node - 15] = g[node] * fma(vec4(f.w), a, vec4(f.z));
-        const int at = sums_at + position * CHANNELS + c;
-        add_to_sums(at, sum_before(at, sums_are_new), a, b, g[node]);
+        added[node - 8] = products(a, b, g[node]);
       }
+      add_to_tree_sums(8, NODES - 8, kernel, c, added, sums_are_new);
       [[unroll]] for (int node = 7; node >= 0; --node) {
-        const int position = node * KERNELS + kernel;
-        const vec4 f = coefficients[position];
+        const vec4 f = coefficients[node * KERNELS + kernel];
         of_patch[node] = fma(g[node], fma(vec4(f.w), x[8], vec4(f.y)), of_patch[node]);
         of_patch[8] = fma(g[node], fma(vec4(f.w), x[node], vec4(f.z)), of_patch[8]);
-        const int at = sums_at + position * CHANNELS + c;
-        add_to_sums(at, sum_before(at, sums_are_new), x[node], x[8], g[node]);
+        added[node] = products(x[node], x[8], g[node]);
       }
+      add_to_tree_sums(0, 8, kernel, c, added, sums_are_new);
     }
     [[unroll]] for (int row = 0; row < 9; ++row) {
       WORK(STAGING + (i / CHANNELS * NEIGHBOURHOOD + row) * CHANNELS + c) = of_patch[row];
@@ -265,6 +281,7 @@ void store_patch_gradients(int tile) {
 }
 
 void main() {
+  fetch_layers();
   bool sums_are_new = push.begins_sums != 0;
   for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
 #ifdef AGAIN

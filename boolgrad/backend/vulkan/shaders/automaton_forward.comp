@@ -34,6 +34,7 @@ void store_state(int tile) {
 }
 
 void main() {
+  fetch_layers();
   for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
     look_around(tile);
     sync();

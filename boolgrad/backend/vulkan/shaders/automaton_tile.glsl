@@ -155,7 +155,18 @@ int even_or_odd(int number, int even, int odd) { return (number & 1) != 0 ? odd 
 /// Where layer `layer` of the update has its inputs.
 int inputs_of(int layer) { return even_or_odd(layer - PERCEIVE_LAYERS, EVEN_INPUTS, ODD_INPUTS); }
 
-uvec4 layer_at(int layer) { return wires[GATES + layer]; }
+/// Gates, the first gate, the row of the inputs among the activations, and the number of inputs.
+shared uvec4 layers[LAYERS];
+
+/// To be called once, before a `sync`.
+void fetch_layers() {
+  for (int l = thread(); l < LAYERS; l += THREADS) layers[l] = wires[GATES + l];
+}
+
+uvec4 layer_at(int layer) { return layers[layer]; }
+
+/// The position of a thread's first gate of a layer; threads without one look at the last.
+int position_in(uvec4 layer) { return int(layer.y) + min(thread(), int(layer.x) - 1); }
 
 void keep_act(int kept, int row, FOUR value) {
 #ifdef KEEPS
@@ -238,38 +249,49 @@ void perceive_layers(int kept) {
   }
 }
 
-/// Every thread takes gates of a layer, four cells each. The wires and the coefficients of its
-/// first gate of the next layer are on their way while this one is computed.
-void update_layers(int kept) {
-  uvec4 layer = layer_at(PERCEIVE_LAYERS);
-  const int last_gate = GATES - 1;
-  uint sources = wires[min(int(layer.y) + thread(), last_gate)].x;
-  FOUR c = coefficients[min(int(layer.y) + thread(), last_gate)];
-  for (int l = PERCEIVE_LAYERS; l < LAYERS; ++l) {
-    const uvec4 next_layer = layer_at(min(l + 1, LAYERS - 1));
-    const int next_gate = min(int(next_layer.y) + thread(), last_gate);
-    const uint next_sources = wires[next_gate].x;
-    const FOUR next_c = coefficients[next_gate];
-    const int x = inputs_of(l);
-    const int y = inputs_of(l + 1);
-    for (int of = thread(); of < int(layer.x); of += THREADS) {
-      if (of != thread()) {
-        sources = wires[int(layer.y) + of].x;
-        c = coefficients[int(layer.y) + of];
-      }
-      const FOUR value = gate(c, WORK(x + int(sources & 0xFFFFu)), WORK(x + int(sources >> 16)));
-      WORK(y + of) = value;
-      if (l + 1 < LAYERS) keep_act(kept, int(next_layer.z) + of, value);
+// The sources and the coefficients of a thread's first gates of some layers of the update.
+uint fetched_sources[FETCHED];
+FOUR fetched_coefficients[FETCHED];
+
+void fetch_gates(int first) {
+  [[unroll]] for (int i = 0; i < FETCHED; ++i) {
+    const int position = position_in(layer_at(min(first + i, LAYERS - 1)));
+    fetched_sources[i] = wires[position].x;
+    fetched_coefficients[i] = coefficients[position];
+  }
+}
+
+void take_layer(int l, uint sources, FOUR c, int kept) {
+  const uvec4 layer = layer_at(l);
+  const int x = inputs_of(l);
+  const int y = inputs_of(l + 1);
+  for (int of = thread(); of < int(layer.x); of += THREADS) {
+    if (of != thread()) {
+      sources = wires[int(layer.y) + of].x;
+      c = coefficients[int(layer.y) + of];
     }
-    layer = next_layer;
-    sources = next_sources;
-    c = next_c;
-    sync();
+    const FOUR value = gate(c, WORK(x + int(sources & 0xFFFFu)), WORK(x + int(sources >> 16)));
+    WORK(y + of) = value;
+    if (l + 1 < LAYERS) keep_act(kept, int(layer_at(l + 1).z) + of, value);
+  }
+  sync();
+}
+
+/// Every thread takes gates of a layer, four cells each. Those of the first layers were fetched.
+void update_layers(int kept) {
+  for (int first = PERCEIVE_LAYERS; first < LAYERS; first += FETCHED) {
+    if (first > PERCEIVE_LAYERS) fetch_gates(first);
+    [[unroll]] for (int i = 0; i < FETCHED; ++i) {
+      if (first + i < LAYERS) {
+        take_layer(first + i, fetched_sources[i], fetched_coefficients[i], kept);
+      }
+    }
   }
 }
 
 /// From the states before the step to the outputs of the update.
 void forward_tile(int tile, int kept) {
+  fetch_gates(PERCEIVE_LAYERS);
   fill_patch(tile, kept);
   if (TREE_OUTPUTS > 0) perceive_trees(kept);
   else perceive_layers(kept);
