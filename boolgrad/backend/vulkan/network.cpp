@@ -229,7 +229,7 @@ NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t ste
                           double learning_rate, std::span<const PictureMove> moves) {
   State& s = *state_;
   NetworkProgram& program = s.prepared(picked, moves);
-  program.set_update(s.plan.optimiser, step, learning_rate);
+  program.set_update(step, learning_rate);
   s.recorded_update().run();
   return {.loss = program.loss(), .finite = program.was_finite()};
 }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "boolgrad/backend/vulkan/update_numbers.h"
+
 namespace boolgrad::vulkan {
 
 /// Constants that the shaders are compiled with, in the order of their numbers.
@@ -39,8 +41,7 @@ struct NetworkPush {
 /// What changes from run to run.
 struct NetworkNumbers {
   float share, gamma, score_scale, smoothing, mean;
-  float beta1, beta2, rest1, rest2, scale, rate, keep, epsilon, clip_value, clip_norm, noise;
-  std::uint32_t noise_seed_low, noise_seed_high, noise_step;
+  UpdateNumbers update;
 };
 
 /// Of an input: its feature, the level that this must be above, and its mask.

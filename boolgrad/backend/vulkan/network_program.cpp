@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <numeric>
 
 #include "boolgrad/backend/vulkan/automaton_places.h"
@@ -193,28 +192,6 @@ void NetworkProgram::pick(std::span<const std::int64_t> cases, std::span<const P
     const PictureMove move = moves.empty() ? PictureMove{} : moves[i];
     to[i] = {static_cast<std::int32_t>(cases[i]), move.right, move.down, 0};
   }
-}
-
-// As AdamW::step: in double, then rounded once.
-void NetworkProgram::set_update(const OptimiserOptions& options, std::int64_t step,
-                                double learning_rate) {
-  NetworkNumbers& to = numbers_.shared()[0];
-  const auto taken = static_cast<double>(step + 1);
-  const auto rounded = [](double value) { return static_cast<float>(value); };
-  to.beta1 = rounded(options.beta1);
-  to.beta2 = rounded(options.beta2);
-  to.rest1 = rounded(1 - options.beta1);
-  to.rest2 = rounded(1 - options.beta2);
-  to.scale = rounded(1 / (1 - std::pow(options.beta2, taken)));
-  to.rate = rounded(learning_rate / (1 - std::pow(options.beta1, taken)));
-  to.keep = rounded(1 - learning_rate * options.weight_decay);
-  to.epsilon = rounded(options.epsilon);
-  to.clip_value = rounded(options.clip_value);
-  to.clip_norm = rounded(options.clip_norm);
-  to.noise = rounded(options.noise);
-  to.noise_seed_low = static_cast<std::uint32_t>(options.seed);
-  to.noise_seed_high = static_cast<std::uint32_t>(options.seed >> 32);
-  to.noise_step = static_cast<std::uint32_t>(step);
 }
 
 // ------------------------------------------------------------------ dispatches

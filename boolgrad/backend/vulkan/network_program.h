@@ -46,7 +46,9 @@ class NetworkProgram {
   /// is another, what was recorded before must be recorded again.
   void pick(std::span<const std::int64_t> cases, std::span<const PictureMove> moves = {});
   void set_hard_share(double share) { numbers_.shared()[0].share = static_cast<float>(share); }
-  void set_update(const OptimiserOptions& options, std::int64_t step, double learning_rate);
+  void set_update(std::int64_t step, double learning_rate) {
+    numbers_.shared()[0].update = update_numbers(plan_.optimiser, step, learning_rate);
+  }
 
   // Dispatches, with barriers between them and at the end.
   void gather(Recording& to) const;  ///< inputs, and tables of soft gates
