@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -134,7 +135,8 @@ TEST_P(DeviceNetworkTest, AgreesForOneGate) {
 }
 
 TEST_P(DeviceNetworkTest, AgreesForAnyNumberOfSamples) {
-  for (const std::int64_t samples : {1, 4, 5, 17, 33, 64, 65, 100, 127, 128, 129, 300, 1024}) {
+  for (const std::int64_t samples :
+       {1, 4, 5, 17, 33, 64, 65, 100, 127, 128, 129, 300, 1024, 2500}) {
     expect_agreement(
         device(),
         Scene{.inputs = 13, .widths = {37, 29, 5}, .arities = {2, 2, 2}, .samples = samples});
@@ -146,6 +148,11 @@ TEST_P(DeviceNetworkTest, AgreesForWideLayers) {
       device(),
       Scene{.inputs = 300, .widths = {1000, 1000, 400}, .arities = {2, 2, 2}, .samples = 100});
   expect_agreement(device(), Scene{.inputs = 2000, .widths = {3}, .arities = {2}, .samples = 40});
+}
+
+/// More gates of samples than a submission holds where dispatches are kept short.
+TEST_P(DeviceNetworkTest, AgreesForMoreThanOneSubmission) {
+  expect_agreement(device(), Scene{.inputs = 20, .widths = {1000, 9}, .samples = 5000});
 }
 
 TEST_P(DeviceNetworkTest, AgreesForEveryArity) {
@@ -439,27 +446,29 @@ TEST_P(DeviceNetworkTest, UpdatesNothingWhereSomethingIsNotFinite) {
   }
 }
 
-TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
-  const Scene scene{.inputs = 9, .widths = {50, 4}, .samples = 500};
+/// Loss and mistakes of soft and of hardened gates over all cases.
+void expect_same_score(const std::string& name, const Scene& scene) {
+  const std::int64_t samples = scene.samples;
   const LogicNetwork network = network_of(scene);
-  const auto there = on_device(device(), network, {.batch = 16});
-  const Tensor x = random_tensor({9, 500}, DType::float32, 1, {.low = 0, .high = 1, .kinks = {}});
-  const Tensor target =
-      random_tensor({4, 500}, DType::float32, 2, {.low = 0, .high = 1, .kinks = {}});
-  there->set_cases(x, target);
-  const NetworkScore score = there->evaluate();
+  const auto device = on_device(name, network, {.batch = 16});
+  const std::int64_t outputs = network.outputs();
+  const OpDomain any{.low = 0, .high = 1, .kinks = {}};
+  const Tensor x = random_tensor({scene.inputs, samples}, DType::float32, 1, any);
+  const Tensor target = random_tensor({outputs, samples}, DType::float32, 2, any);
+  device->set_cases(x, target);
+  const NetworkScore score = device->evaluate();
   const Tensor y = network.soft(x).detach();
   EXPECT_NEAR(score.soft_loss, sum_of_squares(y, target).item(), 1e-4 * score.soft_loss);
   const BitMatrix hard = network.hard(pack_bits(x));
   std::int64_t soft_cases = 0;
   std::int64_t hard_bits = 0;
   std::int64_t hard_cases = 0;
-  for (std::int64_t sample = 0; sample < 500; ++sample) {
+  for (std::int64_t sample = 0; sample < samples; ++sample) {
     bool soft_wrong = false;
     bool hard_wrong = false;
-    for (std::int64_t output = 0; output < 4; ++output) {
-      const bool wanted = target.at(output * 500 + sample) > 0.5;
-      soft_wrong = soft_wrong || (y.at(output * 500 + sample) > 0.5) != wanted;
+    for (std::int64_t output = 0; output < outputs; ++output) {
+      const bool wanted = target.at(output * samples + sample) > 0.5;
+      soft_wrong = soft_wrong || (y.at(output * samples + sample) > 0.5) != wanted;
       const bool off = hard.at(output, sample) != wanted;
       hard_wrong = hard_wrong || off;
       hard_bits += off ? 1 : 0;
@@ -470,6 +479,49 @@ TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
   EXPECT_EQ(score.soft_wrong_cases, soft_cases);
   EXPECT_EQ(score.hard_wrong_bits, hard_bits);
   EXPECT_EQ(score.hard_wrong_cases, hard_cases);
+  EXPECT_TRUE(same_bits(device->hard_outputs(), unpack_bits(hard, DType::uint8)));
+}
+
+TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
+  expect_same_score(device(), {.inputs = 9, .widths = {50, 4}, .samples = 500});
+}
+
+/// So wide that not all cases fit into what an evaluation holds at a time.
+TEST_P(DeviceNetworkTest, EvaluatesPartByPart) {
+  expect_same_score(device(), {.inputs = 9, .widths = {20'000, 4}, .samples = 3'500});
+}
+
+TEST_P(DeviceNetworkTest, RefusesWhatDoesNotFit) {
+  const Scene scene{.inputs = 3, .widths = {6, 4}, .samples = 5};
+  const LogicNetwork network = network_of(scene);
+  const auto there = on_device(device(), network, {.batch = 5});
+  const auto refuses = [&](const std::function<void()>& action, const std::string& message) {
+    expect_error(action, "[" + device() + "] expected " + message);
+  };
+  refuses([&] { there->gradients({}); }, "cases to learn from, received none");
+  refuses(
+      [&] {
+        there->set_cases(shares({2, 5}, 1), shares({4, 5}, 2));
+      },
+      "inputs [3, cases] and targets [4, 5], received [2, 5] and [4, 5]");
+  refuses(
+      [&] {
+        there->set_cases(shares({3, 5}, 1), shares({4, 6}, 2));
+      },
+      "inputs [3, cases] and targets [4, 5], received [3, 5] and [4, 6]");
+  there->set_cases(shares({3, 5}, 1), shares({4, 5}, 2));
+  const std::vector<std::int64_t> few{0, 1};
+  const std::vector<std::int64_t> far{0, 1, 2, 3, 5};
+  refuses([&] { there->gradients(few); }, "5 cases, received 2");
+  refuses([&] { there->gradients(far); }, "cases below 5, received 5");
+  const std::vector<Tensor> logits = there->logits();
+  const std::vector<Tensor> masks{Tensor::ones({6}, DType::float32),
+                                  Tensor::ones({5}, DType::float32)};
+  refuses([&] { there->set_parameters(logits, masks, Tensor::ones({3}, DType::float32)); },
+          "a mask of 4 gates, received 5");
+  refuses([&] { there->set_moments(logits, {}); }, "2 layers, received 0");
+  refuses([&] { on_device(device(), network, {.batch = 5, .classes = 3}); },
+          "two-input gates in equal groups, received 4 gates for 3 classes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkTest, all_other_devices, name_of_device);

@@ -53,6 +53,9 @@ constexpr std::int64_t most_update_groups = 1024;
 constexpr std::int64_t most_groups = 65535;
 /// Activations that an evaluation holds at a time.
 constexpr std::size_t evaluation_bytes = std::size_t{1} << 28;
+static_assert(sizeof(NetworkPush) <= push_bytes);
+static_assert(static_cast<std::uint32_t>(network_bindings) <= most_bindings);
+
 /// The work of going back through a gate, in units of its way forward.
 constexpr double work_back = 4;
 
