@@ -38,6 +38,7 @@ constexpr NetworkShader finish_shader{
 constexpr NetworkShader update_shader{"network_update"};
 constexpr NetworkShader pack_shader{"network_pack"};
 constexpr NetworkShader hard_shader{.name = "network_hard", .by_arity = true};
+constexpr NetworkShader ones_shader{"network_ones"};
 constexpr NetworkShader judge_shader{"network_judge"};
 
 constexpr std::int64_t vector_samples = 4;
@@ -45,8 +46,9 @@ constexpr std::int64_t quad_floats = 4;
 constexpr std::int64_t most_lanes = 32;
 /// Vectors of samples that a thread adds up before sums are stored.
 constexpr std::int64_t vectors_a_lane = 8;
-/// Outputs that a thread adds up to a class score: few enough to keep many threads busy.
-constexpr std::int64_t gates_a_class_part = 64;
+/// Outputs that a thread adds up to a part of a class score: few enough to keep many threads busy,
+/// and enough that the parts are few.
+constexpr std::int64_t gates_a_class_part = 256;
 constexpr std::int64_t most_loss_parts = 256;
 constexpr std::int64_t most_update_groups = 1024;
 /// As many groups as every device takes.
@@ -340,8 +342,14 @@ void NetworkProgram::harden(Recording& to) const {
 
 void NetworkProgram::compare(Recording& to) const {
   const PlacedLayer& last = places_.last();
+  if (plan_.has_classes()) {
+    const std::int64_t parts = std::int64_t{sizes_.classes} * sizes_.class_parts;
+    dispatch_items(to, ones_shader, last, push_for(last), parts * sizes_.vectors * vector_samples,
+                   static_cast<double>(gates_a_class_part));
+    to.barrier();
+  }
   dispatch_items(to, judge_shader, last, push_for(last), sizes_.samples,
-                 static_cast<double>(last.gates));
+                 plan_.has_classes() ? sizes_.classes : last.gates);
 }
 
 // ------------------------------------------------------------------ what comes out

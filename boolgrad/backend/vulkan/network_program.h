@@ -56,8 +56,8 @@ class NetworkProgram {
   void judge(Recording& to) const;  ///< the loss and, of training, its gradient
   void backward(Recording& to) const;
   void update(Recording& to) const;
-  void harden(Recording& to) const;  ///< the hardened circuit on the inputs that were gathered
-  void compare(Recording& to) const;
+  void harden(Recording& to) const;   ///< the hardened circuit on the inputs that were gathered
+  void compare(Recording& to) const;  ///< what `judge` and `harden` left with what is wanted
 
   // What the last run left.
   double loss() const;

@@ -21,7 +21,7 @@ void make_scores(int number) {
   for (int c = 0; c < push.classes; ++c) {
     precise float sum = 0.0;
     for (int part = 0; part < push.class_parts; ++part) {
-      sum += scores[(c * push.class_parts + part) * push.vectors * 4 + number];
+      sum += scores[part_at(c, part, number)];
     }
     scores[score_at(c, number)] = sum * numbers.score_scale;
   }

@@ -4,21 +4,16 @@
 
 #include "network.glsl"
 
+#include "hard_bit.glsl"
+
 layout(std430, binding = 3) readonly buffer Activations { float activations[]; };
 layout(std430, binding = 15) readonly buffer Picked { ivec4 picked[]; };
 layout(std430, binding = 16) readonly buffer Targets { uint targets[]; };
-layout(std430, binding = 17) readonly buffer Words { uint words[]; };
 // Whether the soft outputs are wrong, how many of the hardened ones, and whether any.
 layout(std430, binding = 18) writeonly buffer Mistakes { uvec4 mistakes[]; };
 layout(std430, binding = 19) readonly buffer Scores { float scores[]; };
 
 #include "scores.glsl"
-
-uint hard_bit(int output_number, int number) {
-  const int word_count = (push.samples + 31) / 32;
-  const int row = push.out_row + output_number;
-  return words[push.table_words + row * word_count + number / 32] >> (number & 31) & 1u;
-}
 
 uvec4 mistakes_of_outputs(int number) {
   uint soft_wrong = 0;
@@ -33,15 +28,15 @@ uvec4 mistakes_of_outputs(int number) {
   return uvec4(soft_wrong, hard_wrong, min(hard_wrong, 1u), 0);
 }
 
-/// Of equal classes the first counts.
+/// Of equal classes the first counts. Parts of scores are ones of the hardened circuit by now.
 uvec4 mistakes_of_classes(int number) {
   int soft_best = 0;
   int hard_best = 0;
-  uint most_ones = 0;
+  float most_ones = 0.0;
   for (int c = 0; c < push.classes; ++c) {
     if (scores[score_at(c, number)] > scores[score_at(soft_best, number)]) soft_best = c;
-    uint ones = 0;
-    for (int i = 0; i < push.gates_a_row; ++i) ones += hard_bit(c * push.gates_a_row + i, number);
+    float ones = 0.0;
+    for (int part = 0; part < push.class_parts; ++part) ones += scores[part_at(c, part, number)];
     if (ones > most_ones) {
       most_ones = ones;
       hard_best = c;
