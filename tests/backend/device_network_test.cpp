@@ -262,31 +262,57 @@ TEST_P(DeviceNetworkTest, MaskedGatesHaveGradientsOfZero) {
   }
 }
 
-TEST_P(DeviceNetworkTest, ClassScoresGiveTheCrossEntropy) {
-  for (const std::int64_t samples : {1, 10, 100, 300}) {
-    const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = samples};
-    const LogicNetwork network = network_of(scene);
-    const Tensor x = shares({scene.inputs, samples}, 1);
-    Tensor labels({samples}, DType::int32);
-    const auto label = labels.mutable_values<std::int32_t>();
-    for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
-    const auto there =
-        on_device(device(), network, {.batch = samples, .classes = 5, .temperature = 3});
-    there->set_cases(x, labels);
-    const double loss = there->gradients({});
-    const std::vector<Tensor> gradients = there->logit_gradients();
-
-    const Tensor groups = reshape(network.soft(x), {5, 20, samples});
-    const Tensor scores = divide(sum(groups, {.axes = Axes{1}}), Tensor::scalar(3, DType::float32));
-    const Tensor expected_loss = cross_entropy(scores, labels, {.axis = 0});
-    EXPECT_NEAR(loss, expected_loss.item(), tolerance * expected_loss.item());
-    const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;
-    }
-    EXPECT_NEAR(there->evaluate().soft_loss, expected_loss.item(),
-                tolerance * expected_loss.item());
+/// The first of the largest of a sample's class scores [classes, samples].
+std::int64_t best_class(const Tensor& scores, std::int64_t sample) {
+  const std::int64_t samples = scores.shape()[1];
+  std::int64_t best = 0;
+  for (std::int64_t c = 1; c < scores.shape()[0]; ++c) {
+    if (scores.at(c * samples + sample) > scores.at(best * samples + sample)) best = c;
   }
+  return best;
+}
+
+void expect_cross_entropy(const std::string& name, std::int64_t outputs, std::int64_t samples) {
+  SCOPED_TRACE(testing::Message() << outputs << " outputs, " << samples << " samples");
+  const Scene scene{.inputs = 40, .widths = {120, outputs}, .samples = samples};
+  const LogicNetwork network = network_of(scene);
+  const Tensor x = shares({scene.inputs, samples}, 1);
+  Tensor labels({samples}, DType::int32);
+  const auto label = labels.mutable_values<std::int32_t>();
+  for (std::size_t i = 0; i < label.size(); ++i) label[i] = static_cast<std::int32_t>(i * 7 % 5);
+  const auto device = on_device(name, network, {.batch = samples, .classes = 5, .temperature = 3});
+  device->set_cases(x, labels);
+  const double loss = device->gradients({});
+  const std::vector<Tensor> gradients = device->logit_gradients();
+
+  const auto scores_of = [&](const Tensor& y) {
+    const Tensor groups = reshape(y, {5, outputs / 5, samples});
+    return divide(sum(groups, {.axes = Axes{1}}), Tensor::scalar(3, DType::float32));
+  };
+  const Tensor scores = scores_of(network.soft(x));
+  const Tensor expected_loss = cross_entropy(scores, labels, {.axis = 0});
+  EXPECT_NEAR(loss, expected_loss.item(), tolerance * expected_loss.item());
+  const std::vector<Tensor> expected = grad(expected_loss, network.parameters());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_LT(largest_error(gradients[i], expected[i]), tolerance) << "layer " << i;
+  }
+  const NetworkScore score = device->evaluate();
+  EXPECT_NEAR(score.soft_loss, expected_loss.item(), tolerance * expected_loss.item());
+  const Tensor hard = scores_of(unpack_bits(network.hard(pack_bits(x)), DType::float32));
+  std::int64_t soft_wrong = 0;
+  std::int64_t hard_wrong = 0;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    soft_wrong += best_class(scores.detach(), i) != labels.at(i) ? 1 : 0;
+    hard_wrong += best_class(hard, i) != labels.at(i) ? 1 : 0;
+  }
+  EXPECT_EQ(score.soft_wrong_cases, soft_wrong);
+  EXPECT_EQ(score.hard_wrong_cases, hard_wrong);
+  EXPECT_EQ(score.hard_wrong_bits, hard_wrong);
+}
+
+TEST_P(DeviceNetworkTest, ClassScoresGiveTheCrossEntropy) {
+  for (const std::int64_t samples : {1, 10, 100, 300}) expect_cross_entropy(device(), 100, samples);
+  expect_cross_entropy(device(), 3000, 40);  // sums of many parts
 }
 
 /// Pictures of two channels and 3 by 5 pixels, and a bit or two a pixel.
