@@ -13,7 +13,7 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   PATTERN "cli" EXCLUDE
   REGEX "/backend/[a-z_]+$" EXCLUDE
   # What stands between the rooms and a device: whoever uses the library names the device instead.
-  REGEX "/(on_device|cuda_[a-z_]+|device_automaton_engine)\\.h$" EXCLUDE
+  REGEX "/(on_device|device_[a-z]+_engine|device_options|network_checks)\\.h$" EXCLUDE
   PATTERN "tape_node.h" EXCLUDE
   PATTERN "circuit/page_parts.h" EXCLUDE
   PATTERN "circuit/sat_miter.h" EXCLUDE

@@ -3,24 +3,11 @@
 #include "boolgrad/backend/cuda/automaton.h"
 #include "boolgrad/backend/devices.h"
 #include "boolgrad/backend/vulkan/automaton.h"
-#include "boolgrad/core/error.h"
 
 namespace boolgrad {
-namespace {
-
-/// The device of that name, which is not the CPU.
-DeviceName other_device(const std::string& device) {
-  const std::optional<DeviceName> name = parse_device(device);
-  if (!name || name->backend == "cpu") {
-    fail("device", "expected cuda, vulkan or vulkan:N, received {}", device);
-  }
-  return *name;
-}
-
-}  // namespace
 
 AutomatonShape with_quickest_memory(const std::string& device, AutomatonShape shape) {
-  const DeviceName name = other_device(device);
+  const DeviceName name = parse_other_device(device);
   shape.keep_every = 1;
   shape.keep_activations = name.backend == "cuda"
                                ? cuda::keeps_while_going_on(shape)
@@ -31,7 +18,7 @@ AutomatonShape with_quickest_memory(const std::string& device, AutomatonShape sh
 std::unique_ptr<DeviceAutomaton> make_device_automaton(const std::string& device,
                                                        const AutomatonShape& shape,
                                                        const OptimiserOptions& options) {
-  const DeviceName name = other_device(device);
+  const DeviceName name = parse_other_device(device);
   if (name.backend == "cuda") return std::make_unique<cuda::Automaton>(shape, options);
   return std::make_unique<vulkan::Automaton>(name.number, shape, options);
 }

@@ -23,6 +23,14 @@ std::optional<DeviceName> parse_device(std::string_view name) {
   return DeviceName{"vulkan", number};
 }
 
+DeviceName parse_other_device(const std::string& device) {
+  const std::optional<DeviceName> name = parse_device(device);
+  if (!name || name->backend == "cpu") {
+    fail("device", "expected cuda, vulkan or vulkan:N, received {}", device);
+  }
+  return *name;
+}
+
 std::string why_unavailable(const std::string& device) {
   const std::optional<DeviceName> name = parse_device(device);
   if (!name) fail("device", "expected cpu, cuda, vulkan or vulkan:N, received {}", device);
@@ -32,6 +40,9 @@ std::string why_unavailable(const std::string& device) {
 }
 
 namespace {
+
+constexpr const char* trained_on_gpus =
+    "training and evaluation of circuits, classifiers and automata";
 
 DeviceDescription cpu_description() {
   DeviceDescription cpu;
@@ -50,7 +61,7 @@ DeviceDescription cuda_description() {
   if (!found.why_not.empty()) return found;
   found.name = cuda::device_description();
   found.driver = "CUDA";
-  found.runs = "training and evaluation of circuits, classifiers and automata";
+  found.runs = trained_on_gpus;
   return found;
 }
 
@@ -67,7 +78,7 @@ std::vector<DeviceDescription> all_devices() {
     found.memory = info.memory;
     found.driver = info.driver;
     found.why_not = info.why_not;
-    if (found.why_not.empty()) found.runs = "training and evaluation of automata";
+    if (found.why_not.empty()) found.runs = trained_on_gpus;
     all.push_back(found);
   }
   if (number > 0) return all;

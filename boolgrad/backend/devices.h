@@ -18,6 +18,9 @@ struct DeviceName {
 /// Nothing where no device can have that name.
 std::optional<DeviceName> parse_device(std::string_view name);
 
+/// The device of that name, which is not the CPU; refuses all others.
+DeviceName parse_other_device(const std::string& device);
+
 /// Empty where the device is there and can be used; else why not. Refuses what is no name.
 std::string why_unavailable(const std::string& device);
 

@@ -73,8 +73,7 @@ void print_floor(const nlohmann::json& facts) {
 
 /// The devices beside the CPU that a benchmark runs on.
 std::span<const std::string_view> devices_of(const std::string& benchmark) {
-  if (benchmark == "automata") return on_gpus;
-  if (benchmark == "lut") return on_cuda;
+  if (benchmark == "automata" || benchmark == "lut") return on_gpus;
   return {};
 }
 
@@ -135,7 +134,7 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
       ->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("--batch", options->batch,
-                   "Samples of a step of 'lut' on cuda, whose network is 784-64,000x6")
+                   "Samples of a step of 'lut' on a GPU, whose network is 784-64,000x6")
       ->type_name("N")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();

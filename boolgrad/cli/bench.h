@@ -19,7 +19,7 @@ struct BenchOptions {
   std::string plots;  ///< folder for plots of what was measured; none where empty
   std::string device = "cpu";
   int repeat = 0;   ///< 0: as often as fits a third of a second
-  int batch = 100;  ///< of 'lut' on cuda
+  int batch = 100;  ///< of 'lut' on a GPU
 };
 
 struct Timing {
@@ -46,7 +46,7 @@ struct Benchmark {
 
 void bench_ops(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts);
-void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_lut_on_device(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 /// Its part for the hardened rule of a model on the GPU.
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);

@@ -126,7 +126,7 @@ LogicNetwork standard_network() {
 }
 
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
-  if (options.device == "cuda") return bench_lut_on_cuda(options, report, facts);
+  if (options.device != "cpu") return bench_lut_on_device(options, report, facts);
   const Problem problem = options.file.empty() ? standard_problem() : problem_in(options.file);
   const Work work(problem);
   const double error = error_of(problem);

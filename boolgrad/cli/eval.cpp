@@ -11,7 +11,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/cuda_circuit_engine.h"
+#include "boolgrad/train/device_circuit_engine.h"
 #include "boolgrad/train/evaluation.h"
 #include "boolgrad/train/problem.h"
 
@@ -34,10 +34,11 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   check_fits(model.network(), task, arguments.model);
   const Cases cases(task, model.network().dtype());
   const TrainingOptions& training = model.experiment->training;
-  check_device(arguments.device, on_cuda);
-  const Evaluation evaluation = arguments.device == "cuda"
-                                    ? evaluate_on_cuda(model.network(), cases, *model.experiment)
-                                    : evaluate(model.network(), cases, training);
+  check_device(arguments.device, on_gpus);
+  const Evaluation evaluation =
+      arguments.device == "cpu"
+          ? evaluate(model.network(), cases, training)
+          : evaluate_on_device(arguments.device, model.network(), cases, *model.experiment);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
                printable(task.name));

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/backend/device_network.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
 #include "boolgrad/core/error.h"
@@ -37,11 +37,11 @@ class LutCase : public ReferenceCase {
   }
 
   Tensor loss(const Tensor& y, const Tensor& target) const {
-    return loss_on_cuda() == cuda::LossForm::l4 ? l4(y, target) : binary_cross_entropy(y, target);
+    return loss_on_device() == LossForm::l4 ? l4(y, target) : binary_cross_entropy(y, target);
   }
-  cuda::LossForm loss_on_cuda() const {
-    if (loss_ == "l4") return cuda::LossForm::l4;
-    if (loss_ == "bce") return cuda::LossForm::bce;
+  LossForm loss_on_device() const {
+    if (loss_ == "l4") return LossForm::l4;
+    if (loss_ == "bce") return LossForm::bce;
     fail("verify", "{}: expected the loss l4 or bce, received {}", path().string(), loss_);
   }
 
@@ -92,8 +92,8 @@ LutValues values_on_cpu(const LutCase& of, const LogicNetwork& network, const Te
   return values;
 }
 
-LutValues values_on_cuda(const LutCase& of, const LogicNetwork& network, const Tensor& x,
-                         const Tensor& target) {
+LutValues values_on_device(const std::string& name, const LutCase& of, const LogicNetwork& network,
+                           const Tensor& x, const Tensor& target) {
   std::vector<LutWires> wires;
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
@@ -102,17 +102,18 @@ LutValues values_on_cuda(const LutCase& of, const LogicNetwork& network, const T
     logits.push_back(layer.logits.detach());
     masks.push_back(layer.mask);
   }
-  cuda::Network device(wires, {.batch = x.shape()[1],
-                               .tables = table_form(network.parametrisation()),
-                               .loss = of.loss_on_cuda()});
-  device.set_parameters(logits, masks, network.input_mask());
-  device.set_cases(x, target);
+  const auto device = make_device_network(name, wires,
+                                          {.batch = x.shape()[1],
+                                           .tables = table_form(network.parametrisation()),
+                                           .loss = of.loss_on_device()});
+  device->set_parameters(logits, masks, network.input_mask());
+  device->set_cases(x, target);
   LutValues values;
-  values.loss = Tensor::scalar(device.gradients({}), x.dtype());
-  values.outputs = device.outputs();
+  values.loss = Tensor::scalar(device->gradients({}), x.dtype());
+  values.outputs = device->outputs();
   values.output = values.outputs.back();
-  values.hard_output = cast(device.hard_outputs(), x.dtype());
-  values.gradients = device.logit_gradients();
+  values.hard_output = cast(device->hard_outputs(), x.dtype());
+  values.gradients = device->logit_gradients();
   return values;
 }
 
@@ -122,8 +123,8 @@ void verify_case(const LutCase& of, const Precision& precision, const std::strin
   const LogicNetwork network = network_of(of, precision.dtype);
   const Tensor x = feature_major(of.tensor("input"), precision.dtype);
   const Tensor target = feature_major(of.tensor("target"), precision.dtype);
-  const LutValues values = device == "cuda" ? values_on_cuda(of, network, x, target)
-                                            : values_on_cpu(of, network, x, target);
+  const LutValues values = device == "cpu" ? values_on_cpu(of, network, x, target)
+                                           : values_on_device(device, of, network, x, target);
   for (std::size_t layer = 0; layer < of.layers(); ++layer) {
     compare.add(fmt::format("layer.{}.output", layer), transpose(values.outputs[layer]),
                 of.of_layer(layer, "output"));

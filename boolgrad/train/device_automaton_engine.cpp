@@ -10,7 +10,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/automaton_evaluation.h"
-#include "boolgrad/train/cuda_options.h"
+#include "boolgrad/train/device_options.h"
 #include "boolgrad/train/problem.h"
 #include "boolgrad/train/streams.h"
 
@@ -79,11 +79,11 @@ DeviceAutomatonEngine::DeviceAutomatonEngine(const std::string& device,
       device_(on_device(
           device, learner.rule(), learner.size(),
           {.loss_channels = learner.task().channels(),
-           .loss = cuda_loss(experiment.training.loss),
+           .loss = device_loss(experiment.training.loss),
            .focal_gamma = experiment.training.focal_gamma,
            .memory =
                experiment.automaton.memory.empty() ? std::nullopt : std::optional(learner.memory()),
-           .optimiser = cuda_optimiser(experiment)})) {
+           .optimiser = device_optimiser(experiment)})) {
   const AutomatonTask& task = learner.training_task();
   AutomatonInputs inputs{{}, {}, task.target};
   if (starts_are_fixed(experiment, task)) {

@@ -2,9 +2,9 @@
 
 #include "boolgrad/backend/devices.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/train/cuda_circuit_engine.h"
-#include "boolgrad/train/cuda_classifier_engine.h"
 #include "boolgrad/train/device_automaton_engine.h"
+#include "boolgrad/train/device_circuit_engine.h"
+#include "boolgrad/train/device_classifier_engine.h"
 #include "boolgrad/train/host_engine.h"
 
 namespace boolgrad {
@@ -25,12 +25,12 @@ std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment&
     return std::make_unique<DeviceAutomatonEngine>(device, experiment,
                                                    dynamic_cast<AutomatonLearner&>(learner));
   }
-  if (name->backend != "cuda") fail("device", "expected cpu or cuda, received {}", device);
   if (experiment.is_classifier()) {
-    return std::make_unique<CudaClassifierEngine>(experiment,
-                                                  dynamic_cast<ClassifierLearner&>(learner));
+    return std::make_unique<DeviceClassifierEngine>(device, experiment,
+                                                    dynamic_cast<ClassifierLearner&>(learner));
   }
-  return std::make_unique<CudaCircuitEngine>(experiment, dynamic_cast<CircuitLearner&>(learner));
+  return std::make_unique<DeviceCircuitEngine>(device, experiment,
+                                               dynamic_cast<CircuitLearner&>(learner));
 }
 
 }  // namespace boolgrad

@@ -46,8 +46,8 @@ class Engine {
 /// Gradients, what is done to them, and the optimiser, as an experiment asks for.
 AdamWOptions adamw_options(const TrainingOptions& training);
 
-/// The engine that trains `learner`, which outlives it, on `device`: `cpu`, `cuda` or, of an
-/// automaton, `vulkan` or `vulkan:N`. It starts from moments of zero.
+/// The engine that trains `learner`, which outlives it, on `device`: `cpu`, `cuda`, `vulkan`
+/// or `vulkan:N`. It starts from moments of zero.
 std::unique_ptr<Engine> make_engine(const std::string& device, const Experiment& experiment,
                                     Learner& learner);
 

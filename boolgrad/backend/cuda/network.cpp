@@ -8,7 +8,9 @@
 
 #include "boolgrad/backend/cuda/check.h"
 #include "boolgrad/backend/cuda/network_code.h"
+#include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/lut_walk.h"
+#include "boolgrad/backend/network_checks.h"
 
 namespace boolgrad::cuda {
 namespace {
@@ -86,10 +88,7 @@ struct DeviceWires {
   DeviceArray<int> sources, source_rows, output_rows;
 };
 
-void check_wires(const LutWires& wires, TableForm tables, const Rows& rows) {
-  if (tables == TableForm::softmax16 && wires.arity != 2) {
-    fail("cuda", "expected gates of 2 inputs for softmax16, received {}", wires.arity);
-  }
+void check_width(const LutWires& wires, const Rows& rows) {
   const std::int64_t most = std::numeric_limits<std::uint32_t>::max() / (index(rows.stride) / 4);
   if (std::max(wires.gates, wires.inputs) >= most) {
     fail("cuda", "expected layers of fewer than {} gates for a batch of {}, received {}", most,
@@ -227,38 +226,11 @@ DeviceWires placed(const RowWires& layer, std::int32_t zero_row) {
   return result;
 }
 
-void check_float32(const Tensor& tensor, const char* what) {
-  if (tensor.dtype() != DType::float32) {
-    fail("cuda", "expected {} of float32, received {}", what, to_string(tensor.dtype()));
-  }
-}
-
 template <class T>
 DeviceArray<T> on_device(const Tensor& tensor) {
   DeviceArray<T> result(index(tensor.size()));
   result.upload(tensor.values<T>().data(), result.size());
   return result;
-}
-
-void check_samples(const BitSamples& samples, std::int64_t inputs) {
-  const Tensor& features = samples.features;
-  const bool is_number = features.dtype() == DType::uint8 || features.dtype() == DType::float32;
-  if (!is_number || features.rank() != 2) {
-    fail("cuda", "expected uint8 or float32 features [cases, features], received {} {}",
-         to_string(features.dtype()), to_string(features.shape()));
-  }
-  if (std::ssize(samples.sources) != inputs || std::ssize(samples.levels) != inputs) {
-    fail("cuda", "expected a source and a level for each of {} inputs, received {} and {}", inputs,
-         samples.sources.size(), samples.levels.size());
-  }
-  const std::int64_t count = features.shape()[1];
-  if (std::ranges::any_of(samples.sources, [&](int f) { return f < 0 || f >= count; })) {
-    fail("cuda", "expected sources below {} features, received others", count);
-  }
-  if (samples.height > 0 && count % (samples.height * samples.width) != 0) {
-    fail("cuda", "expected pictures of {}x{} pixels, received {} features", samples.height,
-         samples.width, count);
-  }
 }
 
 std::vector<InputBit> input_bits_of(const BitSamples& samples) {
@@ -328,7 +300,12 @@ struct Network::State {
 
   std::int64_t inputs() const { return layers.front().inputs; }
   std::int64_t outputs() const { return layers.back().gates; }
-  bool has_classes() const { return plan.classes > 0; }
+  std::vector<std::int64_t> gates_of_layers() const {
+    std::vector<std::int64_t> result;
+    for (const NetworkLayer& layer : layers) result.push_back(layer.gates);
+    return result;
+  }
+  bool has_classes() const { return plan.has_classes(); }
   bool updates_itself() const { return plan.optimiser.clip_norm <= 0 && plan.optimiser.noise == 0; }
 
   void add_layer(const RowWires& layer_rows);
@@ -340,7 +317,6 @@ struct Network::State {
   void make_hard_as(float share);
   bool has_samples() const { return bits.size() > 0; }
   CaseInputs case_inputs() const;
-  Shape wanted_targets(std::int64_t of_cases) const;
   void set_targets(const Tensor& wanted);
   void gather(bool picking);
   /// Rows of the cases from the first on, in order.
@@ -367,12 +343,10 @@ struct Network::State {
 Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wanted)
     : plan(wanted),
       rows(rows_for(wanted.batch)),
-      logit_count(std::accumulate(
-          all_wires.begin(), all_wires.end(), std::size_t{0},
-          [&](std::size_t sum, const LutWires& layer) {
-            return sum + index(layer.gates) *
-                             (wanted.tables == TableForm::softmax16 ? 16 : layer.entries());
-          })),
+      logit_count(std::accumulate(all_wires.begin(), all_wires.end(), std::size_t{0},
+                                  [&](std::size_t sum, const LutWires& layer) {
+                                    return sum + index(layer.gates * wanted.logits_of(layer));
+                                  })),
       optimiser(logit_count, wanted.optimiser),
       host_state(1),
       host_picked(index(wanted.batch)),
@@ -384,13 +358,9 @@ Network::State::State(std::span<const LutWires> all_wires, const NetworkPlan& wa
   if (plan.batch < 1 || plan.batch > most_samples) {
     fail("cuda", "expected a batch of 1 to {} cases, received {}", most_samples, plan.batch);
   }
-  if (has_classes() &&
-      (all_wires.back().gates % plan.classes != 0 || all_wires.back().arity != 2)) {
-    fail("cuda", "expected two-input gates in equal groups, received {} gates for {} classes",
-         all_wires.back().gates, plan.classes);
-  }
+  check_layers("cuda", all_wires, plan);
   for (const LutWires& layer : all_wires) {
-    check_wires(layer, plan.tables, rows);
+    check_width(layer, rows);
     widest = std::max({widest, layer.gates, plan.classes});
   }
   for (const RowWires& layer : rows_of_layers(all_wires, has_classes() ? plan.classes : 0)) {
@@ -414,8 +384,6 @@ void Network::State::add_layer(const RowWires& layer_rows) {
   const LutWires& layer = layer_rows.wires;
   // Polynomials of two-input gates are read as vectors of four.
   if (!layers.empty() && layers.back().arity != layer.arity) entries = (entries + 3) / 4 * 4;
-  const std::int64_t per_gate =
-      plan.tables == TableForm::softmax16 ? 16 : static_cast<std::int64_t>(layer.entries());
   wires.push_back(placed(layer_rows, static_cast<std::int32_t>(widest)));
   layers.push_back({.inputs = static_cast<int>(layer.inputs),
                     .gates = static_cast<int>(layer.gates),
@@ -431,7 +399,7 @@ void Network::State::add_layer(const RowWires& layer_rows) {
                     .source_rows = wires.back().source_rows.data(),
                     .output_rows = wires.back().output_rows.data()});
   output_rows.push_back(layer_rows.output_rows);
-  logit_shapes.push_back({layer.gates, per_gate});
+  logit_shapes.push_back({layer.gates, plan.logits_of(layer)});
   gates += index(layer.gates);
   entries += index(layer.gates) * layer.entries();
 }
@@ -620,22 +588,9 @@ void Network::State::launch_step(bool only_gradients) {
 
 void Network::State::prepare(std::span<const std::int64_t> chosen,
                              std::span<const PictureMove> ways) {
-  if (cases == 0) fail("cuda", "expected cases to learn from, received none");
-  if (chosen.empty() ? index(rows.samples) > cases : std::ssize(chosen) != rows.samples) {
-    fail("cuda", "expected {} cases, received {}", rows.samples,
-         chosen.empty() ? cases : chosen.size());
-  }
+  check_step("cuda", {chosen, ways}, rows.samples, static_cast<std::int64_t>(cases), has_pictures);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] < 0 || index(chosen[i]) >= cases) {
-      fail("cuda", "expected cases below {}, received {}", cases, chosen[i]);
-    }
     host_picked.data()[i] = static_cast<int>(chosen[i]);
-  }
-  if (!ways.empty() && (ways.size() != chosen.size() || !has_pictures)) {
-    fail("cuda", "expected a move for each of {} pictures picked, received {} of {}", chosen.size(),
-         ways.size(), has_pictures ? "pictures" : "samples that are none");
-  }
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
     host_moves.data()[i] = ways.empty() ? PictureMove{} : ways[i];
   }
   if (picks != !chosen.empty()) {
@@ -782,37 +737,22 @@ std::vector<Tensor> Network::State::in_layers(const DeviceArray<float>& flat) co
 }
 
 void Network::State::from_layers(std::span<const Tensor> tensors, DeviceArray<float>& flat) const {
-  if (tensors.size() != logit_shapes.size()) {
-    fail("cuda", "expected {} layers, received {}", logit_shapes.size(), tensors.size());
-  }
+  check_of_layers("cuda", tensors, logit_shapes);
   stream.wait();
   std::size_t first = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    check_float32(tensors[i], "a layer");
-    if (tensors[i].shape() != logit_shapes[i]) {
-      fail("cuda", "expected {} in layer {}, received {}", to_string(logit_shapes[i]), i,
-           to_string(tensors[i].shape()));
-    }
-    copy_to_device(flat.data() + first, tensors[i].data(), tensors[i].bytes());
-    first += index(tensors[i].size());
+  for (const Tensor& tensor : tensors) {
+    copy_to_device(flat.data() + first, tensor.data(), tensor.bytes());
+    first += index(tensor.size());
   }
-}
-
-Shape Network::State::wanted_targets(std::int64_t of_cases) const {
-  return has_classes() ? Shape{of_cases} : Shape{outputs(), of_cases};
 }
 
 void Network::State::set_targets(const Tensor& wanted) {
   if (has_classes()) {
     const auto classes = wanted.values<std::int32_t>();
-    if (std::ranges::any_of(classes, [&](int l) { return l < 0 || l >= plan.classes; })) {
-      fail("cuda", "expected labels below {}, received others", plan.classes);
-    }
     labels = DeviceArray<int>(classes.size());
     labels.upload(classes.data(), classes.size());
     host_labels.assign(classes.begin(), classes.end());
   } else {
-    check_float32(wanted, "targets");
     targets = on_device<float>(wanted);
   }
   picks = true;  // so that the first step in order gathers its batch
@@ -825,15 +765,9 @@ Network::~Network() = default;
 
 void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
   State& s = *state_;
-  check_float32(inputs, "inputs");
-  const std::int64_t cases = inputs.rank() == 2 ? inputs.shape()[1] : 0;
-  const Shape wanted = s.wanted_targets(cases);
-  if (inputs.shape() != Shape{s.inputs(), cases} || targets.shape() != wanted) {
-    fail("cuda", "expected inputs [{}, cases] and targets {}, received {} and {}", s.inputs(),
-         to_string(wanted), to_string(inputs.shape()), to_string(targets.shape()));
-  }
+  check_cases("cuda", inputs, targets, s.inputs(), s.outputs(), s.plan);
   s.stream.wait();
-  s.cases = index(cases);
+  s.cases = index(inputs.shape()[1]);
   s.data = on_device<float>(inputs);
   s.bits = {};
   s.bytes = {};
@@ -844,14 +778,9 @@ void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
 
 void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
   State& s = *state_;
-  check_samples(samples, s.inputs());
-  const std::int64_t cases = samples.features.shape()[0];
-  const Shape wanted = s.wanted_targets(cases);
-  if (targets.shape() != wanted) {
-    fail("cuda", "expected targets {}, received {}", to_string(wanted), to_string(targets.shape()));
-  }
+  check_samples("cuda", samples, targets, s.inputs(), s.outputs(), s.plan);
   s.stream.wait();
-  s.cases = index(cases);
+  s.cases = index(samples.features.shape()[0]);
   s.feature_count = samples.features.shape()[1];
   s.has_pictures = samples.height > 0;
   s.height = s.has_pictures ? samples.height : 1;
@@ -868,20 +797,10 @@ void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
 void Network::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
                              const Tensor& input_mask) {
   State& s = *state_;
+  check_masks("cuda", masks, s.gates_of_layers(), input_mask, s.inputs());
   s.from_layers(logits, s.logits);
-  if (masks.size() != s.layers.size()) {
-    fail("cuda", "expected masks of {} layers, received {}", s.layers.size(), masks.size());
-  }
   for (std::size_t i = 0; i < masks.size(); ++i) {
-    check_float32(masks[i], "a mask");
-    if (masks[i].size() != s.layers[i].gates) {
-      fail("cuda", "expected a mask of {} gates, received {}", s.layers[i].gates, masks[i].size());
-    }
     copy_to_device(s.masks.data() + s.layers[i].first_gate, masks[i].data(), masks[i].bytes());
-  }
-  check_float32(input_mask, "a mask");
-  if (input_mask.size() != s.inputs()) {
-    fail("cuda", "expected a mask of {} inputs, received {}", s.inputs(), input_mask.size());
   }
   s.input_mask.upload(input_mask.values<float>().data(), s.input_mask.size());
   s.make_polynomials(s.hard_share);

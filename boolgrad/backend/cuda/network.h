@@ -9,105 +9,35 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/cuda/forms.h"
-#include "boolgrad/backend/cuda/optimiser.h"
-#include "boolgrad/backend/lut_wires.h"
-#include "boolgrad/backend/picture_move.h"
-#include "boolgrad/backend/table_form.h"
-#include "boolgrad/tensor/tensor.h"
+#include "boolgrad/backend/device_network.h"
 
 namespace boolgrad::cuda {
 
-/// What a network is trained to do and how.
-struct NetworkPlan {
-  std::int64_t batch = 1;  ///< cases of a step
-  TableForm tables = TableForm::softmax16;
-  LossForm loss = LossForm::squares;
-  double gamma = 2;  ///< of the focal loss
-  /// Where above 0, the loss is the mean cross-entropy of as many scores: sums of equal groups of
-  /// the outputs.
-  std::int64_t classes = 0;
-  double temperature = 1;  ///< that their sums are divided by
-  double smoothing = 0;    ///< share of a label that goes to all classes alike
-  /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
-  double gradient_factor = 1;
-  OptimiserOptions optimiser = {};
-};
-
-/// Samples whose inputs are bits that are made when they are used: input b is 1 where feature
-/// `sources[b]` is above `levels[b]`.
-struct BitSamples {
-  Tensor features;  ///< uint8 or float32 [cases, features]
-  std::span<const std::int32_t> sources;
-  std::span<const float> levels;
-  // Pictures are [channels, height, width] and may be moved; 0 where features are no picture.
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-};
-
-struct NetworkStep {
-  double loss = 0;
-  bool finite = true;  ///< else nothing was updated
-};
-
-/// Over all cases.
-struct NetworkScore {
-  double soft_loss = 0;
-  /// Some soft output on the wrong side of one half; or, of classes, another with the largest sum.
-  std::int64_t soft_wrong_cases = 0;
-  std::int64_t hard_wrong_bits =
-      0;  ///< outputs of the hardened circuit; of classes as many as cases
-  std::int64_t hard_wrong_cases = 0;
-};
-
-/// A network of float32 on the device, with its optimiser and the cases it learns from. Before its
-/// first use it is given cases and parameters.
-class Network {
+/// A network on the device. See `DeviceNetwork`.
+class Network final : public DeviceNetwork {
  public:
   /// The wires are copied.
   Network(std::span<const LutWires> layers, const NetworkPlan& plan);
-  ~Network();
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
+  ~Network() override;
 
-  /// `inputs` [inputs, cases] and `targets` [outputs, cases], float32; or, of classes, int32 labels
-  /// [cases].
-  void set_cases(const Tensor& inputs, const Tensor& targets);
-
-  /// The same for bits of samples, whose features are copied. Only the features lie on the device,
-  /// so that moved pictures need no memory of their own.
-  void set_samples(const BitSamples& samples, const Tensor& targets);
-
-  /// Logits [gates, logits] and masks [gates] of all layers, and the mask of the inputs.
+  void set_cases(const Tensor& inputs, const Tensor& targets) override;
+  void set_samples(const BitSamples& samples, const Tensor& targets) override;
   void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
-                      const Tensor& input_mask);
-  std::vector<Tensor> logits() const;
-
-  /// The optimiser's moments, in the shapes of the logits.
-  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second);
-  std::vector<Tensor> first_moments() const;
-  std::vector<Tensor> second_moments() const;
-
-  /// From the next step on its tables are soft + share (hard - soft), and gradients pass as if they
-  /// were soft. Nothing else sees it: evaluations are those of soft and of hard tables.
-  void set_hard_share(double share);
-
-  /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
-  /// ones in order. Where there are `moves`, one a picked case, its picture is moved by that.
+                      const Tensor& input_mask) override;
+  std::vector<Tensor> logits() const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  std::vector<Tensor> first_moments() const override;
+  std::vector<Tensor> second_moments() const override;
+  void set_hard_share(double share) override;
   NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
-                   std::span<const PictureMove> moves = {});
-
-  /// The loss of such a step without an update, and what it leaves on the device.
-  double gradients(std::span<const std::int64_t> picked, std::span<const PictureMove> moves = {});
-  std::vector<Tensor> logit_gradients() const;
-  std::vector<Tensor> outputs() const;  ///< of every layer, [gates, batch]; not of classes
-
-  NetworkScore evaluate();
-  /// What the hardened circuit gives, as 0 and 1: uint8 [outputs, cases].
-  Tensor hard_outputs();
-
-  /// Milliseconds of the device for `count` steps one after the other, each like the last one.
-  double milliseconds(int count);
+                   std::span<const PictureMove> moves) override;
+  double gradients(std::span<const std::int64_t> picked,
+                   std::span<const PictureMove> moves) override;
+  std::vector<Tensor> logit_gradients() const override;
+  std::vector<Tensor> outputs() const override;
+  NetworkScore evaluate() override;
+  Tensor hard_outputs() override;
+  double milliseconds(int count) override;
 
  private:
   struct State;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "boolgrad/backend/vulkan/update_numbers.h"
+
 namespace boolgrad::vulkan {
 
 /// Constants that the shaders are compiled with, in the order of their numbers from 1 on.
@@ -48,8 +50,7 @@ struct AutomatonNumbers {
   float share;
   std::uint32_t share_always, share_below;
   std::uint32_t gate_below_high, gate_below_low;
-  float beta1, beta2, rest1, rest2, scale, rate, keep, epsilon, clip_value, clip_norm, noise;
-  std::uint32_t noise_seed_low, noise_seed_high, noise_step;
+  UpdateNumbers update;
 };
 
 /// Bindings of the buffers.

@@ -250,26 +250,9 @@ void AutomatonProgram::set_draws(const AutomatonDraws& draws) {
   to.gate_below_low = low(gate_below);
 }
 
-// As AdamW::step: in double, then rounded once.
 void AutomatonProgram::set_update(const OptimiserOptions& options, std::int64_t step,
                                   double learning_rate) {
-  AutomatonNumbers& to = numbers_.shared()[0];
-  const auto taken = static_cast<double>(step + 1);
-  const auto rounded = [](double value) { return static_cast<float>(value); };
-  to.beta1 = rounded(options.beta1);
-  to.beta2 = rounded(options.beta2);
-  to.rest1 = rounded(1 - options.beta1);
-  to.rest2 = rounded(1 - options.beta2);
-  to.scale = rounded(1 / (1 - std::pow(options.beta2, taken)));
-  to.rate = rounded(learning_rate / (1 - std::pow(options.beta1, taken)));
-  to.keep = rounded(1 - learning_rate * options.weight_decay);
-  to.epsilon = rounded(options.epsilon);
-  to.clip_value = rounded(options.clip_value);
-  to.clip_norm = rounded(options.clip_norm);
-  to.noise = rounded(options.noise);
-  to.noise_seed_low = low(options.seed);
-  to.noise_seed_high = high(options.seed);
-  to.noise_step = static_cast<std::uint32_t>(step);
+  numbers_.shared()[0].update = update_numbers(options, step, learning_rate);
 }
 
 // ------------------------------------------------------------------ dispatches

@@ -1,16 +1,18 @@
-// Steps of classifiers on an NVIDIA GPU, which holds all samples, the parameters and their
-// moments, and makes bits of samples as it needs them.
+// Steps of classifiers on a device, which holds all samples, the parameters and their moments, and
+// makes bits of samples as it needs them.
 #pragma once
 
 #include "boolgrad/train/classifier_learner.h"
-#include "boolgrad/train/cuda_network_engine.h"
+#include "boolgrad/train/device_network_engine.h"
 
 namespace boolgrad {
 
 /// Offers heads of classes with fixed levels; refuses the rest.
-class CudaClassifierEngine : public CudaNetworkEngine {
+class DeviceClassifierEngine : public DeviceNetworkEngine {
  public:
-  CudaClassifierEngine(const Experiment& experiment, ClassifierLearner& learner);
+  /// On the device of that name.
+  DeviceClassifierEngine(const std::string& name, const Experiment& experiment,
+                         ClassifierLearner& learner);
 
   Evaluation evaluate() const override;
 
@@ -21,7 +23,7 @@ class CudaClassifierEngine : public CudaNetworkEngine {
   std::vector<PictureMove> moves(std::int64_t step) const override { return learner_.moves(step); }
 
   ClassifierLearner& learner_;
-  std::unique_ptr<cuda::Network> judge_;  ///< with those that training is judged by
+  std::unique_ptr<DeviceNetwork> judge_;  ///< with those that training is judged by
 };
 
 }  // namespace boolgrad

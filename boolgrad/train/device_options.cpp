@@ -1,20 +1,20 @@
-#include "boolgrad/train/cuda_options.h"
+#include "boolgrad/train/device_options.h"
 
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {
 
-cuda::LossForm cuda_loss(LossKind kind) {
+LossForm device_loss(LossKind kind) {
   switch (kind) {
-    case LossKind::squares: return cuda::LossForm::squares;
-    case LossKind::l4: return cuda::LossForm::l4;
-    case LossKind::bce: return cuda::LossForm::bce;
-    case LossKind::focal: return cuda::LossForm::focal;
+    case LossKind::squares: return LossForm::squares;
+    case LossKind::l4: return LossForm::l4;
+    case LossKind::bce: return LossForm::bce;
+    case LossKind::focal: return LossForm::focal;
   }
   fail("loss", "expected one of the four losses, received another");
 }
 
-cuda::OptimiserOptions cuda_optimiser(const Experiment& experiment) {
+OptimiserOptions device_optimiser(const Experiment& experiment) {
   const TrainingOptions& training = experiment.training;
   return {.beta1 = training.beta1,
           .beta2 = training.beta2,

@@ -1,4 +1,4 @@
-#include "boolgrad/train/cuda_network_engine.h"
+#include "boolgrad/train/device_network_engine.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ std::vector<LutWires> wires_of(const LogicNetwork& network) {
   return wires;
 }
 
-void send(const LogicNetwork& network, cuda::Network& device) {
+void send(const LogicNetwork& network, DeviceNetwork& device) {
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
   for (const LogicLayer& layer : network.layers()) {
@@ -22,19 +22,19 @@ void send(const LogicNetwork& network, cuda::Network& device) {
   device.set_parameters(logits, masks, network.input_mask());
 }
 
-const Experiment& trainable_on_cuda(const Experiment& experiment) {
+const Experiment& trainable_on_device(const Experiment& experiment, const std::string& device) {
   const HardeningKind kind = experiment.hardening.kind;
   if (kind != HardeningKind::none && kind != HardeningKind::blend &&
       kind != HardeningKind::straight_through) {
-    fail("device", "expected hardening.kind none, blend or straight_through for cuda, received {}",
-         to_string(kind));
+    fail("device", "expected hardening.kind none, blend or straight_through for {}, received {}",
+         device, to_string(kind));
   }
   return experiment;
 }
 
-StepResult CudaNetworkEngine::step(std::int64_t step, double learning_rate) {
+StepResult DeviceNetworkEngine::step(std::int64_t step, double learning_rate) {
   device_->set_hard_share(hardening().share());
-  const cuda::NetworkStep taken = device_->step(picked(step), step, learning_rate, moves(step));
+  const NetworkStep taken = device_->step(picked(step), step, learning_rate, moves(step));
   if (taken.finite) {
     steps_ = step + 1;
     is_settled_ = false;
@@ -42,7 +42,7 @@ StepResult CudaNetworkEngine::step(std::int64_t step, double learning_rate) {
   return {.loss = taken.loss, .finite = taken.finite};
 }
 
-void CudaNetworkEngine::settle() {
+void DeviceNetworkEngine::settle() {
   if (is_settled_) return;
   const std::vector<Tensor> here = device_->logits();
   std::vector<Tensor> there = network().parameters();
@@ -52,11 +52,11 @@ void CudaNetworkEngine::settle() {
   is_settled_ = true;
 }
 
-AdamWState CudaNetworkEngine::moments() const {
+AdamWState DeviceNetworkEngine::moments() const {
   return {.step = steps_, .first = device_->first_moments(), .second = device_->second_moments()};
 }
 
-void CudaNetworkEngine::restore(const AdamWState& moments) {
+void DeviceNetworkEngine::restore(const AdamWState& moments) {
   send(network(), *device_);
   device_->set_moments(moments.first, moments.second);
   steps_ = moments.step;

@@ -1,12 +1,12 @@
-// The benchmark "lut" on a CUDA device: training steps of a wide classifier of two-input soft
-// gates, with the floor that the bytes it has to move set.
+// The benchmark "lut" on a device that is not the CPU: training steps of a wide classifier of
+// two-input soft gates and, on CUDA, the floor that the bytes it has to move set.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "boolgrad/backend/cuda/machine_rates.h"
-#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/backend/device_network.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/error.h"
@@ -77,15 +77,15 @@ Classifier classifier_in(const std::string& path) {
   return result;
 }
 
-std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
+std::unique_ptr<DeviceNetwork> on_device(const std::string& name, const Classifier& of) {
   std::vector<LutWires> wires;
   const auto owned = of.network.wirings();
   for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
-  auto device = std::make_unique<cuda::Network>(
-      wires, cuda::NetworkPlan{.batch = of.batch(),
-                               .tables = table_form(of.network.parametrisation()),
-                               .classes = of.classes,
-                               .temperature = of.temperature});
+  auto device = make_device_network(name, wires,
+                                    NetworkPlan{.batch = of.batch(),
+                                                .tables = table_form(of.network.parametrisation()),
+                                                .classes = of.classes,
+                                                .temperature = of.temperature});
   std::vector<Tensor> logits;
   std::vector<Tensor> masks;
   for (const LogicLayer& layer : of.network.layers()) {
@@ -98,7 +98,7 @@ std::unique_ptr<cuda::Network> on_device(const Classifier& of) {
 }
 
 // The largest error of the loss and all gradients; 0 where nothing is there to compare with.
-double error_of(const Classifier& of, cuda::Network& device) {
+double error_of(const Classifier& of, DeviceNetwork& device) {
   if (of.gradients.empty()) return 0;
   const double loss = device.gradients({});
   double error = relative_error(Tensor::scalar(loss, DType::float64), of.loss);
@@ -134,12 +134,25 @@ struct Floor {
   }
 };
 
+/// What the bytes of a step take at the rates that the device is measured to have.
+nlohmann::json floor_on_cuda(const Floor& floor, double median_ms) {
+  const cuda::MachineRates rates = cuda::measure_machine_rates();
+  const double cache_ms = floor.cache / rates.cache_gigabytes * 1e3;
+  const double memory_ms = floor.memory / rates.memory_gigabytes * 1e3;
+  return {{"cache_gigabyte", floor.cache},
+          {"memory_gigabyte", floor.memory},
+          {"cache_gigabytes_per_second", rates.cache_gigabytes},
+          {"memory_gigabytes_per_second", rates.memory_gigabytes},
+          {"ms", std::max(cache_ms, memory_ms)},
+          {"share_reached", std::max(cache_ms, memory_ms) / median_ms}};
+}
+
 }  // namespace
 
-void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
+void bench_lut_on_device(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   const Classifier classifier =
       options.file.empty() ? standard_classifier(options.batch) : classifier_in(options.file);
-  const auto device = on_device(classifier);
+  const auto device = on_device(options.device, classifier);
   BenchmarkRow step{"lut.step", {}, error_of(classifier, *device)};
   const int count = options.repeat > 0 ? options.repeat : 200;
   device->step({}, 0, learning_rate);
@@ -153,16 +166,8 @@ void bench_lut_on_cuda(const BenchOptions& options, const Report& report, nlohma
   step.gigabyte = floor.cache;
   report(step);
 
-  const cuda::MachineRates rates = cuda::measure_machine_rates();
-  const double cache_ms = floor.cache / rates.cache_gigabytes * 1e3;
-  const double memory_ms = floor.memory / rates.memory_gigabytes * 1e3;
   facts["batch"] = classifier.batch();
-  facts["floor"] = {{"cache_gigabyte", floor.cache},
-                    {"memory_gigabyte", floor.memory},
-                    {"cache_gigabytes_per_second", rates.cache_gigabytes},
-                    {"memory_gigabytes_per_second", rates.memory_gigabytes},
-                    {"ms", std::max(cache_ms, memory_ms)},
-                    {"share_reached", std::max(cache_ms, memory_ms) / step.time.median_ms}};
+  if (options.device == "cuda") facts["floor"] = floor_on_cuda(floor, step.time.median_ms);
 }
 
 }  // namespace boolgrad::cli

@@ -1,11 +1,12 @@
-// What engines of gate networks on an NVIDIA GPU share: the device holds the parameters and their
+// What engines of gate networks on devices share: the device holds the parameters and their
 // moments, and the learner's are brought up to date when somebody looks.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "boolgrad/backend/cuda/network.h"
+#include "boolgrad/backend/device_network.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/train/engine.h"
 
@@ -15,12 +16,12 @@ namespace boolgrad {
 std::vector<LutWires> wires_of(const LogicNetwork& network);
 
 /// Sends a network's logits and masks.
-void send(const LogicNetwork& network, cuda::Network& device);
+void send(const LogicNetwork& network, DeviceNetwork& device);
 
-/// The experiment, once it is known that it asks for nothing that no network learns on the device.
-const Experiment& trainable_on_cuda(const Experiment& experiment);
+/// The experiment, once it is known that it asks for nothing that no network learns on `device`.
+const Experiment& trainable_on_device(const Experiment& experiment, const std::string& device);
 
-class CudaNetworkEngine : public Engine {
+class DeviceNetworkEngine : public Engine {
  public:
   StepResult step(std::int64_t step, double learning_rate) override;
   void settle() override;
@@ -28,7 +29,8 @@ class CudaNetworkEngine : public Engine {
   void restore(const AdamWState& moments) override;
 
  protected:
-  explicit CudaNetworkEngine(std::unique_ptr<cuda::Network> device) : device_(std::move(device)) {}
+  explicit DeviceNetworkEngine(std::unique_ptr<DeviceNetwork> device)
+      : device_(std::move(device)) {}
 
   /// The learner's network, and the cases of a step; none stands for all.
   virtual const LogicNetwork& network() const = 0;
@@ -38,10 +40,10 @@ class CudaNetworkEngine : public Engine {
   /// How hard its tables are now.
   virtual const Hardening& hardening() const = 0;
 
-  cuda::Network& device() const { return *device_; }
+  DeviceNetwork& device() const { return *device_; }
 
  private:
-  std::unique_ptr<cuda::Network> device_;
+  std::unique_ptr<DeviceNetwork> device_;
   std::int64_t steps_ = 0;  ///< that the moments have seen
   bool is_settled_ = true;  ///< whether the learner's parameters are those of the device
 };

@@ -1,19 +1,19 @@
-// Circuits trained on a CUDA device, beside the CPU. Skipped where there is no device.
-#include "boolgrad/train/cuda_circuit_engine.h"
+// Circuits trained on devices, beside the CPU. Skipped where there is no device.
+#include "boolgrad/train/device_circuit_engine.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "boolgrad/train/trainer.h"
-#include "tests/support/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/trainer_checks.h"
 
 namespace boolgrad {
 namespace {
 
-using CudaCircuitEngineTest = CudaTest;
+class DeviceCircuitEngineTest : public DeviceTest {};
 
 Experiment adder(const std::vector<std::string>& overrides = {}) {
   return parse_experiment(R"(
@@ -49,9 +49,9 @@ const std::vector<std::string> harder = {"network.parametrisation=walsh",
                                          "network.gradient_factor=1.2", "hardening.kind=blend",
                                          "hardening.threshold=1", "hardening.steps=400"};
 
-void expect_same_curve(const Experiment& experiment, double tolerance) {
+void expect_same_curve(const std::string& name, const Experiment& experiment, double tolerance) {
   Trainer host(experiment, "cpu");
-  Trainer device(experiment, "cuda");
+  Trainer device(experiment, name);
   for (int step = 0; step < 50; ++step) {
     const double expected = host.step().loss;
     const StepResult received = device.step();
@@ -60,23 +60,23 @@ void expect_same_curve(const Experiment& experiment, double tolerance) {
   }
 }
 
-TEST_F(CudaCircuitEngineTest, HasTheLossCurveOfTheCpu) {
-  expect_same_curve(adder(), 1e-4);
-  expect_same_curve(adder({"training.batch=17"}), 1e-4);
-  expect_same_curve(adder(busy), 1e-3);
+TEST_P(DeviceCircuitEngineTest, HasTheLossCurveOfTheCpu) {
+  expect_same_curve(device(), adder(), 1e-4);
+  expect_same_curve(device(), adder({"training.batch=17"}), 1e-4);
+  expect_same_curve(device(), adder(busy), 1e-3);
   // An entry that is nearly undecided may harden otherwise.
-  expect_same_curve(adder(harder), 1e-2);
+  expect_same_curve(device(), adder(harder), 1e-2);
 }
 
-TEST_F(CudaCircuitEngineTest, StoppedAndRestoredGivesTheSameBits) {
-  expect_resumable(adder(), 80, {20, 50, 60}, "cuda");
-  expect_resumable(adder(busy), 80, {20, 50, 60}, "cuda");
-  expect_resumable(adder(harder), 80, {20, 50, 60}, "cuda");
+TEST_P(DeviceCircuitEngineTest, StoppedAndRestoredGivesTheSameBits) {
+  expect_resumable(adder(), 80, {20, 50, 60}, device());
+  expect_resumable(adder(busy), 80, {20, 50, 60}, device());
+  expect_resumable(adder(harder), 80, {20, 50, 60}, device());
 }
 
-TEST_F(CudaCircuitEngineTest, GoesOnWithWhatTheOtherBegan) {
+TEST_P(DeviceCircuitEngineTest, GoesOnWithWhatTheOtherBegan) {
   const Experiment experiment = adder();
-  const auto continued = [&](const char* from, const char* to) {
+  const auto continued = [&](const std::string& from, const std::string& to) {
     Trainer first(experiment, from);
     take(first, 30);
     Trainer second(experiment, to);
@@ -84,13 +84,13 @@ TEST_F(CudaCircuitEngineTest, GoesOnWithWhatTheOtherBegan) {
     return second.step().loss;
   };
   const double expected = continued("cpu", "cpu");
-  EXPECT_NEAR(continued("cpu", "cuda"), expected, 1e-4 * expected);
-  EXPECT_NEAR(continued("cuda", "cpu"), expected, 1e-3 * expected);
+  EXPECT_NEAR(continued("cpu", device()), expected, 1e-4 * expected);
+  EXPECT_NEAR(continued(device(), "cpu"), expected, 1e-3 * expected);
 }
 
-TEST_F(CudaCircuitEngineTest, JudgesAsTheCpuDoes) {
+TEST_P(DeviceCircuitEngineTest, JudgesAsTheCpuDoes) {
   for (const Experiment& experiment : {adder(), adder(busy)}) {
-    Trainer trainer(experiment, "cuda");
+    Trainer trainer(experiment, device());
     take(trainer, 60);
     const Evaluation received = trainer.evaluate();
     const auto& learner = dynamic_cast<const CircuitLearner&>(trainer.learner());
@@ -103,15 +103,19 @@ TEST_F(CudaCircuitEngineTest, JudgesAsTheCpuDoes) {
   }
 }
 
-TEST_F(CudaCircuitEngineTest, RefusesAnotherPrecision) {
-  expect_error([] { Trainer(adder({"network.dtype=float64"}), "cuda"); },
-               "[device] expected a network of float32 for cuda, received float64");
+TEST_P(DeviceCircuitEngineTest, RefusesAnotherPrecision) {
+  expect_error([&] { Trainer(adder({"network.dtype=float64"}), device()); },
+               "[device] expected a network of float32 for " + device() + ", received float64");
 }
 
-TEST(CudaCircuitEngineOffer, RefusesOtherWaysToHarden) {
-  expect_error([] { Trainer(adder({"hardening.kind=noise"}), "cuda"); },
-               "[device] expected hardening.kind none, blend or straight_through for cuda, "
-               "received noise");
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceCircuitEngineTest, all_other_devices, name_of_device);
+
+TEST(DeviceCircuitEngineOffer, RefusesOtherWaysToHarden) {
+  for (const std::string device : {"cuda", "vulkan"}) {
+    expect_error([&] { Trainer(adder({"hardening.kind=noise"}), device); },
+                 "[device] expected hardening.kind none, blend or straight_through for " + device +
+                     ", received noise");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// A layer of soft gates: a thread for four samples of a gate.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "network.glsl"
+
+layout(std430, binding = 3) buffer Activations { vec4 activations[]; };
+
+#include "polynomial.glsl"
+
+const int NO_SLOT = -1;
+
+void main() {
+  const int i = item();
+  if (i >= push.gates * push.vectors) return;
+  const int gate = i / push.vectors;
+  const int vector = i % push.vectors;
+  activations[push.out_row * push.vectors + i] = polynomial(gate, inputs_of(gate, vector), NO_SLOT);
+}

@@ -1,0 +1,35 @@
+// AdamW with what is done to gradients before: clipping by value and by norm, and noise.
+
+/// The stream of optim/gradients.cpp.
+const uint GRADIENT_NOISE_STREAM = 0x01000000u;
+
+/// Standard normal, as `random_normal`, up to rounding.
+float normal(uvec4 bits) {
+  const float radius =
+      (float(bits.x) + float(bits.y) * 2.3283064e-10) * 2.3283064e-10 + 1.110223e-16;
+  const float angle = (float(bits.z) + float(bits.w) * 2.3283064e-10) * 2.3283064e-10;
+  return sqrt(max(-2.0 * exact_log(radius), 0.0)) * turned_cos(angle);
+}
+
+/// Clipped, where `norm` is that of all gradients, and with noise; what is exactly 0 stays so.
+float treated(float gradient, float norm, uint index) {
+  if (numbers.clip_value > 0.0) {
+    gradient = clamp(gradient, -numbers.clip_value, numbers.clip_value);
+  }
+  if (numbers.clip_norm > 0.0 && norm > numbers.clip_norm) gradient *= numbers.clip_norm / norm;
+  if (numbers.noise == 0.0 || gradient == 0.0) return gradient;
+  const uvec4 bits = random_bits(uvec2(numbers.noise_seed_low, numbers.noise_seed_high),
+                                 GRADIENT_NOISE_STREAM, numbers.noise_step, uvec2(index, 0));
+  return gradient + numbers.noise * normal(bits);
+}
+
+/// Logit i of `count`, with its treated gradient.
+void update_logit(int i, int count, float g) {
+  precise const float m = numbers.beta1 * moments[i] + numbers.rest1 * g;
+  precise const float v = numbers.beta2 * moments[count + i] + numbers.rest2 * (g * g);
+  precise const float spread = sqrt(v * numbers.scale) + numbers.epsilon;
+  precise const float p = logits[i] * numbers.keep - numbers.rate * m / spread;
+  moments[i] = m;
+  moments[count + i] = v;
+  logits[i] = p;
+}

@@ -1,0 +1,69 @@
+// Gates as polynomials of their inputs, four samples at once. Each input halves what is left of
+// one. Nothing here is an array: what is indexed by a number may end up in memory.
+
+layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
+layout(std430, binding = 2) readonly buffer Coefficients { vec4 coefficients[]; };
+
+struct GateInputs {
+  vec4 a, b, c, d, e, f;
+};
+
+/// What input `slot` of a gate reads.
+vec4 input_of(int gate, int slot, int vector) {
+  const int row = push.in_row + wires[push.sources + gate * ARITY + slot];
+  return activations[row * push.vectors + vector];
+}
+
+/// Inputs that a gate does not have are 0.
+GateInputs inputs_of(int gate, int vector) {
+  GateInputs x = GateInputs(vec4(0), vec4(0), vec4(0), vec4(0), vec4(0), vec4(0));
+  x.a = input_of(gate, 0, vector);
+  if (ARITY > 1) x.b = input_of(gate, 1, vector);
+  if (ARITY > 2) x.c = input_of(gate, 2, vector);
+  if (ARITY > 3) x.d = input_of(gate, 3, vector);
+  if (ARITY > 4) x.e = input_of(gate, 4, vector);
+  if (ARITY > 5) x.f = input_of(gate, 5, vector);
+  return x;
+}
+
+/// low + x high, or its slope.
+vec4 joined(vec4 low, vec4 high, vec4 x, bool is_slope) {
+  return is_slope ? high : fma(x, high, low);
+}
+
+// Polynomials of so many inputs from a quad on; where `slot` is one of them, their slope in that
+// direction.
+
+vec4 of_two(int quad, GateInputs x, int slot) {
+  const vec4 p = coefficients[quad];
+  const vec4 slope = fma(vec4(p.w), x.b, vec4(p.y));
+  if (slot == 0) return slope;
+  if (slot == 1) return fma(vec4(p.w), x.a, vec4(p.z));
+  return fma(slope, x.a, fma(vec4(p.z), x.b, vec4(p.x)));
+}
+
+vec4 of_three(int quad, GateInputs x, int slot) {
+  return joined(of_two(quad, x, slot), of_two(quad + 1, x, slot), x.c, slot == 2);
+}
+
+vec4 of_four(int quad, GateInputs x, int slot) {
+  return joined(of_three(quad, x, slot), of_three(quad + 2, x, slot), x.d, slot == 3);
+}
+
+vec4 of_five(int quad, GateInputs x, int slot) {
+  return joined(of_four(quad, x, slot), of_four(quad + 4, x, slot), x.e, slot == 4);
+}
+
+vec4 of_six(int quad, GateInputs x, int slot) {
+  return joined(of_five(quad, x, slot), of_five(quad + 8, x, slot), x.f, slot == 5);
+}
+
+/// The polynomial of a gate or, where `slot` is one of its inputs, its slope in that direction.
+vec4 polynomial(int gate, GateInputs x, int slot) {
+  const int quad = push.first_quad + gate * QUADS;
+  if (ARITY == 3) return of_three(quad, x, slot);
+  if (ARITY == 4) return of_four(quad, x, slot);
+  if (ARITY == 5) return of_five(quad, x, slot);
+  if (ARITY == 6) return of_six(quad, x, slot);
+  return of_two(quad, x, slot);
+}
