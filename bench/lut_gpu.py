@@ -6,7 +6,7 @@ PyTorch under torch.compile, in one run.
 PyTorch computes it twice: by the plain formula, sixteen gates for every sample weighted by a softmax,
 and by the four coefficients that these weights come down to. All start from the same wires (as the
 published code deals them: every input equally often), logits, inputs and labels; loss and gradients are
-compared before anything is timed.
+compared before anything is timed. With --vulkan, boolgrad takes the same step through Vulkan as well.
 
 The GPU need not be where the repository is: --save keeps a run in a file, and --load writes the table
 between the markers in docs/benchmarks.md, and bench/results/lut_gpu.json, from it.
@@ -140,6 +140,13 @@ class Rows(list):
         print(f"{row[0]}: {row[1]:.3f} ms, error {row[2]:.1e}", flush=True)
 
 
+def boolgrad(options, path, device):
+    answer = subprocess.run(
+        [options.boolgrad, "bench", "lut", "--device", device, "--file", str(path), "--json"],
+        check=True, capture_output=True, text=True)
+    return json.loads(answer.stdout.splitlines()[-1])
+
+
 def measure(options, batch):
     import torch
 
@@ -150,12 +157,13 @@ def measure(options, batch):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "network.safetensors"
         write_problem(torch, path, problem, loss, reference)
-        answer = subprocess.run(
-            [options.boolgrad, "bench", "lut", "--device", "cuda", "--file", str(path), "--json"],
-            check=True, capture_output=True, text=True)
-    report = json.loads(answer.stdout.splitlines()[-1])
+        report = boolgrad(options, path, "cuda")
+        through_vulkan = boolgrad(options, path, options.vulkan) if options.vulkan else None
     ours = report["benchmarks"][0]
     rows.append(("boolgrad", ours["ms"], ours["max_error"]))
+    if through_vulkan:
+        ours = through_vulkan["benchmarks"][0]
+        rows.append(("boolgrad through Vulkan", ours["ms"], ours["max_error"]))
     rows.append(("PyTorch, four coefficients, torch.compile", coefficients.median_ms(), 0.0))
     del coefficients
     gates = TorchRun(torch, problem, "gates")
@@ -211,6 +219,7 @@ def main():
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
     parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--layers", type=int, default=LAYERS)
+    parser.add_argument("--vulkan", metavar="DEVICE", help="vulkan or vulkan:N: measure it too")
     parser.add_argument("--batches", type=int, nargs="+", default=[100, 1024])
     parser.add_argument("--save", type=pathlib.Path, help="keep the run in this file, write no table")
     parser.add_argument("--load", type=pathlib.Path, help="take a run from this file, measure nothing")

@@ -302,8 +302,9 @@ void expect_cross_entropy(const std::string& name, std::int64_t outputs, std::in
   std::int64_t soft_wrong = 0;
   std::int64_t hard_wrong = 0;
   for (std::int64_t i = 0; i < samples; ++i) {
-    soft_wrong += best_class(scores.detach(), i) != labels.at(i) ? 1 : 0;
-    hard_wrong += best_class(hard, i) != labels.at(i) ? 1 : 0;
+    const std::int64_t wanted = i * 7 % 5;
+    soft_wrong += best_class(scores.detach(), i) != wanted ? 1 : 0;
+    hard_wrong += best_class(hard, i) != wanted ? 1 : 0;
   }
   EXPECT_EQ(score.soft_wrong_cases, soft_wrong);
   EXPECT_EQ(score.hard_wrong_cases, hard_wrong);

@@ -289,7 +289,7 @@ Tensor Network::hard_outputs() {
       },
       [&](const NetworkProgram& program, std::int64_t first) {
         const std::vector<std::uint32_t> bits = program.hard_outputs();
-        const std::size_t samples = program.mistakes().size();
+        const std::size_t samples = index(program.samples());
         const std::size_t words = (samples + 31) / 32;
         for (std::size_t at = 0; at < index(s.places.outputs()) * samples; ++at) {
           const std::size_t sample = at % samples;

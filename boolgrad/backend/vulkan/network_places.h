@@ -20,8 +20,7 @@ struct PlacedLayer {
   int first_gate, first_quad, first_logit;  ///< of all layers'
   int first_part;                           ///< of what is said of its gradients
   float factor;                             ///< of its gradients
-
-  int table_threads;  ///< that make its tables, and gradients of its logits
+  int table_threads;                        ///< for its tables, and for gradients of its logits
 
   int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< of a gate
 };

@@ -55,11 +55,11 @@ constexpr std::int64_t most_update_groups = 1024;
 constexpr std::int64_t most_groups = 65535;
 /// Activations that an evaluation holds at a time.
 constexpr std::size_t evaluation_bytes = std::size_t{1} << 28;
-static_assert(sizeof(NetworkPush) <= push_bytes);
-static_assert(static_cast<std::uint32_t>(network_bindings) <= most_bindings);
-
 /// The work of going back through a gate, in units of its way forward.
 constexpr double work_back = 4;
+
+static_assert(sizeof(NetworkPush) <= push_bytes);
+static_assert(static_cast<std::uint32_t>(network_bindings) <= most_bindings);
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -289,8 +289,7 @@ void NetworkProgram::judge(Recording& to) const {
   const PlacedLayer& last = places_.last();
   const NetworkPush push = push_for(last);
   if (plan_.has_classes()) {
-    const std::int64_t parts = std::int64_t{sizes_.classes} * sizes_.class_parts;
-    dispatch_items(to, scores_shader, last, push, parts * sizes_.vectors,
+    dispatch_items(to, scores_shader, last, push, class_parts() * sizes_.vectors,
                    static_cast<double>(gates_a_class_part));
     to.barrier();
     dispatch(to, class_loss_shader, last, push, loss_parts());
@@ -302,12 +301,13 @@ void NetworkProgram::judge(Recording& to) const {
 
 void NetworkProgram::backward(Recording& to) const {
   const std::int64_t gates_a_group = network_threads / lanes_;
+  const auto work_of_sums = static_cast<double>(std::min(sizes_.chunk_vectors, sizes_.vectors) *
+                                                vector_samples * gates_a_group);
   for (std::size_t i = places_.layers.size(); i-- > 0;) {
     const PlacedLayer& layer = places_.layers[i];
     const NetworkPush push = push_for(layer);
-    const double work = static_cast<double>(sizes_.chunk_vectors) * vector_samples * weight(layer);
     dispatch(to, sums_shader, layer, push, parts_of(layer.gates, gates_a_group) * sizes_.chunks,
-             work * static_cast<double>(gates_a_group));
+             work_of_sums * weight(layer));
     if (i > 0) {
       const double readers = static_cast<double>(layer.gates) * layer.arity / layer.inputs;
       dispatch_items(to, backward_shader, layer, push, std::int64_t{layer.inputs} * sizes_.vectors,
@@ -343,8 +343,8 @@ void NetworkProgram::harden(Recording& to) const {
 void NetworkProgram::compare(Recording& to) const {
   const PlacedLayer& last = places_.last();
   if (plan_.has_classes()) {
-    const std::int64_t parts = std::int64_t{sizes_.classes} * sizes_.class_parts;
-    dispatch_items(to, ones_shader, last, push_for(last), parts * sizes_.vectors * vector_samples,
+    const std::int64_t row = std::int64_t{sizes_.vectors} * vector_samples;
+    dispatch_items(to, ones_shader, last, push_for(last), class_parts() * row,
                    static_cast<double>(gates_a_class_part));
     to.barrier();
   }

@@ -50,7 +50,7 @@ class NetworkProgram {
     numbers_.shared()[0].update = update_numbers(plan_.optimiser, step, learning_rate);
   }
 
-  // Dispatches, with barriers between them and at the end.
+  // Dispatches, in this order, with barriers between them and at the end.
   void gather(Recording& to) const;  ///< inputs, and tables of soft gates
   void forward(Recording& to) const;
   void judge(Recording& to) const;  ///< the loss and, of training, its gradient
@@ -58,6 +58,8 @@ class NetworkProgram {
   void update(Recording& to) const;
   void harden(Recording& to) const;   ///< the hardened circuit on the inputs that were gathered
   void compare(Recording& to) const;  ///< what `judge` and `harden` left with what is wanted
+
+  std::int64_t samples() const { return sizes_.samples; }  ///< of the next run
 
   // What the last run left.
   double loss() const;
@@ -81,6 +83,7 @@ class NetworkProgram {
                       const NetworkPush& push, std::int64_t items, double gates_an_item = 0) const;
   std::int64_t words() const { return (sizes_.samples + 31) / 32; }
   std::int64_t loss_parts() const;
+  std::int64_t class_parts() const { return std::int64_t{sizes_.classes} * sizes_.class_parts; }
 
   Context& context_;
   const NetworkPlan& plan_;
