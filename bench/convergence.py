@@ -169,17 +169,22 @@ def converged(runs):
     return sum(entry["steps_to_converge"] is not None for entry in runs)
 
 
+def shown(what, values, digits=5):
+    return f"{what(values):.{digits}g}" if values else "–"
+
+
 def final_table(runs_of):
     lines = ["| experiment | converged | updates, median | most | twice the literature's | wrong bits of the others "
              "| soft − hard loss at the end | seconds, median |", "|---|---|--:|--:|--:|---|--:|--:|"]
     for name in (name for name in AUTOMATA if name in runs_of):
         runs = runs_of[name]
         landed = [entry for entry in runs if entry["steps_to_converge"] is not None]
-        updates = [entry["steps_to_converge"] for entry in landed] or [float("nan")]
+        updates = [entry["steps_to_converge"] for entry in landed]
         others = sorted(int(entry["hard_loss"]) for entry in runs if entry["steps_to_converge"] is None)
-        gap = max((abs(entry["soft_loss"] - entry["hard_loss"]) for entry in landed), default=float("nan"))
-        lines.append(f"| {name} | {share_text(len(landed), len(runs))} | {statistics.median(updates):g} | "
-                     f"{max(updates):g} | {2 * LITERATURE[name]} | {', '.join(map(str, others)) or '–'} | {gap:.2g} | "
+        gaps = [abs(entry["soft_loss"] - entry["hard_loss"]) for entry in landed]
+        lines.append(f"| {name} | {share_text(len(landed), len(runs))} | {shown(statistics.median, updates)} | "
+                     f"{shown(max, updates)} | {2 * LITERATURE[name]} | {', '.join(map(str, others)) or '–'} | "
+                     f"{shown(max, gaps, 2)} | "
                      f"{statistics.median(entry['seconds'] for entry in runs):.1f} |")
     return "\n".join(lines)
 

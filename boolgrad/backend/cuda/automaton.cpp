@@ -578,8 +578,10 @@ struct Automaton::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    cudaStreamDestroy(main);
-    cudaStreamDestroy(beside);
+    // Where a refusal came before they were made, destroying none would be an error, and the next
+    // launch of anybody would be told of it.
+    if (main != nullptr) cudaStreamDestroy(main);
+    if (beside != nullptr) cudaStreamDestroy(beside);
   }
 
   Program& rollout(Use use, std::int64_t samples) {
