@@ -16,7 +16,7 @@ uint gate_entry(int gate, int e) {
   return uint(gate >> place) & 1u;
 }
 
-/// c0 + c1 a + c2 b + c3 ab. Neighbouring entries are close, and their differences exact.
+/// c0 + c1 a + c2 b + c3 ab. Differences along one input first: a rounding less than term by term.
 vec4 polynomial_of(vec4 f) { return vec4(f.x, f.y - f.x, f.z - f.x, (f.w - f.y) - (f.z - f.x)); }
 
 vec4 entries_as_floats(uint entries) {
