@@ -19,8 +19,8 @@ std::unique_ptr<DeviceAutomaton> make_device_automaton(const std::string& device
                                                        const AutomatonShape& shape,
                                                        const OptimiserOptions& options) {
   const DeviceName name = parse_other_device(device);
-  if (name.backend == "cuda") return std::make_unique<cuda::Automaton>(shape, options);
-  return std::make_unique<vulkan::Automaton>(name.number, shape, options);
+  if (name.backend == "cuda") return cuda::make_automaton(shape, options);
+  return vulkan::make_automaton(name.number, shape, options);
 }
 
 }  // namespace boolgrad

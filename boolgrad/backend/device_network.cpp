@@ -10,8 +10,8 @@ std::unique_ptr<DeviceNetwork> make_device_network(const std::string& device,
                                                    std::span<const LutWires> layers,
                                                    const NetworkPlan& plan) {
   const DeviceName name = parse_other_device(device);
-  if (name.backend == "cuda") return std::make_unique<cuda::Network>(layers, plan);
-  return std::make_unique<vulkan::Network>(name.number, layers, plan);
+  if (name.backend == "cuda") return cuda::make_network(layers, plan);
+  return vulkan::make_network(name.number, layers, plan);
 }
 
 }  // namespace boolgrad

@@ -214,7 +214,9 @@ TEST_F(ClassifierTest, RefusesWhatDoesNotFit) {
       },
       "[data] expected pictures for training.shift, received other samples");
   expect_error([&] { Trainer(experiment({"head.kind=regression"}), "vulkan"); },
-               "[device] expected cpu or cuda, received vulkan");
+               "[device] expected head.kind classes for vulkan, received regression");
+  expect_error([&] { Trainer(experiment({}), "abacus"); },
+               "[device] expected cpu, cuda, vulkan or vulkan:N, received abacus");
 }
 
 TEST_F(ClassifierTest, RefusesClassesThatTheTrainingDataLacks) {

@@ -9,9 +9,37 @@
 #include "boolgrad/backend/automaton_plan.h"
 #include "boolgrad/backend/cuda/automaton_code.h"
 #include "boolgrad/backend/cuda/check.h"
+#include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::cuda {
+
+class Automaton final : public DeviceAutomaton {
+ public:
+  Automaton(const AutomatonShape& shape, const OptimiserOptions& options);
+  ~Automaton() override;
+
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override;
+  void get_parameters(std::span<Tensor> logits) const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  void get_moments(std::span<Tensor> first, std::span<Tensor> second) const override;
+  void set_inputs(const AutomatonInputs& inputs) override;
+  double gradients(const AutomatonDraws& draws) override;
+  std::vector<Tensor> logit_gradients() const override;
+  Tensor states() const override;
+  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+                        bool with_hard) override;
+  double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                      const AutomatonDraws& draws, Tensor& last) override;
+  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                           const AutomatonDraws& draws) override;
+  Tensor hard_state() const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 namespace {
 
 enum class Use : std::uint8_t { training, soft, hard };
@@ -753,6 +781,11 @@ HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs&
 Tensor Automaton::hard_state() const {
   if (state_->last_hard == nullptr) fail("cuda", "expected a hard rollout before, received none");
   return state_->last_hard->state(state_->shape.steps);
+}
+
+std::unique_ptr<DeviceAutomaton> make_automaton(const AutomatonShape& shape,
+                                                const OptimiserOptions& options) {
+  return std::make_unique<Automaton>(shape, options);
 }
 
 }  // namespace boolgrad::cuda

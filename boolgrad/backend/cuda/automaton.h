@@ -4,12 +4,9 @@
 // was built.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <span>
-#include <vector>
 
-#include "boolgrad/backend/cuda/optimiser.h"
 #include "boolgrad/backend/device_automaton.h"
 
 namespace boolgrad::cuda {
@@ -18,31 +15,8 @@ namespace boolgrad::cuda {
 bool keeps_while_going_on(AutomatonShape shape);
 
 /// A rule of two-input gates with all that training needs, on the device.
-class Automaton final : public DeviceAutomaton {
- public:
-  explicit Automaton(const AutomatonShape& shape, const OptimiserOptions& options = {});
-  ~Automaton() override;
-
-  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override;
-  void get_parameters(std::span<Tensor> logits) const override;
-  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
-  void get_moments(std::span<Tensor> first, std::span<Tensor> second) const override;
-  void set_inputs(const AutomatonInputs& inputs) override;
-  double gradients(const AutomatonDraws& draws) override;
-  std::vector<Tensor> logit_gradients() const override;
-  Tensor states() const override;
-  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
-                        bool with_hard) override;
-  double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                      const AutomatonDraws& draws, Tensor& last) override;
-  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                           const AutomatonDraws& draws) override;
-  Tensor hard_state() const override;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+std::unique_ptr<DeviceAutomaton> make_automaton(const AutomatonShape& shape,
+                                                const OptimiserOptions& options);
 
 /// Device memory that training takes.
 std::size_t training_bytes(const AutomatonShape& shape);

@@ -13,6 +13,37 @@
 #include "boolgrad/backend/network_checks.h"
 
 namespace boolgrad::cuda {
+
+class Network final : public DeviceNetwork {
+ public:
+  /// The wires are copied.
+  Network(std::span<const LutWires> layers, const NetworkPlan& plan);
+  ~Network() override;
+
+  void set_cases(const Tensor& inputs, const Tensor& targets) override;
+  void set_samples(const BitSamples& samples, const Tensor& targets) override;
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+                      const Tensor& input_mask) override;
+  std::vector<Tensor> logits() const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  std::vector<Tensor> first_moments() const override;
+  std::vector<Tensor> second_moments() const override;
+  void set_hard_share(double share) override;
+  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
+                   std::span<const PictureMove> moves) override;
+  double gradients(std::span<const std::int64_t> picked,
+                   std::span<const PictureMove> moves) override;
+  std::vector<Tensor> logit_gradients() const override;
+  std::vector<Tensor> outputs() const override;
+  NetworkScore evaluate() override;
+  Tensor hard_outputs() override;
+  double milliseconds(int count) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 namespace {
 
 // Activations that an evaluation holds at a time, in bytes.
@@ -941,6 +972,11 @@ double Network::milliseconds(int count) {
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
   return milliseconds;
+}
+
+std::unique_ptr<DeviceNetwork> make_network(std::span<const LutWires> layers,
+                                            const NetworkPlan& plan) {
+  return std::make_unique<Network>(layers, plan);
 }
 
 }  // namespace boolgrad::cuda

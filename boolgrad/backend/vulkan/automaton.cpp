@@ -10,6 +10,32 @@
 
 namespace boolgrad::vulkan {
 
+class Automaton final : public DeviceAutomaton {
+ public:
+  Automaton(int number, const AutomatonShape& shape, const OptimiserOptions& options);
+  ~Automaton() override;
+
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override;
+  void get_parameters(std::span<Tensor> logits) const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  void get_moments(std::span<Tensor> first, std::span<Tensor> second) const override;
+  void set_inputs(const AutomatonInputs& inputs) override;
+  double gradients(const AutomatonDraws& draws) override;
+  std::vector<Tensor> logit_gradients() const override;
+  Tensor states() const override;
+  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+                        bool with_hard) override;
+  double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                      const AutomatonDraws& draws, Tensor& last) override;
+  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                           const AutomatonDraws& draws) override;
+  Tensor hard_state() const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 bool has_room_for_activations(int number, AutomatonShape shape) {
   const Context& context = Context::get(number);
   const AutomatonLimits limits = limits_of(context.physical());
@@ -219,6 +245,11 @@ HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs&
 Tensor Automaton::hard_state() const {
   if (state_->last_hard == nullptr) fail("vulkan", "expected a hard rollout before, received none");
   return state_->last_hard->state(state_->shape.steps);
+}
+
+std::unique_ptr<DeviceAutomaton> make_automaton(int number, const AutomatonShape& shape,
+                                                const OptimiserOptions& options) {
+  return std::make_unique<Automaton>(number, shape, options);
 }
 
 }  // namespace boolgrad::vulkan

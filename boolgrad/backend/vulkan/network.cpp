@@ -14,6 +14,37 @@
 #include "boolgrad/core/error.h"
 
 namespace boolgrad::vulkan {
+
+class Network final : public DeviceNetwork {
+ public:
+  /// The wires are copied.
+  Network(int number, std::span<const LutWires> layers, const NetworkPlan& plan);
+  ~Network() override;
+
+  void set_cases(const Tensor& inputs, const Tensor& targets) override;
+  void set_samples(const BitSamples& samples, const Tensor& targets) override;
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+                      const Tensor& input_mask) override;
+  std::vector<Tensor> logits() const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  std::vector<Tensor> first_moments() const override;
+  std::vector<Tensor> second_moments() const override;
+  void set_hard_share(double share) override;
+  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
+                   std::span<const PictureMove> moves) override;
+  double gradients(std::span<const std::int64_t> picked,
+                   std::span<const PictureMove> moves) override;
+  std::vector<Tensor> logit_gradients() const override;
+  std::vector<Tensor> outputs() const override;
+  NetworkScore evaluate() override;
+  Tensor hard_outputs() override;
+  double milliseconds(int count) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 namespace {
 
 using Use = NetworkProgram::Use;
@@ -308,6 +339,11 @@ double Network::milliseconds(int count) {
   for (int i = 0; i < count; ++i) s.update->run();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
+}
+
+std::unique_ptr<DeviceNetwork> make_network(int number, std::span<const LutWires> layers,
+                                            const NetworkPlan& plan) {
+  return std::make_unique<Network>(number, layers, plan);
 }
 
 }  // namespace boolgrad::vulkan
