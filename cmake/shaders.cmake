@@ -12,7 +12,8 @@ set(shaders
   network_gather network_tables network_tables.hard network_forward
   network_loss network_scores network_class_loss
   network_sums network_backward network_finish network_update
-  network_pack network_hard network_ones network_judge)
+  network_pack network_hard network_ones network_judge
+  bits_step bits_step.scratch bits_fire bits_clear)
 
 set(binaries "")
 foreach(shader IN LISTS shaders)

@@ -81,10 +81,10 @@ void bench_case(const BenchOptions& options, const Case& of, const BitGrid& star
                                of.execution);
   automaton.upload(start.words());
   const double wait_ms = milliseconds_of([&] {
-    automaton.step();
+    automaton.step_all(1);
     automaton.wait();
   });
-  for (int step = 1; step < warm_steps; ++step) automaton.step();
+  for (int step = 1; step < warm_steps; ++step) automaton.step_all(1);
   BitGrid state = start;
   automaton.download(state.words());
   BenchmarkRow row{of.name, {}, static_cast<double>(differences(state, expected))};

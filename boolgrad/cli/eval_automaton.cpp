@@ -117,12 +117,10 @@ void eval_automaton(const EvalArguments& arguments, const Model& model,
   AutomatonLearner learner(judged);
   learner.restore(rule.to_file());
   const Evaluation evaluation = make_engine(arguments.device, judged, learner)->evaluate();
-  // Simulations of hardened rules, which are the same everywhere, do not run on Vulkan.
-  const std::string plays_on = arguments.device == "cuda" ? "cuda" : "cpu";
   const std::vector<Line> lines =
       experiment.task.kind == "life"
-          ? play_life(experiment, rule, plays_on)
-          : play_all(experiment, rule, arguments.grids.value_or(usual_grids), plays_on);
+          ? play_life(experiment, rule, arguments.device)
+          : play_all(experiment, rule, arguments.grids.value_or(usual_grids), arguments.device);
   if (!common.quiet) print_report(arguments.model, experiment, evaluation, lines);
   if (common.json) print_json(to_json(experiment, evaluation, lines));
 }

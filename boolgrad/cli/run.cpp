@@ -102,7 +102,7 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(
         fmt::format("[run] expected --seed of at least 0, received {}", *arguments.seed));
   }
-  check_device(arguments.device, on_cuda);
+  check_device(arguments.device, on_gpus);
 }
 
 /// A grid that fits into the memory of an ordinary machine.

@@ -5,7 +5,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/cuda/bit_automaton.h"
+#include "boolgrad/backend/device_bit_automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/train/streams.h"
@@ -21,7 +21,7 @@ class Simulation::Place {
 
   /// `count` steps of all cells, and one of those that fire.
   virtual void step(std::int64_t count) = 0;
-  virtual void step(const cuda::BitFire& fire) = 0;
+  virtual void step(const BitFire& fire) = 0;
   virtual void clear(const Rectangle& rectangle) = 0;
   virtual const BitGrid& state() = 0;
   virtual void wait() = 0;
@@ -36,7 +36,7 @@ class OnHost : public Simulation::Place {
   void step(std::int64_t count) override {
     for (std::int64_t i = 0; i < count; ++i) automaton_.step(state_);
   }
-  void step(const cuda::BitFire& fire) override {
+  void step(const BitFire& fire) override {
     const RolloutSize size{state_.batch(), state_.height(), state_.width(), 1};
     const BitGrid fires =
         BitGrid::from(fire_masks(size, fire.rate, fire.seed, fire.stream, fire.draw));
@@ -51,37 +51,37 @@ class OnHost : public Simulation::Place {
   BitGrid state_;
 };
 
-class OnCuda : public Simulation::Place {
+class OnDevice : public Simulation::Place {
  public:
-  OnCuda(const Rule& rule, BitGrid state)
-      : automaton_(BitAutomaton(rule).program().code(),
-                   {state.channels(), state.batch(), state.height(), state.width(),
-                    rule.border() == Border::periodic}),
+  OnDevice(const std::string& device, const Rule& rule, BitGrid state)
+      : automaton_(make_device_bit_automaton(device, BitAutomaton(rule).program().code(),
+                                             {state.channels(), state.batch(), state.height(),
+                                              state.width(), rule.border() == Border::periodic})),
         state_(std::move(state)) {
-    automaton_.upload(state_.words());
+    automaton_->upload(state_.words());
   }
 
   void step(std::int64_t count) override {
-    automaton_.step(count);
+    automaton_->step_all(count);
     fetched_ = false;
   }
-  void step(const cuda::BitFire& fire) override {
-    automaton_.step(fire);
+  void step(const BitFire& fire) override {
+    automaton_->step_some(fire);
     fetched_ = false;
   }
   void clear(const Rectangle& rectangle) override {
-    automaton_.clear(rectangle.top, rectangle.left, rectangle.height, rectangle.width);
+    automaton_->clear(rectangle.top, rectangle.left, rectangle.height, rectangle.width);
     fetched_ = false;
   }
   const BitGrid& state() override {
-    if (!fetched_) automaton_.download(state_.words());
+    if (!fetched_) automaton_->download(state_.words());
     fetched_ = true;
     return state_;
   }
-  void wait() override { automaton_.wait(); }
+  void wait() override { automaton_->wait(); }
 
  private:
-  cuda::BitAutomaton automaton_;
+  std::unique_ptr<DeviceBitAutomaton> automaton_;
   BitGrid state_;  ///< as it was when it was fetched
   bool fetched_ = true;
 };
@@ -95,8 +95,7 @@ std::unique_ptr<Simulation::Place> place_for(const Rule& rule, const Tensor& sta
   }
   check_grid(rule.border(), state.height(), state.width());
   if (device == "cpu") return std::make_unique<OnHost>(rule, std::move(state));
-  if (device == "cuda") return std::make_unique<OnCuda>(rule, std::move(state));
-  fail("device", "expected cpu or cuda, received {}", device);
+  return std::make_unique<OnDevice>(device, rule, std::move(state));
 }
 
 }  // namespace

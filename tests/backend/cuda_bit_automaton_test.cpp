@@ -53,7 +53,7 @@ Rule wide_rule(std::int64_t channels, Border border) {
   return {border, 1, std::move(perceive), std::move(update)};
 }
 
-cuda::BitShape shape_of(const BitGrid& grid, Border border) {
+BitShape shape_of(const BitGrid& grid, Border border) {
   return {grid.channels(), grid.batch(), grid.height(), grid.width(), border == Border::periodic};
 }
 
@@ -88,10 +88,10 @@ class CudaBitAutomaton : public testing::TestWithParam<cuda::BitExecution> {
       if (fire_rate < 1) {
         const BitGrid fires = BitGrid::from(fire_masks(one, fire_rate, fire_seed, 3, step));
         host.step(state, &fires);
-        device.step({fire_rate, fire_seed, 3, step});
+        device.step_some({fire_rate, fire_seed, 3, step});
       } else {
         host.step(state);
-        device.step();
+        device.step_all(1);
       }
       ASSERT_TRUE(same_bits(state_of(device, state), state.to_tensor(DType::uint8)))
           << size.height << "x" << size.width << ", step " << step;
@@ -160,7 +160,7 @@ TEST_P(CudaBitAutomaton, AgreesWhereOutputsAreConstantOrTheCellItself) {
   BitGrid start = BitGrid::from(random_starts({3, 1, 5, 45}, 1, 1));
   cuda::BitAutomaton device(program.code(), shape_of(start, Border::periodic), GetParam());
   device.upload(start.words());
-  device.step();
+  device.step_all(1);
   const BitGrid grid = BitGrid::from(state_of(device, start));
   for (std::int64_t y = 0; y < 5; ++y) {
     for (std::int64_t x = 0; x < 45; ++x) {
@@ -179,7 +179,7 @@ TEST_P(CudaBitAutomaton, PlaysLifeForAThousandSteps) {
   // From either of the two places that states lie in.
   for (const int count : {1, 499, 500}) {
     for (int step = 0; step < count; ++step) host.step(state);
-    device.step(count);
+    device.step_all(count);
   }
   EXPECT_TRUE(same_bits(state_of(device, state), state.to_tensor(DType::uint8)));
 }

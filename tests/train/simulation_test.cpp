@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "boolgrad/backend/cuda/device.h"
 #include "boolgrad/data/automaton_task.h"
+#include "tests/support/devices.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -97,19 +97,22 @@ TEST(Simulation, ResetsStrikeSomewhereElseInEveryStepButTheFirst) {
   EXPECT_GT(places.size(), 30U) << "of 42";
 }
 
-TEST(Simulation, GivesTheSameStatesOnADevice) {
-  if (!cuda::unavailable().empty()) GTEST_SKIP() << cuda::unavailable();
+class SimulationOnADevice : public DeviceTest {};
+
+TEST_P(SimulationOnADevice, GivesTheSameStates) {
   SimulationOptions options{.fire_rate = 0.7, .damage = {{{0, 0, 3, 3}, 2, 4}}, .reset = 2};
   Simulation host(life_rule(), random_starts(grid_shape, 1, 1), options);
-  options.device = "cuda";
-  Simulation device(life_rule(), random_starts(grid_shape, 1, 1), options);
+  options.device = device();
+  Simulation there(life_rule(), random_starts(grid_shape, 1, 1), options);
   for (int step = 0; step < 9; ++step) {
     host.step();
-    device.step();
+    there.step();
     ASSERT_TRUE(
-        same_bits(device.state().to_tensor(DType::uint8), host.state().to_tensor(DType::uint8)));
+        same_bits(there.state().to_tensor(DType::uint8), host.state().to_tensor(DType::uint8)));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, SimulationOnADevice, all_other_devices, name_of_device);
 
 TEST(Simulation, ChanceFollowsItsSeed) {
   const auto last = [](std::uint64_t seed) {
@@ -165,7 +168,7 @@ TEST(Simulation, RefusesWhatDoesNotFit) {
       },
       "[automaton] expected a state of 1 channels, received 2");
   expect_error([] { frozen({.device = "abacus"}); },
-               "[device] expected cpu or cuda, received abacus");
+               "[device] expected cuda, vulkan or vulkan:N, received abacus");
 }
 
 }  // namespace

@@ -349,7 +349,7 @@ void BitAutomaton::download(std::span<std::uint64_t> words) const {
   state_->copy(words.data(), state_->now.data(), false);
 }
 
-void BitAutomaton::step(std::int64_t count) {
+void BitAutomaton::step_all(std::int64_t count) {
   while (count > 0) {
     state_->prepare(false);
     const bool many = count >= State::chained;
@@ -361,7 +361,7 @@ void BitAutomaton::step(std::int64_t count) {
   }
 }
 
-void BitAutomaton::step(const BitFire& fire) {
+void BitAutomaton::step_some(const BitFire& fire) {
   if (state_->fire.size() == 0) {
     state_->fire = DeviceArray<std::uint32_t>(state_->layout.channel_words);
   }
@@ -393,7 +393,7 @@ double BitAutomaton::milliseconds(int count) {
   check(cudaEventCreate(&start), "make an event");
   check(cudaEventCreate(&stop), "make an event");
   check(cudaEventRecord(start, state_->stream.get()), "take the time");
-  step(count);
+  step_all(count);
   check(cudaEventRecord(stop, state_->stream.get()), "take the time");
   check(cudaEventSynchronize(stop), "wait for the device");
   float ms = 0;

@@ -14,8 +14,8 @@ BitAutomaton::BitAutomaton(const BitCode& /*code*/, const BitShape& /*shape*/,
 BitAutomaton::~BitAutomaton() = default;
 void BitAutomaton::upload(std::span<const std::uint64_t> /*words*/) { refuse(); }
 void BitAutomaton::download(std::span<std::uint64_t> /*words*/) const { refuse(); }
-void BitAutomaton::step(std::int64_t /*count*/) { refuse(); }
-void BitAutomaton::step(const BitFire& /*fire*/) { refuse(); }
+void BitAutomaton::step_all(std::int64_t /*count*/) { refuse(); }
+void BitAutomaton::step_some(const BitFire& /*fire*/) { refuse(); }
 void BitAutomaton::clear(std::int64_t /*top*/, std::int64_t /*left*/, std::int64_t /*height*/,
                          std::int64_t /*width*/) {
   refuse();

@@ -1,0 +1,13 @@
+// Stands in for `backend/vulkan` where it was not built.
+#include "boolgrad/backend/vulkan/bit_automaton.h"
+
+#include "boolgrad/backend/no_vulkan/refuse.h"
+
+namespace boolgrad::vulkan {
+
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int /*number*/, const BitCode& /*code*/,
+                                                       const BitShape& /*shape*/) {
+  refuse();
+}
+
+}  // namespace boolgrad::vulkan

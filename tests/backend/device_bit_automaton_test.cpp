@@ -1,0 +1,104 @@
+// Hardened automata on devices against the CPU's. Skipped where there is no device.
+#include "boolgrad/backend/device_bit_automaton.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/rollout.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/data/automaton_task.h"
+#include "tests/support/devices.h"
+#include "tests/support/life_rule.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+class DeviceBitAutomatonTest : public DeviceTest {
+ protected:
+  std::unique_ptr<DeviceBitAutomaton> made(const BitAutomaton& host, const BitGrid& state,
+                                           Border border) const {
+    return make_device_bit_automaton(device(), host.program().code(),
+                                     {state.channels(), state.batch(), state.height(),
+                                      state.width(), border == Border::periodic});
+  }
+
+  static void expect_same(const DeviceBitAutomaton& there, const BitGrid& here,
+                          const std::string& when) {
+    BitGrid fetched(here.channels(), here.batch(), here.height(), here.width());
+    there.download(fetched.words());
+    ASSERT_TRUE(same_bits(fetched.to_tensor(DType::uint8), here.to_tensor(DType::uint8))) << when;
+  }
+
+  /// All at once, one by one, by chance, and with holes.
+  void expect_agreement(const Rule& rule, const RolloutSize& size) {
+    BitAutomaton host(rule);
+    BitGrid state =
+        BitGrid::from(random_starts({rule.channels(), size.batch, size.height, size.width}, 1, 1));
+    const auto there = made(host, state, rule.border());
+    there->upload(state.words());
+    expect_same(*there, state, "before");
+    for (int i = 0; i < 3; ++i) host.step(state);
+    there->step_all(3);
+    expect_same(*there, state, "after three steps");
+    const Rectangle hole{size.height / 2, size.width / 3, 1, (size.width + 1) / 2};
+    state.clear(hole);
+    there->clear(hole.top, hole.left, hole.height, hole.width);
+    expect_same(*there, state, "with a hole");
+    RolloutSize one = size;
+    one.steps = 1;
+    for (const std::uint32_t draw : {0U, 1U}) {
+      const BitGrid fires = BitGrid::from(fire_masks(one, 0.6, 7, 3, draw));
+      host.step(state, &fires);
+      there->step_some({0.6, 7, 3, draw});
+      expect_same(*there, state, "after a step of some");
+    }
+    for (int i = 0; i < 37; ++i) host.step(state);
+    there->step_all(37);
+    expect_same(*there, state, "after many steps");
+  }
+};
+
+Rule random_rule(const RuleShape& shape, Border border) {
+  return Rule::make(shape, border, Parametrisation::sigmoid, DType::float32,
+                    {Initialisation::gaussian, 1}, 5);
+}
+
+TEST_P(DeviceBitAutomatonTest, AgreesOnGridsOfAnyWidth) {
+  const RuleShape shape{.channels = 2, .kernels = 2, .perceive = {8, 4}, .update = {20}};
+  for (const std::int64_t width : {3, 31, 32, 33, 64, 65, 97}) {
+    for (const Border border : {Border::zero, Border::periodic}) {
+      expect_agreement(random_rule(shape, border), {2, 5, width, 1});
+    }
+  }
+}
+
+/// More slots than shared memory holds anywhere, so that they lie in a buffer.
+TEST_P(DeviceBitAutomatonTest, AgreesForLongPrograms) {
+  const RuleShape shape{
+      .channels = 256, .kernels = 4, .perceive = {8, 4, 2}, .update = {2048, 1024, 512}};
+  expect_agreement(random_rule(shape, Border::periodic), {1, 4, 40, 1});
+}
+
+TEST_P(DeviceBitAutomatonTest, PlaysLife) { expect_agreement(life_rule(), {1, 33, 75, 1}); }
+
+TEST_P(DeviceBitAutomatonTest, RefusesGridsThatItCannotAddress) {
+  const BitAutomaton host(life_rule());
+  try {
+    make_device_bit_automaton(device(), host.program().code(), {1, 1, 1 << 20, 1 << 20, true});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with("[" + device() + "] expected grids of below ")) << message;
+    EXPECT_TRUE(message.ends_with("received 1 channels of 1 grids 1048576x1048576")) << message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceBitAutomatonTest, all_other_devices, name_of_device);
+
+}  // namespace
+}  // namespace boolgrad
