@@ -15,8 +15,8 @@ namespace boolgrad {
 /// Counts the bits that a hardened rule gets wrong, for one change of a gate after the other.
 ///
 /// Every value of every step is kept, a bit a cell, so that a trial computes only what a change
-/// makes different: a gate of which a few cells see the changed entry costs microseconds, where
-/// stepping the whole rule would take a millisecond.
+/// makes different. That is little where few cells see the changed entry, and most of the rule
+/// where what they do then spreads.
 class TrialRollout {
  public:
   /// Starts from the tables and masks that `rule`, of gates of two inputs, has now. `fire` is

@@ -55,7 +55,7 @@ RolloutSize size_of(const AutomatonTask& task, const AutomatonOptions& sizes) {
 
 constexpr const char* pool_name = "pool";
 
-/// Beyond that, looking at all values of every step costs more than a simplified circuit does.
+/// Of values that trials may keep; where there would be more, the whole rule is looked at instead.
 constexpr std::size_t most_trial_bytes = std::size_t{256} << 20;
 
 class RolloutTrials : public HardTrials {
