@@ -115,6 +115,19 @@ void write_into(std::span<Tensor> tensors, std::span<const float> values) {
   }
 }
 
+std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values) {
+  std::vector<Tensor> tensors;
+  for (const Shape& shape : shapes) tensors.emplace_back(shape, DType::float32);
+  write_into(tensors, values);
+  return tensors;
+}
+
+void take_over(AutomatonInputs& kept, const AutomatonInputs& given) {
+  if (given.starts.defined()) kept.starts = given.starts;
+  if (given.fire.defined()) kept.fire = given.fire;
+  if (given.target.defined()) kept.target = given.target;
+}
+
 // ------------------------------------------------------------------ shapes
 
 OwnedShape::OwnedShape(const AutomatonShape& shape)

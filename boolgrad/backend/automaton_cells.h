@@ -37,6 +37,11 @@ HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells
 /// All values in a row, and back.
 std::vector<float> flat(std::span<const Tensor> tensors);
 void write_into(std::span<Tensor> tensors, std::span<const float> values);
+/// The same into tensors of these shapes.
+std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values);
+
+/// What is given takes the place of what is kept; undefined parts stay as they are.
+void take_over(AutomatonInputs& kept, const AutomatonInputs& given);
 
 /// A shape whose wires outlive those it was made from.
 class OwnedShape {

@@ -702,12 +702,7 @@ void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) c
 void Automaton::set_inputs(const AutomatonInputs& inputs) {
   State& s = *state_;
   s.training->set_inputs(inputs);
-  const auto keep = [](Tensor& kept, const Tensor& given) {
-    if (given.defined()) kept = given;
-  };
-  keep(s.inputs.starts, inputs.starts);
-  keep(s.inputs.fire, inputs.fire);
-  keep(s.inputs.target, inputs.target);
+  take_over(s.inputs, inputs);
   s.beside_training.reset();
 }
 
@@ -719,12 +714,7 @@ double Automaton::gradients(const AutomatonDraws& draws) {
 }
 
 std::vector<Tensor> Automaton::logit_gradients() const {
-  std::vector<Tensor> gradients;
-  for (const Shape& shape : state_->shared.logit_shapes) {
-    gradients.emplace_back(shape, DType::float32);
-  }
-  write_into(gradients, state_->shared.logit_gradients.values());
-  return gradients;
+  return tensors_of(state_->shared.logit_shapes, state_->shared.logit_gradients.values());
 }
 
 Tensor Automaton::states() const {

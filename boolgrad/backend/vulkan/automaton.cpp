@@ -178,12 +178,7 @@ void Automaton::set_inputs(const AutomatonInputs& inputs) {
   s.recordings.clear();
   s.beside_training.reset();
   s.training->set_inputs(inputs);
-  const auto keep = [](Tensor& kept, const Tensor& given) {
-    if (given.defined()) kept = given;
-  };
-  keep(s.inputs.starts, inputs.starts);
-  keep(s.inputs.fire, inputs.fire);
-  keep(s.inputs.target, inputs.target);
+  take_over(s.inputs, inputs);
 }
 
 double Automaton::gradients(const AutomatonDraws& draws) {
@@ -194,12 +189,7 @@ double Automaton::gradients(const AutomatonDraws& draws) {
 }
 
 std::vector<Tensor> Automaton::logit_gradients() const {
-  std::vector<Tensor> gradients;
-  for (const Shape& shape : state_->parameters.logit_shapes) {
-    gradients.emplace_back(shape, DType::float32);
-  }
-  write_into(gradients, state_->parameters.gradients.values());
-  return gradients;
+  return tensors_of(state_->parameters.logit_shapes, state_->parameters.gradients.values());
 }
 
 Tensor Automaton::states() const {
