@@ -53,6 +53,10 @@ BufferSet::~BufferSet() {
 
 // ------------------------------------------------------------------ commands
 
+Recording::Recording(Context& context) : context_(context) {
+  if (DispatchTimes::are_wanted(context.physical())) times_.emplace(context);
+}
+
 Recording::~Recording() {
   if (buffers_.empty()) return;
   context_.functions().FreeCommandBuffers(context_.device(), context_.command_pool(),
@@ -78,6 +82,7 @@ VkCommandBuffer Recording::current() {
   check(vk.BeginCommandBuffer(buffer, &begin), "begin to record commands");
   is_open_ = true;
   work_ = 0;
+  if (times_) times_->begin(buffer);
   return buffer;
 }
 
@@ -101,6 +106,7 @@ void Recording::dispatch(VkPipeline pipeline, const BufferSet& buffers,
   vk.CmdPushConstants(commands, context_.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                       static_cast<std::uint32_t>(push.size()), push.data());
   vk.CmdDispatch(commands, groups, 1, 1);
+  if (times_) times_->after(commands, context_.name_of(pipeline));
 }
 
 void Recording::wait(VkPipelineStageFlags before, VkAccessFlags written, VkPipelineStageFlags after,
@@ -145,6 +151,7 @@ void Recording::clear(const Buffer& buffer) {
 void Recording::run() {
   end();
   context_.run(buffers_);
+  if (times_) times_->read();
 }
 
 }  // namespace boolgrad::vulkan

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "boolgrad/backend/vulkan/context.h"
+#include "boolgrad/backend/vulkan/times.h"
 
 namespace boolgrad::vulkan {
 
@@ -36,7 +38,7 @@ class BufferSet {
 /// the work that its dispatches say they have.
 class Recording {
  public:
-  explicit Recording(Context& context) : context_(context) {}
+  explicit Recording(Context& context);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -66,6 +68,7 @@ class Recording {
   std::vector<VkCommandBuffer> buffers_;
   bool is_open_ = false;  ///< the last of them is being recorded
   double work_ = 0;       ///< of the last of them
+  std::optional<DispatchTimes> times_;
 };
 
 }  // namespace boolgrad::vulkan

@@ -144,6 +144,12 @@ VkPipeline Context::pipeline(const std::string& shader, const Constants& constan
   return pipeline;
 }
 
+std::string Context::name_of(VkPipeline pipeline) const {
+  const auto found =
+      std::ranges::find_if(pipelines_, [&](const auto& entry) { return entry.second == pipeline; });
+  return found == pipelines_.end() ? std::string() : found->first.first;
+}
+
 void Context::run(std::span<const VkCommandBuffer> commands) {
   const std::scoped_lock lock(mutex_);
   check_messages();  // what was recorded wrongly is not run

@@ -41,6 +41,8 @@ class Context {
 
   /// The pipeline of a shader of `shaders.h`, compiled with `constants` when it is first asked for.
   VkPipeline pipeline(const std::string& shader, const Constants& constants);
+  /// The name of the shader of a pipeline.
+  std::string name_of(VkPipeline pipeline) const;
 
   /// Submits command buffers, each for itself so that none keeps the device for long, and waits for
   /// the last. Throws where the device is lost or does not end, and what validation layers said.

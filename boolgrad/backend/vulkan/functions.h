@@ -26,7 +26,9 @@ namespace boolgrad::vulkan {
   f(DestroyDescriptorPool) f(AllocateDescriptorSets) f(UpdateDescriptorSets) \
   f(CreateCommandPool) f(AllocateCommandBuffers) f(FreeCommandBuffers) f(BeginCommandBuffer) \
   f(EndCommandBuffer) f(CmdBindPipeline) f(CmdBindDescriptorSets) f(CmdPushConstants) \
-  f(CmdDispatch) f(CmdPipelineBarrier) f(CmdCopyBuffer) f(CmdFillBuffer)
+  f(CmdDispatch) f(CmdPipelineBarrier) f(CmdCopyBuffer) f(CmdFillBuffer) \
+  f(CreateQueryPool) f(DestroyQueryPool) f(CmdResetQueryPool) f(CmdWriteTimestamp) \
+  f(GetQueryPoolResults)
 // clang-format on
 
 /// A member for each, called as in `vkCreateBuffer` without the `vk`.
