@@ -8,7 +8,8 @@ set(shaders
   automaton_forward.hard automaton_forward.hard.scratch
   automaton_backward automaton_backward.scratch
   automaton_backward.again automaton_backward.again.scratch
-  automaton_loss automaton_wrong automaton_finish automaton_update
+  automaton_train automaton_hard_steps
+  automaton_loss automaton_wrong automaton_gather automaton_finish automaton_update
   network_gather network_tables network_tables.hard network_forward
   network_loss network_scores network_class_loss
   network_sums network_backward network_finish network_update

@@ -90,6 +90,9 @@ struct Automaton::State {
     parameters.masks = {context, std::vector<float>(owned.gates(), 1.F)};
     parameters.moments = {context, 2 * count};
     parameters.moments.clear();
+    const std::vector<std::uint32_t> nobody(2);
+    parameters.waiting = {context, nobody};
+    parameters.waiting_beside = {context, nobody};
     training.emplace(context, shape, Use::training, shape.batch, parameters);
   }
 
@@ -112,16 +115,44 @@ struct Automaton::State {
     for (const AutomatonProgram* program : programs) program->judge(to);
   }
 
+  /// The same with all steps of a program in one dispatch, and back for training. The hard rollout
+  /// comes first: its groups are few, and nobody else need end for them to begin.
+  void record_all_steps(Recording& to, bool with_hard) {
+    training->prepare(to);
+    if (with_hard) beside_training->prepare(to);
+    to.barrier();
+    if (with_hard) beside_training->all_steps(to);
+    training->all_steps(to);
+    to.barrier();
+    training->judge(to);
+    if (with_hard) beside_training->judge(to);
+  }
+
+  /// Runs what is recorded, again and step by step where groups waited in vain.
+  void run(Kind kind) {
+    recorded(kind).run();
+    const bool with_hard = kind == Kind::step_with_hard;
+    if (!training->gave_up() && !(with_hard && beside_training->gave_up())) return;
+    context.set_waiting_groups(0);
+    recordings.clear();
+    recorded(kind).run();
+  }
+
   Recording& recorded(Kind kind) {
     const auto [found, is_new] = recordings.try_emplace(kind, context);
     Recording& recording = found->second;
     if (!is_new) return recording;
-    if (kind == Kind::step_with_hard) {
-      record_rollout(recording, {&*training, &hard_beside_training()});
+    const bool with_hard = kind == Kind::step_with_hard;
+    if (with_hard) hard_beside_training();
+    if (training->takes_all_steps() && (!with_hard || beside_training->takes_all_steps())) {
+      record_all_steps(recording, with_hard);
     } else {
-      record_rollout(recording, {&*training});
+      if (with_hard) record_rollout(recording, {&*training, &*beside_training});
+      else record_rollout(recording, {&*training});
+      training->backward(recording);
     }
-    training->backward(recording);
+    training->gather(recording);
+    recording.barrier();
     training->finish(recording);
     if (kind == Kind::gradients) return recording;
     recording.barrier();
@@ -184,7 +215,7 @@ void Automaton::set_inputs(const AutomatonInputs& inputs) {
 double Automaton::gradients(const AutomatonDraws& draws) {
   State& s = *state_;
   s.training->set_draws(draws);
-  s.recorded(Kind::gradients).run();
+  s.run(Kind::gradients);
   return s.training->loss();
 }
 
@@ -207,11 +238,10 @@ Tensor Automaton::states() const {
 AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
-  Recording& recording = s.recorded(with_hard ? Kind::step_with_hard : Kind::step);
   s.training->set_draws(draws);
   s.training->set_update(s.options, step, learning_rate);
-  if (with_hard) s.beside_training->set_draws(draws);
-  recording.run();
+  if (with_hard) s.hard_beside_training().set_draws(draws);
+  s.run(with_hard ? Kind::step_with_hard : Kind::step);
   AutomatonOutcome outcome{
       .loss = s.training->loss(), .finite = s.training->was_finite(), .hard = {}};
   if (with_hard) outcome.hard = s.beside_training->outcome();

@@ -18,6 +18,9 @@ struct AutomatonConstants {
       odd_perceive_edges;
   int layer_of, rest, input_reads, patch_reads, places;
   int fetched, ahead;
+  int held;
+  int staged_groups;
+  int stage, stage_rows, stages;
 };
 
 /// Push constants: what a dispatch is for.
@@ -75,6 +78,8 @@ enum AutomatonBinding : std::uint8_t {
   seen_binding,
   finite_binding,
   around_binding,
+  waiting_binding,
+  waiting_beside_binding,
   automaton_bindings
 };
 

@@ -62,8 +62,9 @@ class Placer {
     constants.softmax = shape.softmax ? 1 : 0;
     constants.loss_form = static_cast<int>(shape.loss);
     constants.periodic = shape.periodic ? 1 : 0;
-    places_.sums =
-        constants.perceive_gates * channels_ + constants.gates - constants.perceive_gates;
+    const int update_gates = constants.gates - constants.perceive_gates;
+    places_.sums = constants.perceive_gates * sum_columns() + update_gates;
+    places_.gates_of_tile = tile_cells * (constants.perceive_gates * channels_ + update_gates);
   }
 
   AutomatonPlaces placed() {
@@ -71,6 +72,7 @@ class Placer {
     choose_distances();
     place_acts();
     place_forward();
+    hold_gates();
     place_backward();
     place_table();
     return std::move(places_);
@@ -95,6 +97,9 @@ class Placer {
     places_.constants.fetched = limits_.is_cpu ? 1 : has_many ? 16 : 8;
     places_.constants.ahead = limits_.is_cpu ? 1 : has_many ? 4 : 2;
   }
+
+  /// Sums of a gate of perception: trees have one for two cells of a channel, others one for all.
+  int sum_columns() { return (plan().tree_outputs > 0 ? 2 : 1) * channels_; }
 
   /// Rows of the inputs of layer `u` of the update; those after the last are its outputs.
   int update_inputs(int u) {
@@ -138,6 +143,35 @@ class Placer {
     places_.forward_rows = rows.count();
   }
 
+  /// Every thread holds a gate of each wide layer of the update and one of the narrow layers after
+  /// them, which together have no more gates than there are threads.
+  void hold_gates() {
+    constexpr int most_held = 24;  // as in the shader
+    AutomatonConstants& constants = places_.constants;
+    int narrow = 0;
+    int held = update_layers();
+    while (held > 0 && narrow + update_inputs(held) <= places_.threads) {
+      narrow += update_inputs(held--);
+    }
+    constants.held = held;
+    places_.holds_gates = plan().tree_outputs > 0 && plan().edges_are_in_place() &&
+                          plan().update_width() <= places_.threads && held <= most_held;
+  }
+
+  /// Lays out the inputs of wide layers after the edges, if they fit, so that they are fetched row
+  /// by row and not by whom they are for.
+  int stage_inputs(int at) {
+    AutomatonConstants& constants = places_.constants;
+    if (!places_.holds_gates || constants.held == 0) return 0;
+    int rows = 0;
+    for (int u = 0; u < constants.held; ++u) rows = std::max(rows, update_inputs(u));
+    if (rows > 2 * places_.threads) return 0;
+    constants.stage = at;
+    constants.stage_rows = rows;
+    constants.stages = std::clamp((limits_.shared_rows - at) / rows, 0, 2);
+    return constants.stages * rows;
+  }
+
   void place_backward() {
     Largest edges;
     for (int l = plan().perceive_layers; l < places_.constants.layers; ++l) {
@@ -155,18 +189,28 @@ class Placer {
     // What perception needs takes the place of edges that are done with.
     const int others =
         plan().tree_outputs > 0 ? stage_kernels(rows.count()) : place_perceive_edges(rows.count());
-    places_.backward_rows = rows.count() + std::max(edges.of[1 - inner], others);
+    const int outer = edges.of[1 - inner];
+    places_.backward_rows =
+        rows.count() + std::max(outer + stage_inputs(rows.count() + outer), others);
+    places_.holds_gates =
+        places_.holds_gates &&
+        std::max(places_.forward_rows, places_.backward_rows) <= limits_.shared_rows;
   }
 
-  /// Deals the kernels to as many threads as there are, if the rows that they leave fit.
+  /// Deals the kernels to as many threads as there are, and lets as many of them leave their rows
+  /// at a time as fit.
   int stage_kernels(int at) {
     AutomatonConstants& constants = places_.constants;
     constants.staging = at;
     constants.kernel_groups = constants.kernels;
-    const auto rows = [&] { return constants.kernel_groups * neighbourhood * channels_; };
-    while (constants.kernel_groups > 1 && (constants.kernel_groups * channels_ > places_.threads ||
-                                           at + rows() > limits_.shared_rows)) {
+    while (constants.kernel_groups > 1 &&
+           constants.kernel_groups * sum_columns() > places_.threads) {
       constants.kernel_groups = (constants.kernel_groups + 1) / 2;
+    }
+    constants.staged_groups = constants.kernel_groups;
+    const auto rows = [&] { return constants.staged_groups * neighbourhood * channels_; };
+    while (constants.staged_groups > 1 && at + rows() > limits_.shared_rows) {
+      constants.staged_groups = (constants.staged_groups + 1) / 2;
     }
     return rows();
   }
@@ -180,6 +224,7 @@ class Placer {
     places_.constants.even_perceive_edges = at;
     places_.constants.odd_perceive_edges = at + edges.of[0];
     places_.constants.kernel_groups = 1;
+    places_.constants.staged_groups = 1;
     return edges.of[0] + edges.of[1];
   }
 
@@ -205,11 +250,9 @@ AutomatonLimits limits_of(const PhysicalDevice& physical) {
   const VkPhysicalDeviceLimits& device = physical.properties.limits;
   AutomatonLimits limits;
   limits.is_cpu = physical.is_cpu;
-  constexpr int unknown_processors = 32;
-  constexpr int groups_a_processor = 4;
+  constexpr int groups_a_processor = 2;
   constexpr int slots_of_cpu = 16;
-  const int processors = physical.processors > 0 ? physical.processors : unknown_processors;
-  limits.slots = physical.is_cpu ? slots_of_cpu : processors * groups_a_processor;
+  limits.slots = physical.is_cpu ? slots_of_cpu : physical.processors * groups_a_processor;
   constexpr std::uint32_t most_threads = 512;
   constexpr std::uint32_t most_threads_of_cpu = 32;
   limits.threads = static_cast<int>(

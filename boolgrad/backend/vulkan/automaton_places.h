@@ -36,8 +36,9 @@ struct AutomatonPlaces {
   int forward_rows = 0;
   int backward_rows = 0;
   int sums = 0;  ///< of a slot
-
-  double gates_of_tile() const { return static_cast<double>(tile_cells) * sums; }
+  /// Whether threads can hold their gates of all layers, so that a dispatch takes all steps.
+  bool holds_gates = false;
+  int gates_of_tile = 0;  ///< of all its cells and channels
 };
 
 AutomatonPlaces places_for(const AutomatonShape& shape, const AutomatonLimits& limits);

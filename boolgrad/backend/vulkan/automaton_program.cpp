@@ -18,6 +18,9 @@ constexpr int row_words = 4;
 constexpr int most_loss_parts = 64;
 constexpr int most_groups = 65535;  // of a dispatch, on every device
 constexpr int gates_a_finish_group = 8;
+constexpr int sums_a_gather_group = 16;
+constexpr int table_lanes = 16;  ///< threads that make the table of a gate
+constexpr double work_back = 4;  ///< of a gate, in units of its way forward
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -68,8 +71,7 @@ AutomatonProgram::AutomatonProgram(Context& context, const AutomatonShape& shape
   sizes_.grid_cells = static_cast<int>(grid);
   sizes_.loss_channels = static_cast<int>(shape.loss_channels);
   sizes_.gamma = static_cast<float>(shape.focal_gamma);
-  tiles_ = groups_for(sizes_.cells, tile_cells);
-  sizes_.slots = std::min(tiles_, limits_.slots);
+  cut_work();
   sizes_.parts = std::clamp(
       groups_for(std::int64_t{sizes_.cells} * sizes_.loss_channels, row_words * list_threads), 1,
       most_loss_parts);
@@ -80,6 +82,20 @@ AutomatonProgram::AutomatonProgram(Context& context, const AutomatonShape& shape
   }
   sizes_.last = state_at(shape.steps);
   allocate();
+}
+
+void AutomatonProgram::cut_work() {
+  tiles_ = groups_for(sizes_.cells, tile_cells);
+  const double work = places_.gates_of_tile * tiles_ * sizes_.steps *
+                      (use_ == Use::training ? 1 + work_back : 1) / limits_.gates_a_submission;
+  const bool has_a_shader = use_ == Use::training
+                                ? places_.holds_gates
+                                : use_ == Use::hard && places_.forward_rows <= limits_.shared_rows;
+  const bool could_wait = context_.waiting_groups() > 0 && has_a_shader && work <= 1;
+  takes_all_steps_ = could_wait && (use_ == Use::hard || keeps_activations_);
+  // Slots decide the order of sums, which is to be the same for all memory policies.
+  const bool waits = could_wait && sizes_.steps > 1;
+  sizes_.slots = std::min(tiles_, waits ? context_.waiting_groups() : limits_.slots);
 }
 
 void AutomatonProgram::allocate() {
@@ -95,14 +111,14 @@ void AutomatonProgram::allocate() {
   fire_ = {context_, 4};
   coefficients_ = {context_, gates * row_words};
   loss_parts_ = {context_, index(sizes_.parts)};
-  finite_ = {context_, 1, Place::to_host};
+  finite_ = {context_, 2, Place::to_host};
   if (use_ == Use::hard) seen_wrong_ = {context_, index(sizes_.cells), Place::to_host};
   else seen_loss_ = {context_, index(sizes_.parts), Place::to_host};
   int work_rows = places_.forward_rows;
   if (use_ == Use::training) {
     work_rows = std::max(work_rows, places_.backward_rows);
     read_ = {context_, 2 * neighbourhood * words};
-    sums_ = {context_, slots * index(places_.sums) * row_words};
+    sums_ = {context_, (slots + 1) * index(places_.sums) * row_words};
     parts_ = {context_, 2 * index(sizes_.finish_groups)};
     const std::size_t kept = keeps_activations_ ? index(shape_.steps) * index(tiles_) : slots;
     acts_ = {context_, kept * index(places_.constants.acts_rows) * row_words};
@@ -139,6 +155,8 @@ void AutomatonProgram::bind() {
   put(seen_binding, seen_wrong_);
   put(finite_binding, finite_);
   put(around_binding, around_);
+  put(waiting_binding, use_ == Use::hard ? parameters_.waiting_beside : parameters_.waiting);
+  put(waiting_beside_binding, parameters_.waiting_beside);
   set_ = std::make_unique<BufferSet>(context_, buffers);
 }
 
@@ -303,9 +321,8 @@ VkPipeline AutomatonProgram::tile_pipeline(std::string shader, int rows) const {
 /// whole rounds of the slots, so that a tile has the same slot however it is cut.
 void AutomatonProgram::dispatch_tiles(Recording& to, VkPipeline pipeline, AutomatonPush push,
                                       bool is_back) const {
-  constexpr double work_back = 4;  // of a gate, in units of its way forward
   const double share =
-      places_.gates_of_tile() * (is_back ? work_back : 1) / limits_.gates_a_submission;
+      places_.gates_of_tile * (is_back ? work_back : 1) / limits_.gates_a_submission;
   const bool has_slots = is_back || scratch_.size() > 0;
   const int most = std::clamp(static_cast<int>(1 / share), 1, most_groups);
   const int part = has_slots ? std::max(most / sizes_.slots, 1) * sizes_.slots : most;
@@ -330,7 +347,8 @@ void AutomatonProgram::dispatch_list(Recording& to, const std::string& shader,
 
 void AutomatonProgram::prepare(Recording& to) const {
   dispatch_list(to, use_ == Use::hard ? "automaton_prepare.hard" : "automaton_prepare",
-                places_.constants.gates + std::int64_t{sizes_.cells} * places_.constants.channels);
+                std::max(std::int64_t{places_.constants.gates} * table_lanes,
+                         std::int64_t{sizes_.cells} * places_.constants.channels));
 }
 
 void AutomatonProgram::forward(Recording& to, int step) const {
@@ -376,6 +394,20 @@ void AutomatonProgram::backward(Recording& to) const {
   }
 }
 
+void AutomatonProgram::all_steps(Recording& to) const {
+  const std::string shader = use_ == Use::hard ? "automaton_hard_steps" : "automaton_train";
+  const int rows = use_ == Use::hard ? places_.forward_rows
+                                     : std::max(places_.forward_rows, places_.backward_rows);
+  const AutomatonPush push = sizes_;
+  to.dispatch(pipeline(shader, places_.threads, rows), *set_, std::as_bytes(std::span(&push, 1)),
+              static_cast<std::uint32_t>(sizes_.slots));
+}
+
+void AutomatonProgram::gather(Recording& to) const {
+  dispatch_list(to, "automaton_gather",
+                std::int64_t{groups_for(places_.sums, sums_a_gather_group)} * list_threads);
+}
+
 void AutomatonProgram::finish(Recording& to) const {
   dispatch_list(to, "automaton_finish", std::int64_t{sizes_.finish_groups} * list_threads);
 }
@@ -419,10 +451,11 @@ std::vector<std::size_t> large_buffers(const AutomatonLimits& limits, const Auto
   const std::size_t slots = std::min(tiles, index(limits.slots));
   const int work_rows = std::max(places.forward_rows, places.backward_rows);
   const std::size_t kept = shape.keep_activations ? index(shape.steps) * tiles : slots;
-  std::vector<std::size_t> floats = {
-      words * index(states_kept(shape, Use::training)), 2 * neighbourhood * words,
-      slots * index(places.sums) * row_words, kept * index(places.constants.acts_rows) * row_words,
-      index(places.constants.gates) * (16 * 4 + 8)};
+  std::vector<std::size_t> floats = {words * index(states_kept(shape, Use::training)),
+                                     2 * neighbourhood * words,
+                                     (slots + 1) * index(places.sums) * row_words,
+                                     kept * index(places.constants.acts_rows) * row_words,
+                                     index(places.constants.gates) * (16 * 4 + 8)};
   if (work_rows > limits.shared_rows) floats.push_back(slots * index(work_rows) * row_words);
   for (std::size_t& size : floats) size *= sizeof(float);
   return floats;

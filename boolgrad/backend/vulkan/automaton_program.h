@@ -18,6 +18,9 @@ enum class Use : std::uint8_t { training, soft, hard };
 /// What all uses of an automaton share.
 struct AutomatonParameters {
   Array<float> logits, masks, gradients, moments;
+  /// How many groups of training and of the hard rollout beside it have arrived where they wait for
+  /// one another, and whether they gave up.
+  Array<std::uint32_t> waiting, waiting_beside;
   std::vector<Shape> logit_shapes;
 };
 
@@ -37,20 +40,28 @@ class AutomatonProgram {
   // Dispatches. Whoever records puts barriers between those that need what others wrote.
   void prepare(Recording& to) const;  ///< coefficients, and starts that are drawn
   void forward(Recording& to, int step) const;
+  /// Whether one dispatch takes all steps, forward and back or, of a hard rollout, forward; where
+  /// it does not, `forward` and `backward` do.
+  bool takes_all_steps() const { return takes_all_steps_ && context_.waiting_groups() > 0; }
+  void all_steps(Recording& to) const;
   void judge(Recording& to) const;  ///< the loss, or wrong bits
   /// All steps back, with barriers between them and at the end.
   void backward(Recording& to) const;
-  void finish(Recording& to) const;  ///< sums to gradients of logits
+  void gather(Recording& to) const;  ///< the sums of all groups
+  void finish(Recording& to) const;  ///< from those to gradients of logits
   void update(Recording& to) const;
 
   // What the last run left.
   double loss() const;
   HardOutcome outcome() const;
   bool was_finite() const { return finite_.shared()[0] != 0; }
+  /// Whether groups waited for one another in vain: nothing was computed.
+  bool gave_up() const { return finite_.shared()[1] != 0; }
   /// The state after so many steps, [channels, samples, height, width]: of floats, or of bits.
   Tensor state(std::int64_t step) const;
 
  private:
+  void cut_work();
   void allocate();
   void bind();
   std::vector<std::uint32_t> wire_words() const;
@@ -78,6 +89,7 @@ class AutomatonProgram {
   AutomatonPush sizes_{};
   int tiles_ = 0;
   bool keeps_activations_ = false;
+  bool takes_all_steps_ = false;
   bool fire_is_given_ = false;
   Array<AutomatonNumbers> numbers_;
   Array<std::uint32_t> wires_, table_, around_, states_, target_;

@@ -28,6 +28,7 @@ Context::Context(const PhysicalDevice& physical)
     : physical_(physical), functions_(Instance::get().functions()) {
   open();
   make_layouts();
+  waiting_groups_ = physical.is_cpu ? 0 : physical.processors;
   check_messages();
 }
 

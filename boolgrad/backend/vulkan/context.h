@@ -2,6 +2,7 @@
 // `vulkan/`.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -19,7 +20,7 @@ using Constants = std::vector<std::uint32_t>;
 
 /// Bindings of the only descriptor set that every shader has: so many storage buffers in a row, and
 /// as many bytes of push constants as every device allows.
-constexpr std::uint32_t most_bindings = 20;
+constexpr std::uint32_t most_bindings = 22;
 constexpr std::uint32_t push_bytes = 128;
 
 class Context {
@@ -48,6 +49,11 @@ class Context {
   /// the last. Throws where the device is lost or does not end, and what validation layers said.
   void run(std::span<const VkCommandBuffer> commands);
 
+  /// Groups of a dispatch that may wait for one another: as many as the device is thought to have
+  /// running at a time, none on a CPU, and none once they have waited in vain.
+  int waiting_groups() const { return waiting_groups_; }
+  void set_waiting_groups(int groups) { waiting_groups_ = groups; }
+
   /// Bytes of the device that nobody uses, as far as the driver tells.
   std::uint64_t free_memory() const;
   /// The type of memory that has all `wanted` properties and most of `liked`, among `allowed`;
@@ -74,6 +80,7 @@ class Context {
   VkPipelineCache cache_ = nullptr;
   std::map<std::pair<std::string, Constants>, VkPipeline> pipelines_;
   std::mutex mutex_;
+  std::atomic<int> waiting_groups_ = 0;
 };
 
 }  // namespace boolgrad::vulkan

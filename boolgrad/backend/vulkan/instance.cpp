@@ -238,6 +238,8 @@ PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
       std::max(multiprocessors.shaderSMCount, compute_units.shaderEngineCount *
                                                   compute_units.shaderArraysPerEngineCount *
                                                   compute_units.computeUnitsPerShaderArray));
+  constexpr int likely_processors = 32;
+  if (device.processors == 0) device.processors = likely_processors;
   device.is_cpu = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
 
   functions_.GetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);

@@ -20,7 +20,7 @@ struct PhysicalDevice {
   DeviceInfo info;
   VkPhysicalDeviceProperties properties{};
   bool is_cpu = false;
-  int processors = 0;  ///< as far as a vendor tells; else 0
+  int processors = 0;  ///< as far as a vendor tells; else a guess
   unsigned queue_family = 0;
   bool tells_free_memory = false;
 };

@@ -40,10 +40,23 @@ layout(constant_id = 30) const int PLACES = 0;
 // ahead it fetches going back: memory is far, registers are few.
 layout(constant_id = 31) const int FETCHED = 1;
 layout(constant_id = 32) const int AHEAD = 1;
+// Wide layers of the update of which every thread holds a gate, where a dispatch takes all steps.
+layout(constant_id = 33) const int HELD = 0;
+// Kernel groups whose gradients of patches find room at a time.
+layout(constant_id = 34) const int STAGED_GROUPS = 1;
+// Where the inputs of wide layers lie for threads to pick theirs, and for how many layers at a
+// time.
+layout(constant_id = 35) const int STAGE = 0;
+layout(constant_id = 36) const int STAGE_ROWS = 0;
+layout(constant_id = 37) const int STAGES = 0;
 
 const int THREADS = int(gl_WorkGroupSize.x);
 const int NEIGHBOURHOOD = 9;
-const int SUMS = PERCEIVE_GATES * CHANNELS + GATES - PERCEIVE_GATES;  // of a group
+// Sums that a gate of perception has: one a channel or, in trees, one for two cells of it.
+const int SUM_COLUMNS = (TREE_OUTPUTS > 0 ? 2 : 1) * CHANNELS;
+const int SUMS = PERCEIVE_GATES * SUM_COLUMNS + GATES - PERCEIVE_GATES;  // of a group
+const int UPDATE_SUMS =
+    PERCEIVE_GATES * SUM_COLUMNS - PERCEIVE_GATES;  // before those of the update
 const int LOGITS = SOFTMAX != 0 ? 16 : 4;
 const uint SWAPPED_INPUTS = 0x80000000u;
 
@@ -65,6 +78,21 @@ layout(push_constant) uniform Push {
   int finish_groups;
 }
 push;
+
+/// The step that threads are at: the states before and after it, the gradients of patches that come
+/// to it and that it sends on, and the first row of the activations that it keeps, or -1.
+struct Now {
+  int step;
+  int from, to;
+  int read_from, read_to;
+  int kept;
+};
+Now now;
+
+/// The step of a dispatch that is for one.
+Now step_of_dispatch() {
+  return Now(push.step, push.from, push.to, push.read_from, push.read_to, push.kept);
+}
 
 // What changes from run to run.
 layout(std430, binding = 0) readonly buffer Numbers {

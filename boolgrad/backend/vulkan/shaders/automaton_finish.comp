@@ -1,9 +1,10 @@
-// Sums of all groups to gradients of the logits: sixteen threads a gate, eight gates a group. Also
-// the sum over the group's gradients of their squares, and whether one is not finite.
+// From sums to gradients of the logits: sixteen threads a gate, eight gates a group. Also the sum
+// over the group's gradients of their squares, and whether one is not finite.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "automaton.glsl"
+#include "exact_sums.glsl"
 #include "functions.glsl"
 
 layout(std430, binding = 9) readonly buffer Sums { vec4 sums[]; };
@@ -13,44 +14,43 @@ layout(std430, binding = 13) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 15) writeonly buffer Parts { vec2 parts[]; };
 
 #include "gates.glsl"
+#include "shared_tables.glsl"
 
-const int LANES = 16;
+const int LANES = TABLE_LANES;
 const int GATES_A_GROUP = 8;
 
-shared vec4 lane_sums[LANES * GATES_A_GROUP];
+shared Sum lane_sums[LANES * GATES_A_GROUP];
 shared float squares[LANES * GATES_A_GROUP];
 shared uint is_broken;
 
-/// The sum over all slots and, of perception, over channels, in a fixed tree.
+/// Of perception, the sum over columns, in a fixed tree.
 vec4 sum_of(int position, int lane, int within) {
   const bool perceives = position < PERCEIVE_GATES;
-  const int many = perceives ? CHANNELS : 1;
-  const int first =
-      perceives ? position * CHANNELS : PERCEIVE_GATES * CHANNELS + position - PERCEIVE_GATES;
-  precise vec4 sum = vec4(0);
+  const int many = perceives ? SUM_COLUMNS : 1;
+  const int first = perceives ? position * SUM_COLUMNS : UPDATE_SUMS + position;
+  Sum sum = empty_sum();
   if (position < GATES) {
-    for (int i = lane; i < push.slots * many; i += LANES) {
-      sum += sums[i / many * SUMS + first + i % many];
+    for (int i = first + lane; i < first + many; i += LANES) {
+      add(sum, Sum(sums[i], sums[push.slots * SUMS + i]));
     }
   }
   lane_sums[lane * GATES_A_GROUP + within] = sum;
   barrier();
   for (int half_way = LANES / 2; half_way > 0; half_way /= 2) {
     if (lane < half_way) {
-      lane_sums[lane * GATES_A_GROUP + within] +=
-          lane_sums[(lane + half_way) * GATES_A_GROUP + within];
+      add(sum, lane_sums[(lane + half_way) * GATES_A_GROUP + within]);
+      lane_sums[lane * GATES_A_GROUP + within] = sum;
     }
     barrier();
   }
-  return lane_sums[within];
+  return lane_sums[within].sum + lane_sums[within].rest;
 }
 
-float gradient_of(int position, int lane, vec4 g) {
-  const uint origin = table[position];
+float gradient_of(uint origin, int lane, vec4 g, Table of_gate) {
   const int gate = int(origin & ~SWAPPED_INPUTS);
   if ((origin & SWAPPED_INPUTS) != 0) g = g.xzyw;
   const vec4 slopes = masks[gate] * vec4(g.x - g.y - g.z + g.w, g.y - g.w, g.z - g.w, g.w);
-  const float gradient = logit_gradient(gate, table_of(gate), slopes, lane);
+  const float gradient = logit_gradient(gate, of_gate, slopes, lane);
   gradients[gate * LOGITS + lane] = gradient;
   return gradient;
 }
@@ -62,9 +62,11 @@ void main() {
   const int position = group() * GATES_A_GROUP + within;
   if (thread() == 0) is_broken = 0;
   const vec4 g = sum_of(position, lane, within);
+  const uint origin = table[min(position, GATES - 1)];
+  const Table of_gate = shared_table(int(origin & ~SWAPPED_INPUTS), within * LANES, lane);
   float square = 0.0;
   if (position < GATES && lane < LOGITS) {
-    float gradient = gradient_of(position, lane, g);
+    float gradient = gradient_of(origin, lane, g, of_gate);
     if (!is_finite(gradient)) atomicOr(is_broken, 1u);
     if (numbers.clip_value > 0.0) {
       gradient = clamp(gradient, -numbers.clip_value, numbers.clip_value);

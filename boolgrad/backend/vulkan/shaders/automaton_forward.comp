@@ -20,25 +20,13 @@ layout(std430, binding = 4) buffer States { WORD states[]; };
 
 #include "automaton_tile.glsl"
 
-void store_state(int tile) {
-  const int outputs = inputs_of(LAYERS);
-  for (int i = thread(); i < 4 * CHANNELS; i += THREADS) {
-    const int c = i % CHANNELS;
-    const int k = i / CHANNELS;
-    const int cell = tile * 4 + k;
-    if (cell >= push.cells) continue;
-    const WORD own = states[push.from + cell * CHANNELS + c];
-    states[push.to + cell * CHANNELS + c] = next_value(k, WORK(outputs + c)[k], own);
-  }
-  sync();
-}
-
 void main() {
+  now = step_of_dispatch();
   fetch_layers();
   for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
     look_around(tile);
     sync();
-    forward_tile(tile, push.kept < 0 ? -1 : push.kept + tile * ACTS_ROWS);
+    forward_tile(tile, now.kept < 0 ? -1 : now.kept + tile * ACTS_ROWS);
     store_state(tile);
   }
 }

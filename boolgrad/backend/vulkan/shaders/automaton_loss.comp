@@ -10,10 +10,13 @@ layout(std430, binding = 4) readonly buffer States { float states[]; };
 layout(std430, binding = 6) readonly buffer Target { float target[]; };
 layout(std430, binding = 16) writeonly buffer LossParts { float loss_parts[]; };
 layout(std430, binding = 17) writeonly buffer SeenParts { float seen_parts[]; };
+layout(std430, binding = 18) writeonly buffer Finite { uint finite[]; };
+layout(std430, binding = 20) readonly buffer Waiting { uint waiting[]; };
 
 shared float sums[THREADS];
 
 void main() {
+  if (gl_GlobalInvocationID.x == 0) finite[1] = waiting[1];
   precise float sum = 0.0;
   const int stride = push.parts * THREADS;
   for (int i = group() * THREADS + thread(); i < push.cells * push.loss_channels; i += stride) {

@@ -1,4 +1,5 @@
-// The coefficients of all gates, and random starts: a thread each.
+// The coefficients of all gates, sixteen threads a gate, and random starts, a thread each. Nobody
+// has arrived where groups wait for one another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,8 +19,10 @@ layout(std430, binding = 3) writeonly buffer Coefficients { FOUR coefficients[];
 layout(std430, binding = 4) writeonly buffer States { WORD states[]; };
 layout(std430, binding = 11) readonly buffer Logits { float logits[]; };
 layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
+layout(std430, binding = 20) writeonly buffer Waiting { uint waiting[]; };
 
 #include "gates.glsl"
+#include "shared_tables.glsl"
 
 /// With the inputs in the order in which the gate reads them.
 FOUR ordered(FOUR polynomial, uint origin) {
@@ -28,14 +31,11 @@ FOUR ordered(FOUR polynomial, uint origin) {
 
 #ifdef HARD
 
-void make_coefficients(int position) {
-  const uint origin = table[position];
-  const int gate = int(origin & ~SWAPPED_INPUTS);
-  const uint entries = masks[gate] < 0.5 ? 0 : table_of(gate).hard;
+FOUR coefficients_of(int gate, uint origin, Table made) {
+  const uint entries = masks[gate] < 0.5 ? 0 : made.hard;
   const uvec4 f = uvec4(0u - (entries & 1u), 0u - (entries >> 1 & 1u), 0u - (entries >> 2 & 1u),
                         0u - (entries >> 3 & 1u));
-  coefficients[position] =
-      ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
+  return ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
 }
 
 /// 32 cells in a row, whose bits may lie in two random words.
@@ -72,15 +72,12 @@ float share_of(int gate) {
   return is_below ? 1.0 : 0.0;
 }
 
-void make_coefficients(int position) {
-  const uint origin = table[position];
-  const int gate = int(origin & ~SWAPPED_INPUTS);
+FOUR coefficients_of(int gate, uint origin, Table made) {
   const float share = share_of(gate);
-  const Table made = table_of(gate);
   const float mask = masks[gate];
   const vec4 soft = made.soft * mask;
   const vec4 hard = mask < 0.5 ? vec4(0) : entries_as_floats(made.hard);
-  coefficients[position] = ordered(polynomial_of(soft + (hard - soft) * share), origin);
+  return ordered(polynomial_of(soft + (hard - soft) * share), origin);
 }
 
 float start_value(int c, int cell) {
@@ -92,12 +89,28 @@ float start_value(int c, int cell) {
 
 #endif
 
+const int GATES_A_GROUP = THREADS / TABLE_LANES;
+
+/// Some gates of a group.
+void make_coefficients(int first) {
+  const int within = thread() / TABLE_LANES;
+  const int lane = thread() % TABLE_LANES;
+  const uint origin = table[min(first + within, GATES - 1)];
+  const int gate = int(origin & ~SWAPPED_INPUTS);
+  const Table made = shared_table(gate, within * TABLE_LANES, lane);
+  if (lane != 0 || first + within >= GATES) return;
+  coefficients[first + within] = coefficients_of(gate, origin, made);
+}
+
 void main() {
-  const int starts = numbers.random_starts != 0 ? push.cells * CHANNELS : 0;
-  const int stride = int(gl_NumWorkGroups.x) * THREADS;
-  for (int item = int(gl_GlobalInvocationID.x); item < GATES + starts; item += stride) {
-    const int at = item - GATES;
-    if (at < 0) make_coefficients(item);
-    else states[push.from + at] = start_value(at % CHANNELS, at / CHANNELS);
+  if (gl_GlobalInvocationID.x < 2) waiting[gl_GlobalInvocationID.x] = 0;
+  const int groups = int(gl_NumWorkGroups.x);
+  for (int first = group() * GATES_A_GROUP; first < GATES; first += groups * GATES_A_GROUP) {
+    make_coefficients(first);
+    barrier();
+  }
+  if (numbers.random_starts == 0) return;
+  for (int at = int(gl_GlobalInvocationID.x); at < push.cells * CHANNELS; at += groups * THREADS) {
+    states[push.from + at] = start_value(at % CHANNELS, at / CHANNELS);
   }
 }

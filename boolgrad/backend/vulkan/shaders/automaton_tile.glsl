@@ -43,14 +43,14 @@ void look_around(int tile) {
   if (numbers.fire_mode == 0) return;
   for (int i = thread(); i < 128; i += THREADS) {
     const int cell = tile * 128 + i;
-    if (cell < push.all_cells && fires_in(push.step, cell)) {
+    if (cell < push.all_cells && fires_in(now.step, cell)) {
       atomicOr(fires[i >> 5], 1u << (i & 31));
     }
   }
 }
 
 uint state_word(int word, int c) {
-  return word >= 0 && word < push.cells ? states[push.from + word * CHANNELS + c] : 0u;
+  return word >= 0 && word < push.cells ? states[now.from + word * CHANNELS + c] : 0u;
 }
 
 /// The 32 bits from cell `cell` on, which may lie before the first or after the last.
@@ -90,7 +90,12 @@ uvec4 patch_row(int tile, int row, int c) {
   return value;
 }
 
-uint next_value(int k, uint updated, uint own) { return (updated & fires[k]) | (own & ~fires[k]); }
+/// The value of a word after the step; `at` is that of its own before. Cells that fire need not
+/// look.
+uint next_value(int k, uint updated, int at) {
+  if (fires[k] == ~0u) return updated;
+  return (updated & fires[k]) | (states[at] & ~fires[k]);
+}
 
 #else
 
@@ -113,38 +118,43 @@ int cell_beside(int cell, int place) {
 }
 
 bool is_rounded(int cell) {
-  return numbers.hard_form == HARD_STATES && push.step + 1 < push.steps &&
+  return numbers.hard_form == HARD_STATES && now.step + 1 < push.steps &&
          is_drawn(numbers.seed, numbers.hard_stream, numbers.draw,
-                  product_plus(uint(push.step), numbers.drawn_cells, uint(cell)),
+                  product_plus(uint(now.step), numbers.drawn_cells, uint(cell)),
                   numbers.share_always, numbers.share_below);
+}
+
+/// Which cells of a tile fire in a step, and which are rounded after it.
+void draw_fires(int tile) {
+  const int k = thread();
+  if (k >= 4) return;
+  const int cell = tile * 4 + k;
+  const bool is_there = cell < push.cells;
+  fires[k] = is_there && fires_in(now.step, cell) ? 1 : 0;
+  rounds[k] = is_there && is_rounded(cell);
 }
 
 /// The cells around those of a tile, and which of them fire.
 void look_around(int tile) {
-  for (int i = thread(); i < 4 * (NEIGHBOURHOOD + 1); i += THREADS) {
-    const int k = i & 3;
-    const int cell = tile * 4 + k;
-    const bool is_there = cell < push.cells;
-    if (i < 4 * NEIGHBOURHOOD) {
-      around[i] = is_there ? cell_beside(cell, int(table[PLACES + (i >> 2)])) : -1;
-    } else {
-      fires[k] = is_there && fires_in(push.step, cell) ? 1 : 0;
-      rounds[k] = is_there && is_rounded(cell);
-    }
+  for (int i = thread(); i < 4 * NEIGHBOURHOOD; i += THREADS) {
+    const int cell = tile * 4 + (i & 3);
+    around[i] = cell < push.cells ? cell_beside(cell, int(table[PLACES + (i >> 2)])) : -1;
   }
+  draw_fires(tile);
 }
 
 vec4 patch_row(int tile, int row, int c) {
   vec4 value = vec4(0);
   [[unroll]] for (int k = 0; k < 4; ++k) {
     const int from = around[row * 4 + k];
-    if (from >= 0) value[k] = states[push.from + from * CHANNELS + c];
+    if (from >= 0) value[k] = states[now.from + from * CHANNELS + c];
   }
   return value;
 }
 
-float next_value(int k, float updated, float own) {
-  if (fires[k] == 0) return own;
+/// The value of a word after the step; `at` is that of its own before.
+float next_value(int k, float updated, int at) {
+  if (fires[k] == 0) return states[at];
   return !rounds[k] ? updated : updated > 0.5 ? 1.0 : 0.0;
 }
 
@@ -297,3 +307,19 @@ void forward_tile(int tile, int kept) {
   else perceive_layers(kept);
   update_layers(kept);
 }
+
+#ifndef READS_STATES
+/// The states after the step.
+void store_state(int tile) {
+  const int outputs = inputs_of(LAYERS);
+  for (int i = thread(); i < 4 * CHANNELS; i += THREADS) {
+    const int c = i % CHANNELS;
+    const int k = i / CHANNELS;
+    const int cell = tile * 4 + k;
+    if (cell >= push.cells) continue;
+    const int at = cell * CHANNELS + c;
+    states[now.to + at] = next_value(k, WORK(outputs + c)[k], now.from + at);
+  }
+  sync();
+}
+#endif

@@ -1,4 +1,5 @@
-// AdamW with what is done to gradients before, unless something is not finite: a thread a logit.
+// AdamW with what is done to gradients before, unless something is not finite or groups gave up: a
+// thread a logit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -12,6 +13,8 @@ layout(std430, binding = 14) buffer Moments { float moments[]; };  // first, the
 layout(std430, binding = 15) readonly buffer Parts { vec2 parts[]; };
 layout(std430, binding = 16) readonly buffer LossParts { float loss_parts[]; };
 layout(std430, binding = 18) writeonly buffer Finite { uint finite[]; };
+layout(std430, binding = 20) readonly buffer Waiting { uint waiting[]; };
+layout(std430, binding = 21) readonly buffer WaitingBeside { uint waiting_beside[]; };
 
 #include "optimiser.glsl"
 
@@ -43,7 +46,7 @@ void look_at_parts() {
 void main() {
   look_at_parts();
   if (gl_GlobalInvocationID.x == 0) finite[0] = is_broken == 0 ? 1 : 0;
-  if (is_broken != 0) return;
+  if (is_broken != 0 || waiting[1] != 0 || waiting_beside[1] != 0) return;
   const float norm = sqrt(squares[0]);
   const int count = GATES * LOGITS;
   const int stride = int(gl_NumWorkGroups.x) * THREADS;

@@ -7,6 +7,8 @@
 layout(std430, binding = 4) readonly buffer States { uint states[]; };
 layout(std430, binding = 6) readonly buffer Target { uint target[]; };
 layout(std430, binding = 17) writeonly buffer Wrong { uvec2 wrong[]; };
+layout(std430, binding = 18) writeonly buffer Finite { uint finite[]; };
+layout(std430, binding = 20) readonly buffer Waiting { uint waiting[]; };
 
 void count_wrong(int word) {
   const int there = push.all_cells - word * 32;
@@ -23,6 +25,7 @@ void count_wrong(int word) {
 }
 
 void main() {
+  if (gl_GlobalInvocationID.x == 0) finite[1] = waiting[1];
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
   for (int word = int(gl_GlobalInvocationID.x); word < push.cells; word += stride) {
     count_wrong(word);

@@ -28,6 +28,16 @@ uint entries_of(int gate) {
          gate_entry(gate, 3) << 3;
 }
 
+/// Adds gate i of sixteen with its share, which is divided by the sum of all in the end.
+void add_share(inout Table made, int i, float share) {
+  const uint entries = entries_of(i);
+  made.total += share;
+  for (int e = 0; e < 4; ++e) {
+    if ((entries >> e & 1u) != 0) made.soft[e] += share;
+    else made.rest[e] += share;
+  }
+}
+
 /// The sixteen gates weighted by a softmax; hardened, the likeliest, the first on a tie.
 Table softmax_table(int at) {
   Table made = Table(vec4(0), vec4(0), 0u, logits[at], 0.0);
@@ -39,15 +49,7 @@ Table softmax_table(int at) {
       likeliest = i;
     }
   }
-  for (int i = 0; i < 16; ++i) {
-    const float share = exact_exp(logits[at + i] - made.most);
-    const uint entries = entries_of(i);
-    made.total += share;
-    for (int e = 0; e < 4; ++e) {
-      if ((entries >> e & 1u) != 0) made.soft[e] += share;
-      else made.rest[e] += share;
-    }
-  }
+  for (int i = 0; i < 16; ++i) add_share(made, i, exact_exp(logits[at + i] - made.most));
   made.soft /= made.total;
   made.rest /= made.total;
   made.hard = entries_of(likeliest);
@@ -64,10 +66,6 @@ Table sigmoid_table(int at) {
     made.hard |= (logit > 0.0 ? 1u : 0u) << e;
   }
   return made;
-}
-
-Table table_of(int gate) {
-  return SOFTMAX != 0 ? softmax_table(gate * 16) : sigmoid_table(gate * 4);
 }
 
 /// The gradient of logit i of a gate, given those of the entries.

@@ -1,0 +1,23 @@
+// Sums with what rounding takes from them: what is summed may cancel to a hundredth of its terms.
+
+struct Sum {
+  vec4 sum;
+  vec4 rest;  // what was rounded off
+};
+
+Sum empty_sum() { return Sum(vec4(0), vec4(0)); }
+
+/// Nothing is lost but of the rest (Knuth's sum of two).
+void add(inout Sum to, vec4 term) {
+  precise const vec4 sum = to.sum + term;
+  precise const vec4 added = sum - to.sum;
+  precise const vec4 rest = to.rest + ((to.sum - (sum - added)) + (term - added));
+  to.sum = sum;
+  to.rest = rest;
+}
+
+void add(inout Sum to, Sum other) {
+  add(to, other.sum);
+  precise const vec4 rest = to.rest + other.rest;
+  to.rest = rest;
+}

@@ -1,0 +1,160 @@
+// All steps of an automaton in one dispatch, whose groups of threads wait for one another. Skipped
+// where there is no device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "boolgrad/automata/on_device.h"
+#include "boolgrad/backend/vulkan/context.h"
+#include "boolgrad/data/automaton_task.h"
+#include "boolgrad/ops/shaping.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+struct Scene {
+  RuleShape shape;
+  RolloutSize size;
+  Border border = Border::zero;
+  Parametrisation parametrisation = Parametrisation::softmax16;
+};
+
+/// On CPUs groups have 32 threads, so these have layers that are as wide, and narrow ones.
+const std::vector<Scene>& scenes() {
+  static const std::vector<Scene> all = {
+      {{3, 2, {8, 4, 2}, {32, 32, 32, 32, 16}}, {2, 5, 7, 4}},
+      {{2, 3, {8, 4, 2, 1}, {32, 30, 24, 16, 8}}, {1, 6, 6, 3}, Border::periodic},
+      {{5, 1, {8, 4, 2}, {24}}, {1, 2, 2, 5}, Border::zero, Parametrisation::sigmoid},
+      {{2, 2, {8, 4, 2}, {32, 32}}, {3, 3, 3, 1}},
+  };
+  return all;
+}
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<std::int64_t> wrong;
+  std::vector<Tensor> gradients, parameters;
+  std::string dispatches;  ///< that were timed
+};
+
+class VulkanAutomaton : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why_not = vulkan::unavailable();
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
+    groups_ = context().waiting_groups();
+    ::setenv("BOOLGRAD_VULKAN_TIMES", "1", 1);
+  }
+  void TearDown() override {
+    ::unsetenv("BOOLGRAD_VULKAN_TIMES");
+    if (vulkan::unavailable().empty()) context().set_waiting_groups(groups_);
+  }
+
+  static vulkan::Context& context() { return vulkan::Context::get(0); }
+  /// Those that surely run at a time.
+  int some_groups() const { return std::max(groups_, 1); }
+
+  /// Gradients and some steps of an automaton that is made for `groups` that wait for one another,
+  /// of which none may once it is made if `one_by_one`.
+  static Trained trained(const Scene& scene, const AutomatonDraws& draws, int groups,
+                         bool one_by_one) {
+    const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
+                                 {Initialisation::gaussian, 1}, 7);
+    const RolloutSize& size = scene.size;
+    const Shape grid{rule.channels(), size.batch, size.height, size.width};
+    context().set_waiting_groups(groups);
+    testing::internal::CaptureStderr();
+    Trained trained;
+    {
+      const auto automaton =
+          on_device("vulkan", rule, size,
+                    {.loss_channels = rule.channels(),
+                     .memory = Memory{.policy = MemoryPolicy::everything, .every = 1}});
+      if (one_by_one) context().set_waiting_groups(0);
+      automaton->set_inputs({cast(random_starts(grid, 1, 1), DType::float32),
+                             {},
+                             cast(random_starts(grid, 2, 1), DType::float32)});
+      trained.losses.push_back(automaton->gradients(draws));
+      trained.gradients = automaton->logit_gradients();
+      for (std::int64_t step = 1; step < 4; ++step) {
+        const AutomatonOutcome outcome = automaton->step(draws, step, 0.1, step != 2);
+        trained.losses.push_back(outcome.loss);
+        trained.wrong.push_back(outcome.hard.wrong_bits);
+      }
+      trained.parameters = rule.parameters();
+      for (Tensor& logits : trained.parameters) logits = logits.detach().clone();
+      automaton->get_parameters(trained.parameters);
+    }
+    trained.dispatches = testing::internal::GetCapturedStderr();
+    return trained;
+  }
+
+ private:
+  int groups_ = 0;
+};
+
+void expect_same(const Trained& one, const Trained& other) {
+  EXPECT_EQ(one.losses, other.losses);
+  EXPECT_EQ(one.wrong, other.wrong);
+  for (std::size_t i = 0; i < one.gradients.size(); ++i) {
+    EXPECT_TRUE(same_bits(one.gradients[i], other.gradients[i])) << "layer " << i;
+    EXPECT_TRUE(same_bits(one.parameters[i], other.parameters[i])) << "layer " << i;
+  }
+}
+
+const std::vector<AutomatonDraws>& all_draws() {
+  static const std::vector<AutomatonDraws> all = {
+      {},
+      {.seed = 5,
+       .draw = 3,
+       .random_starts = true,
+       .start_stream = 1,
+       .fire_rate = 0.6,
+       .fire_stream = 2,
+       .hard = HardForm::states,
+       .share = 0.3,
+       .hard_stream = 3},
+  };
+  return all;
+}
+
+TEST_F(VulkanAutomaton, OneDispatchGivesTheBitsOfMany) {
+  for (const Scene& scene : scenes()) {
+    for (const AutomatonDraws& draws : all_draws()) {
+      const Trained at_once = trained(scene, draws, some_groups(), false);
+      const Trained one_by_one = trained(scene, draws, some_groups(), true);
+      EXPECT_NE(at_once.dispatches.find("automaton_train\n"), std::string::npos);
+      EXPECT_NE(at_once.dispatches.find("automaton_hard_steps\n"), std::string::npos);
+      EXPECT_EQ(one_by_one.dispatches.find("automaton_train\n"), std::string::npos);
+      EXPECT_NE(one_by_one.dispatches.find("automaton_backward\n"), std::string::npos);
+      expect_same(at_once, one_by_one);
+    }
+  }
+}
+
+TEST_F(VulkanAutomaton, GroupsThatWaitInVainGiveUpAndNothingIsLost) {
+  if (!context().physical().is_cpu) GTEST_SKIP() << "the device may run all groups at a time";
+  constexpr int too_many_groups = 150;
+  const Scene scene{{2, 2, {8, 4, 2}, {16, 16}}, {3, 16, 16, 3}};
+  const Trained given_up = trained(scene, {}, too_many_groups, false);
+  EXPECT_EQ(context().waiting_groups(), 0);
+  EXPECT_NE(given_up.dispatches.find("automaton_train\n"), std::string::npos);
+  EXPECT_NE(given_up.dispatches.find("automaton_backward\n"), std::string::npos);
+  expect_same(given_up, trained(scene, {}, too_many_groups, true));
+}
+
+TEST_F(VulkanAutomaton, TimesAreAskedFor) {
+  const Scene& scene = scenes().front();
+  const std::string times = trained(scene, {}, 0, true).dispatches;
+  EXPECT_NE(times.find("microseconds of dispatches, averages of 1 runs:\n"), std::string::npos)
+      << times;
+  ::unsetenv("BOOLGRAD_VULKAN_TIMES");
+  EXPECT_EQ(trained(scene, {}, 0, true).dispatches, "");
+}
+
+}  // namespace
+}  // namespace boolgrad
