@@ -11,8 +11,8 @@ set(shaders
   automaton_train automaton_hard_steps
   automaton_loss automaton_wrong automaton_gather automaton_finish automaton_update
   network_gather network_tables network_tables.hard network_forward
-  network_loss network_scores network_class_loss
-  network_sums network_backward network_finish network_update
+  network_loss network_scores network_join_scores network_class_loss
+  network_sums network_sums.subgroups network_backward network_finish network_update
   network_pack network_hard network_ones network_judge
   bits_step bits_step.scratch bits_fire bits_clear)
 

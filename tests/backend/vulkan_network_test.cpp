@@ -1,10 +1,17 @@
-// What networks ask of a Vulkan device that it cannot have. Skipped where there is no device.
+// Networks on a Vulkan device: what it cannot have, and what not every one has. Skipped where there
+// is no device.
 #include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "boolgrad/backend/device_network.h"
 #include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/vulkan/context.h"
 #include "boolgrad/logic/wiring.h"
 #include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
 
 namespace boolgrad {
 namespace {
@@ -19,6 +26,40 @@ TEST(VulkanNetwork, RefusesMoreThanShadersCount) {
       },
       "[vulkan] expected fewer than 2^31 logits and activations, received 8 gates and a batch of "
       "268435456");
+}
+
+/// Gradients of a layer of gates with so many inputs, over so many samples.
+Tensor gradients_of(int arity, std::int64_t samples) {
+  const WiringPtr wiring = random_wiring({9, 21, arity}, 1, 0);
+  const LutWires wires = wiring->view();
+  const auto network =
+      make_device_network("vulkan", {&wires, 1}, {.batch = samples, .tables = TableForm::sigmoid});
+  const auto random = [](const Shape& shape, std::uint64_t seed) {
+    return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
+  };
+  network->set_cases(random({9, samples}, 1), random({21, samples}, 2));
+  const std::vector<Tensor> logits{random({21, std::int64_t{1} << arity}, 3)};
+  const std::vector<Tensor> masks{Tensor::ones({21}, DType::float32)};
+  network->set_parameters(logits, masks, Tensor::ones({9}, DType::float32));
+  network->gradients({});
+  return network->logit_gradients().front();
+}
+
+TEST(VulkanNetwork, ThreadsThatExchangeSumsDirectlyGiveTheSameBits) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  vulkan::Context& context = vulkan::Context::get(0);
+  const int subgroup = context.subgroup();
+  if (subgroup == 1) GTEST_SKIP() << "the device promises no size of subgroups";
+  for (const int arity : {1, 2, 3, 4, 6}) {
+    for (const std::int64_t samples : {1, 7, 30, 99, 700}) {
+      context.set_subgroup(subgroup);
+      const Tensor direct = gradients_of(arity, samples);
+      context.set_subgroup(1);
+      EXPECT_TRUE(same_bits(direct, gradients_of(arity, samples)))
+          << arity << " inputs, " << samples << " samples";
+    }
+  }
+  context.set_subgroup(subgroup);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ Context::Context(const PhysicalDevice& physical)
   open();
   make_layouts();
   waiting_groups_ = physical.is_cpu ? 0 : physical.processors;
+  subgroup_ = physical.subgroup;
   check_messages();
 }
 
@@ -40,17 +41,25 @@ void Context::open() {
                                       .queueFamilyIndex = physical_.queue_family,
                                       .queueCount = 1,
                                       .pQueuePriorities = &priority};
-  const char* extension = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
-  const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                .pNext = nullptr,
-                                .flags = 0,
-                                .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue,
-                                .enabledLayerCount = 0,
-                                .ppEnabledLayerNames = nullptr,
-                                .enabledExtensionCount = physical_.tells_free_memory ? 1U : 0U,
-                                .ppEnabledExtensionNames = &extension,
-                                .pEnabledFeatures = nullptr};
+  std::vector<const char*> extensions;
+  if (physical_.tells_free_memory) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroups{};
+  subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
+  subgroups.subgroupSizeControl = VK_TRUE;
+  subgroups.computeFullSubgroups = VK_TRUE;
+  const bool has_subgroups = physical_.subgroup > 1;
+  if (has_subgroups) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  const VkDeviceCreateInfo info{
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+      .pNext = has_subgroups ? &subgroups : nullptr,
+      .flags = 0,
+      .queueCreateInfoCount = 1,
+      .pQueueCreateInfos = &queue,
+      .enabledLayerCount = 0,
+      .ppEnabledLayerNames = nullptr,
+      .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+      .ppEnabledExtensionNames = extensions.data(),
+      .pEnabledFeatures = nullptr};
   check(functions_.CreateDevice(physical_.handle, &info, nullptr, &device_), "open a device");
   functions_.load_device(device_);
   functions_.GetDeviceQueue(device_, physical_.queue_family, 0, &queue_);
@@ -122,10 +131,16 @@ VkPipeline Context::pipeline(const std::string& shader, const Constants& constan
                                      .pMapEntries = entries.data(),
                                      .dataSize = constants.size() * sizeof(std::uint32_t),
                                      .pData = constants.data()};
+  const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT subgroup{
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
+      .pNext = nullptr,
+      .requiredSubgroupSize = static_cast<std::uint32_t>(physical_.subgroup)};
+  const bool has_subgroups = shader.ends_with(".subgroups");
   const VkPipelineShaderStageCreateInfo stage{
       .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-      .pNext = nullptr,
-      .flags = 0,
+      .pNext = has_subgroups ? &subgroup : nullptr,
+      .flags = has_subgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
+                             : VkPipelineShaderStageCreateFlags{0},
       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
       .module = module,
       .pName = "main",

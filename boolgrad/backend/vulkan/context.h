@@ -54,6 +54,11 @@ class Context {
   int waiting_groups() const { return waiting_groups_; }
   void set_waiting_groups(int groups) { waiting_groups_ = groups; }
 
+  /// Threads of a group that exchange values directly in shaders called `.subgroups`; 1 where there
+  /// are to be none.
+  int subgroup() const { return subgroup_; }
+  void set_subgroup(int threads) { subgroup_ = threads; }
+
   /// Bytes of the device that nobody uses, as far as the driver tells.
   std::uint64_t free_memory() const;
   /// The type of memory that has all `wanted` properties and most of `liked`, among `allowed`;
@@ -81,6 +86,7 @@ class Context {
   std::map<std::pair<std::string, Constants>, VkPipeline> pipelines_;
   std::mutex mutex_;
   std::atomic<int> waiting_groups_ = 0;
+  std::atomic<int> subgroup_ = 1;
 };
 
 }  // namespace boolgrad::vulkan

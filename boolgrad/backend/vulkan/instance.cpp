@@ -200,6 +200,37 @@ std::string why_unfit(const VkPhysicalDeviceProperties& properties, bool compute
 
 }  // namespace
 
+namespace {
+
+/// The size of subgroups that a compute shader may ask for and that exchange values; 1 where there
+/// is none. To be asked of devices that know how to control it.
+int promised_subgroup(const Functions& functions, VkPhysicalDevice handle) {
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT can{};
+  can.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
+  VkPhysicalDeviceFeatures2 features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.pNext = &can;
+  functions.GetPhysicalDeviceFeatures2(handle, &features);
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT control{};
+  control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT;
+  VkPhysicalDeviceSubgroupProperties subgroups{};
+  subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+  subgroups.pNext = &control;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &subgroups;
+  functions.GetPhysicalDeviceProperties2(handle, &properties);
+  const bool is_promised =
+      can.subgroupSizeControl == VK_TRUE && can.computeFullSubgroups == VK_TRUE &&
+      (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+      (subgroups.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT) != 0 &&
+      subgroups.subgroupSize >= control.minSubgroupSize &&
+      subgroups.subgroupSize <= control.maxSubgroupSize;
+  return is_promised ? static_cast<int>(subgroups.subgroupSize) : 1;
+}
+
+}  // namespace
+
 PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
   PhysicalDevice device;
   device.handle = handle;
@@ -234,6 +265,9 @@ PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
     all.pNext = &compute_units;
   }
   functions_.GetPhysicalDeviceProperties2(handle, &all);
+  if (knows_drivers && has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+    device.subgroup = promised_subgroup(functions_, handle);
+  }
   device.processors = static_cast<int>(
       std::max(multiprocessors.shaderSMCount, compute_units.shaderEngineCount *
                                                   compute_units.shaderArraysPerEngineCount *

@@ -23,6 +23,8 @@ struct PhysicalDevice {
   int processors = 0;  ///< as far as a vendor tells; else a guess
   unsigned queue_family = 0;
   bool tells_free_memory = false;
+  /// Threads in a row that exchange values directly, where the device promises how many; else 1.
+  int subgroup = 1;
 };
 
 /// What validation layers say. They are asked for by BOOLGRAD_VULKAN_VALIDATION=1.

@@ -10,7 +10,7 @@ namespace boolgrad::vulkan {
 
 /// Constants that the shaders are compiled with, in the order of their numbers.
 struct NetworkConstants {
-  std::uint32_t threads, arity, tables, loss_form, lanes;
+  std::uint32_t threads, arity, tables, loss_form, lanes, subgroup;
 };
 
 /// Where data come from.

@@ -30,8 +30,11 @@ constexpr NetworkShader hard_tables_shader{
 constexpr NetworkShader forward_shader{.name = "network_forward", .by_arity = true};
 constexpr NetworkShader loss_shader{.name = "network_loss", .by_loss = true};
 constexpr NetworkShader scores_shader{"network_scores"};
+constexpr NetworkShader join_scores_shader{"network_join_scores"};
 constexpr NetworkShader class_loss_shader{"network_class_loss"};
 constexpr NetworkShader sums_shader{.name = "network_sums", .by_arity = true, .by_lanes = true};
+constexpr NetworkShader subgroup_sums_shader{
+    .name = "network_sums.subgroups", .by_arity = true, .by_lanes = true};
 constexpr NetworkShader backward_shader{.name = "network_backward", .by_arity = true};
 constexpr NetworkShader finish_shader{
     .name = "network_finish", .by_arity = true, .by_tables = true};
@@ -48,7 +51,7 @@ constexpr std::int64_t most_lanes = 32;
 constexpr std::int64_t vectors_a_lane = 8;
 /// Outputs that a thread adds up to a part of a class score: few enough to keep many threads busy,
 /// and enough that the parts are few.
-constexpr std::int64_t gates_a_class_part = 256;
+constexpr std::int64_t gates_a_class_part = 64;
 constexpr std::int64_t most_loss_parts = 256;
 constexpr std::int64_t most_update_groups = 1024;
 /// As many groups as every device takes.
@@ -242,7 +245,8 @@ void NetworkProgram::dispatch(Recording& to, const NetworkShader& shader, const 
                                    .arity = number_if(shader.by_arity, layer.arity),
                                    .tables = number_if(shader.by_tables, plan_.tables),
                                    .loss_form = number_if(shader.by_loss, plan_.loss),
-                                   .lanes = number_if(shader.by_lanes, lanes_)};
+                                   .lanes = number_if(shader.by_lanes, lanes_),
+                                   .subgroup = number_if(shader.by_lanes, context_.subgroup())};
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   const VkPipeline pipeline = context_.pipeline(shader.name, Constants(words.begin(), words.end()));
   const double share = gates_a_group / gates_a_submission_;
@@ -292,6 +296,10 @@ void NetworkProgram::judge(Recording& to) const {
     dispatch_items(to, scores_shader, last, push, class_parts() * sizes_.vectors,
                    static_cast<double>(gates_a_class_part));
     to.barrier();
+    dispatch_items(to, join_scores_shader, last, push,
+                   std::int64_t{sizes_.classes} * sizes_.vectors * vector_samples,
+                   sizes_.class_parts);
+    to.barrier();
     dispatch(to, class_loss_shader, last, push, loss_parts());
   } else {
     dispatch(to, loss_shader, last, push, loss_parts());
@@ -306,8 +314,8 @@ void NetworkProgram::backward(Recording& to) const {
   for (std::size_t i = places_.layers.size(); i-- > 0;) {
     const PlacedLayer& layer = places_.layers[i];
     const NetworkPush push = push_for(layer);
-    dispatch(to, sums_shader, layer, push, parts_of(layer.gates, gates_a_group) * sizes_.chunks,
-             work_of_sums * weight(layer));
+    dispatch(to, context_.subgroup() > 1 ? subgroup_sums_shader : sums_shader, layer, push,
+             parts_of(layer.gates, gates_a_group) * sizes_.chunks, work_of_sums * weight(layer));
     if (i > 0) {
       const double readers = static_cast<double>(layer.gates) * layer.arity / layer.inputs;
       dispatch_items(to, backward_shader, layer, push, std::int64_t{layer.inputs} * sizes_.vectors,

@@ -50,7 +50,7 @@ float gradient_of(uint origin, int lane, vec4 g, Table of_gate) {
   const int gate = int(origin & ~SWAPPED_INPUTS);
   if ((origin & SWAPPED_INPUTS) != 0) g = g.xzyw;
   const vec4 slopes = masks[gate] * vec4(g.x - g.y - g.z + g.w, g.y - g.w, g.z - g.w, g.w);
-  const float gradient = logit_gradient(gate, of_gate, slopes, lane);
+  const float gradient = logit_gradient(logits[gate * LOGITS + lane], of_gate, slopes, lane);
   gradients[gate * LOGITS + lane] = gradient;
   return gradient;
 }

@@ -50,7 +50,5 @@ void main() {
   const float norm = sqrt(squares[0]);
   const int count = GATES * LOGITS;
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
-  for (int i = int(gl_GlobalInvocationID.x); i < count; i += stride) {
-    update_logit(i, count, treated(gradients[i], norm, uint(i)));
-  }
+  update_logits(int(gl_GlobalInvocationID.x), stride, count, norm);
 }

@@ -1,5 +1,8 @@
 // From logits to tables and back. A table's entry e has the first input in bit 0 and the second in
-// bit 1.
+// bit 1. Logits are where LOGIT says.
+#ifndef LOGIT
+#define LOGIT(at) logits[at]
+#endif
 
 /// A gate's soft and hardened table, and what the way back needs. What is left to 1 is not taken
 /// from 1: where a gate is nearly sure, it would be of the size of rounding errors.
@@ -40,16 +43,16 @@ void add_share(inout Table made, int i, float share) {
 
 /// The sixteen gates weighted by a softmax; hardened, the likeliest, the first on a tie.
 Table softmax_table(int at) {
-  Table made = Table(vec4(0), vec4(0), 0u, logits[at], 0.0);
+  Table made = Table(vec4(0), vec4(0), 0u, LOGIT(at), 0.0);
   int likeliest = 0;
   for (int i = 1; i < 16; ++i) {
-    const float logit = logits[at + i];
+    const float logit = LOGIT(at + i);
     if (logit > made.most) {
       made.most = logit;
       likeliest = i;
     }
   }
-  for (int i = 0; i < 16; ++i) add_share(made, i, exact_exp(logits[at + i] - made.most));
+  for (int i = 0; i < 16; ++i) add_share(made, i, exact_exp(LOGIT(at + i) - made.most));
   made.soft /= made.total;
   made.rest /= made.total;
   made.hard = entries_of(likeliest);
@@ -69,11 +72,11 @@ Table sigmoid_table(int at) {
 }
 
 /// The gradient of logit i of a gate, given those of the entries.
-float logit_gradient(int gate, Table of, vec4 slopes, int i) {
+float logit_gradient(float logit, Table of, vec4 slopes, int i) {
   if (SOFTMAX == 0) return slopes[i] * of.soft[i] * of.rest[i];
   float slope = 0.0;
   for (int e = 0; e < 4; ++e) {
     slope += slopes[e] * (gate_entry(i, e) != 0 ? of.rest[e] : -of.soft[e]);
   }
-  return exact_exp(logits[gate * 16 + i] - of.most) / of.total * slope;
+  return exact_exp(logit - of.most) / of.total * slope;
 }

@@ -10,7 +10,8 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const int ARITY = 2;
 layout(constant_id = 2) const int TABLES = 0;
 layout(constant_id = 3) const int LOSS_FORM = 0;
-layout(constant_id = 4) const int LANES = 32;  // threads that share a gate, where they add up
+layout(constant_id = 4) const int LANES = 32;    // threads that share a gate, where they add up
+layout(constant_id = 5) const int SUBGROUP = 1;  // threads that exchange values directly
 
 const int THREADS = int(gl_WorkGroupSize.x);
 const int SOFTMAX = TABLES == 0 ? 1 : 0;

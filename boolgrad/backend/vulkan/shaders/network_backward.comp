@@ -25,7 +25,7 @@ void main() {
     const int gate = reader >> SLOT_BITS;
     const int slot = reader & ((1 << SLOT_BITS) - 1);
     const vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
-    sum += g * polynomial(gate, inputs_of(gate, vector), slot);
+    sum += g * slope_of(gate, vector, slot);
   }
   input_gradients[i] = sum;
 }

@@ -1,5 +1,4 @@
-// The cross-entropy of class scores, its gradient, and the scores themselves after their parts: a
-// thread a sample.
+// The cross-entropy of class scores and its gradient: a thread a sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,21 +10,10 @@ layout(std430, binding = 4) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
 layout(std430, binding = 15) readonly buffer Picked { ivec4 picked[]; };
 layout(std430, binding = 16) readonly buffer Labels { int labels[]; };
-layout(std430, binding = 19) buffer Scores { float scores[]; };
+layout(std430, binding = 19) readonly buffer Scores { float scores[]; };
 
 #include "loss_parts.glsl"
 #include "scores.glsl"
-
-/// Adds up the parts of all scores.
-void make_scores(int number) {
-  for (int c = 0; c < push.classes; ++c) {
-    precise float sum = 0.0;
-    for (int part = 0; part < push.class_parts; ++part) {
-      sum += scores[part_at(c, part, number)];
-    }
-    scores[score_at(c, number)] = sum * numbers.score_scale;
-  }
-}
 
 /// By how much the score of the label exceeds the mean of all.
 float above_mean(int label, int number) {
@@ -56,7 +44,6 @@ void main() {
   float loss = 0.0;
   if (number < push.samples) {
     const int label = labels[picked[number].x];
-    make_scores(number);
     float largest = scores[score_at(0, number)];
     for (int c = 1; c < push.classes; ++c) {
       largest = max(largest, scores[score_at(c, number)]);

@@ -1,5 +1,6 @@
 // Sums of all chunks to gradients of the logits: a thread a gate of sixteen logits, or an entry of
-// another. Also the sum over the group's gradients of their squares, and whether one is not finite.
+// another. Also the sum over the group's
+// gradients of their squares, and whether one is not finite.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -12,6 +13,10 @@ layout(std430, binding = 6) readonly buffer Logits { float logits[]; };
 layout(std430, binding = 7) readonly buffer Masks { float masks[]; };
 layout(std430, binding = 8) writeonly buffer LogitGradients { float logit_gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
+
+#define LOGIT(at) staged[at]
+
+#include "staged_logits.glsl"
 
 #include "gates.glsl"
 #include "tables.glsl"
@@ -27,9 +32,8 @@ float sum_of(int gate, int at) {
   return sum;
 }
 
-/// Keeps a gradient; its square, once clipped.
-float kept(int at, float gradient) {
-  logit_gradients[at] = gradient;
+/// The square of a gradient, once clipped.
+float square_of(float gradient) {
   if (!is_finite(gradient)) atomicOr(is_broken, 1u);
   if (numbers.clip_value > 0.0) {
     gradient = clamp(gradient, -numbers.clip_value, numbers.clip_value);
@@ -37,16 +41,32 @@ float kept(int at, float gradient) {
   return gradient * gradient;
 }
 
-float finish_sixteen(int gate) {
-  if (gate >= push.gates) return 0.0;
+/// A gate of sixteen logits; their gradients take the logits' places on the stage.
+float take_sixteen_back(int gate) {
   const int own = push.first_gate + gate;
   const vec4 g = vec4(sum_of(gate, 0), sum_of(gate, 1), sum_of(gate, 2), sum_of(gate, 3));
   const vec4 slopes =
       masks[own] * push.factor * vec4((g.x - g.y) - (g.z - g.w), g.y - g.w, g.z - g.w, g.w);
-  const Table table = softmax_table(own * 16);
+  const Table table = softmax_table(staged_row());
   precise float square = 0.0;
   for (int i = 0; i < 16; ++i) {
-    square += kept(own * 16 + i, logit_gradient(own, table, slopes, i));
+    const int at = staged_row() + i;
+    staged[at] = logit_gradient(staged[at], table, slopes, i);
+    square += square_of(staged[at]);
+  }
+  return square;
+}
+
+/// As many gates of sixteen logits as the group has threads.
+float finish_sixteens(int first) {
+  const int begin = (push.first_gate + first) * 16;
+  const int count = (push.gates - first) * 16;
+  stage_logits(begin, count);
+  float square = 0.0;
+  if (first + thread() < push.gates) square = take_sixteen_back(first + thread());
+  barrier();
+  for (int i = thread(); i < min(count, THREADS * 16); i += THREADS) {
+    logit_gradients[begin + i] = staged[staged_at(i)];
   }
   return square;
 }
@@ -62,14 +82,16 @@ float finish_entry(int gate, int entry) {
   const float mask = is_there ? masks[push.first_gate + gate] : 0.0;
   g *= mask * push.factor * (logistic(z) * logistic(-z));
   if (WALSH != 0) g = walsh_sums_back(g, entry);
-  return is_there ? kept(push.first_logit + gate * ENTRIES + entry, g) : 0.0;
+  if (!is_there) return 0.0;
+  logit_gradients[push.first_logit + gate * ENTRIES + entry] = g;
+  return square_of(g);
 }
 
 void main() {
   if (thread() == 0) is_broken = 0;
   barrier();
-  squares[thread()] =
-      SOFTMAX != 0 ? finish_sixteen(item()) : finish_entry(item() / ENTRIES, item() % ENTRIES);
+  squares[thread()] = SOFTMAX != 0 ? finish_sixteens(group() * THREADS)
+                                   : finish_entry(item() / ENTRIES, item() % ENTRIES);
   barrier();
   for (int half_way = THREADS / 2; half_way > 0; half_way /= 2) {
     if (thread() < half_way) squares[thread()] += squares[thread() + half_way];

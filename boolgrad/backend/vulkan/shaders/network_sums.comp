@@ -1,6 +1,10 @@
 // The gradients of a layer's coefficients, summed over a chunk of the samples: some threads a gate.
+// Where SUBGROUPS is defined, threads of a subgroup exchange sums directly; the order is the same.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle_relative : require
+#endif
 
 #include "network.glsl"
 
@@ -15,6 +19,17 @@ const int BLOCK = QUADS < 4 ? QUADS : 4;
 
 shared vec4 lane_sums[BLOCK * THREADS];
 
+/// Of up to four quads: of the first two inputs alone, times the third, the fourth, and both.
+struct QuadSums {
+  vec4 ab, c, d, cd;
+};
+
+QuadSums sum_of(QuadSums one, QuadSums other) {
+  precise const QuadSums sum =
+      QuadSums(one.ab + other.ab, one.c + other.c, one.d + other.d, one.cd + other.cd);
+  return sum;
+}
+
 /// Of four samples: the sums of g, g a, g b and g a b.
 vec4 products(vec4 g, vec4 a, vec4 b) {
   const vec4 one = vec4(1);
@@ -22,9 +37,9 @@ vec4 products(vec4 g, vec4 a, vec4 b) {
   return vec4(dot(g, one), dot(ga, one), dot(g, b), dot(ga, b));
 }
 
-/// A thread's sums of the quads from `first` on, into shared memory.
-void sum_block(int gate, int first, int begin, int end) {
-  precise vec4 sum = vec4(0), sum_c = vec4(0), sum_d = vec4(0), sum_cd = vec4(0);
+/// A thread's sums of the quads from `first` on.
+QuadSums sum_block(int gate, int first, int begin, int end) {
+  precise QuadSums sum = QuadSums(vec4(0), vec4(0), vec4(0), vec4(0));
   for (int vector = begin; vector < end; vector += LANES) {
     vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
     if (ARITY > 4 && (first & 4) != 0) g *= input_of(gate, 4, vector);
@@ -32,33 +47,75 @@ void sum_block(int gate, int first, int begin, int end) {
     const vec4 a = input_of(gate, 0, vector);
     vec4 b = vec4(0);
     if (ARITY > 1) b = input_of(gate, 1, vector);
-    sum += products(g, a, b);
+    sum.ab += products(g, a, b);
     if (ARITY < 3) continue;
     const vec4 gc = g * input_of(gate, 2, vector);
-    sum_c += products(gc, a, b);
+    sum.c += products(gc, a, b);
     if (ARITY < 4) continue;
     const vec4 d = input_of(gate, 3, vector);
-    sum_d += products(g * d, a, b);
-    sum_cd += products(gc * d, a, b);
+    sum.d += products(g * d, a, b);
+    sum.cd += products(gc * d, a, b);
   }
-  lane_sums[thread()] = sum;
-  if (ARITY > 2) lane_sums[THREADS + thread()] = sum_c;
+  return sum;
+}
+
+void share(QuadSums sums_of_lane) {
+  lane_sums[thread()] = sums_of_lane.ab;
+  if (ARITY > 2) lane_sums[THREADS + thread()] = sums_of_lane.c;
   if (ARITY > 3) {
-    lane_sums[2 * THREADS + thread()] = sum_d;
-    lane_sums[3 * THREADS + thread()] = sum_cd;
+    lane_sums[2 * THREADS + thread()] = sums_of_lane.d;
+    lane_sums[3 * THREADS + thread()] = sums_of_lane.cd;
   }
 }
 
-/// Adds up what the lanes of a gate have, in a fixed order.
-void add_lanes(int lane) {
-  barrier();
-  for (int half_way = LANES / 2; half_way > 0; half_way /= 2) {
+QuadSums shared_by(int other) {
+  QuadSums found = QuadSums(lane_sums[other], vec4(0), vec4(0), vec4(0));
+  if (ARITY > 2) found.c = lane_sums[THREADS + other];
+  if (ARITY > 3) {
+    found.d = lane_sums[2 * THREADS + other];
+    found.cd = lane_sums[3 * THREADS + other];
+  }
+  return found;
+}
+
+#ifdef SUBGROUPS
+QuadSums from_lane_after(QuadSums own, uint distance) {
+  QuadSums found = QuadSums(subgroupShuffleDown(own.ab, distance), vec4(0), vec4(0), vec4(0));
+  if (ARITY > 2) found.c = subgroupShuffleDown(own.c, distance);
+  if (ARITY > 3) {
+    found.d = subgroupShuffleDown(own.d, distance);
+    found.cd = subgroupShuffleDown(own.cd, distance);
+  }
+  return found;
+}
+#endif
+
+/// What the lanes of a gate have, added up in a fixed tree; the first lane has it.
+QuadSums over_lanes(QuadSums sum, int lane) {
+  int half_way = LANES / 2;
+  if (half_way >= SUBGROUP) {
+    share(sum);
+    barrier();
+  }
+  for (; half_way >= SUBGROUP; half_way /= 2) {
     if (lane < half_way) {
-      for (int q = 0; q < BLOCK; ++q) {
-        lane_sums[q * THREADS + thread()] += lane_sums[q * THREADS + thread() + half_way];
-      }
+      sum = sum_of(sum, shared_by(thread() + half_way));
+      share(sum);
     }
     barrier();
+  }
+#ifdef SUBGROUPS
+  for (; half_way > 0; half_way /= 2) sum = sum_of(sum, from_lane_after(sum, uint(half_way)));
+#endif
+  return sum;
+}
+
+void store(int at, QuadSums sum) {
+  sums[at] = sum.ab;
+  if (BLOCK > 1) sums[at + 1] = sum.c;
+  if (BLOCK > 2) {
+    sums[at + 2] = sum.d;
+    sums[at + 3] = sum.cd;
   }
 }
 
@@ -72,11 +129,8 @@ void main() {
   const int end = gate < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
   const int own = chunk * push.quads + push.first_quad + gate * QUADS;
   for (int first = 0; first < QUADS; first += BLOCK) {
-    sum_block(gate, first, begin, end);
-    add_lanes(lane);
-    if (lane == 0 && gate < push.gates) {
-      for (int q = 0; q < BLOCK; ++q) sums[own + first + q] = lane_sums[q * THREADS + thread()];
-    }
+    const QuadSums sum = over_lanes(sum_block(gate, first, begin, end), lane);
+    if (lane == 0 && gate < push.gates) store(own + first, sum);
     barrier();
   }
 }

@@ -12,6 +12,10 @@ layout(std430, binding = 6) readonly buffer Logits { float logits[]; };
 layout(std430, binding = 7) readonly buffer Masks { float masks[]; };
 layout(std430, binding = 17) writeonly buffer Words { uint words[]; };
 
+#define LOGIT(at) staged[at]
+
+#include "staged_logits.glsl"
+
 #include "gates.glsl"
 #include "tables.glsl"
 
@@ -21,8 +25,7 @@ float mask_of(int gate) { return masks[push.first_gate + gate]; }
 
 /// Its entries as bits.
 void make_table_of_sixteen(int gate) {
-  if (gate >= push.gates) return;
-  const uint table = softmax_table(push.first_logit + gate * 16).hard;
+  const uint table = softmax_table(staged_row()).hard;
   words[2 * (push.first_gate + gate)] = mask_of(gate) < 0.5 ? 0 : table;
 }
 
@@ -43,8 +46,7 @@ void make_table_of_entries(int gate, int entry) {
 float hardened(float soft, float hard) { return soft + (hard - soft) * numbers.share; }
 
 void make_table_of_sixteen(int gate) {
-  if (gate >= push.gates) return;
-  const Table made = softmax_table(push.first_logit + gate * 16);
+  const Table made = softmax_table(staged_row());
   const vec4 hard = entries_as_floats(made.hard);
   vec4 table = vec4(0);
   for (int e = 0; e < 4; ++e) table[e] = hardened(made.soft[e], hard[e]) * mask_of(gate);
@@ -66,6 +68,11 @@ void make_table_of_entries(int gate, int entry) {
 #endif
 
 void main() {
-  if (SOFTMAX != 0) make_table_of_sixteen(item());
-  else make_table_of_entries(item() / ENTRIES, item() % ENTRIES);
+  if (SOFTMAX == 0) {
+    make_table_of_entries(item() / ENTRIES, item() % ENTRIES);
+    return;
+  }
+  const int first = group() * THREADS;
+  stage_logits(push.first_logit + first * 16, (push.gates - first) * 16);
+  if (item() < push.gates) make_table_of_sixteen(item());
 }

@@ -8,7 +8,7 @@
 #include "random.glsl"
 
 layout(std430, binding = 6) buffer Logits { float logits[]; };
-layout(std430, binding = 8) readonly buffer LogitGradients { float logit_gradients[]; };
+layout(std430, binding = 8) readonly buffer LogitGradients { float gradients[]; };
 layout(std430, binding = 9) buffer Moments { float moments[]; };  // first, then second ones
 layout(std430, binding = 10) readonly buffer Parts { vec2 parts[]; };
 layout(std430, binding = 11) writeonly buffer Seen { float seen[]; };
@@ -43,7 +43,5 @@ void main() {
   if (is_broken != 0) return;
   const float norm = sqrt(squares[0]);
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
-  for (int i = int(gl_GlobalInvocationID.x); i < push.logits; i += stride) {
-    update_logit(i, push.logits, treated(logit_gradients[i], norm, uint(i)));
-  }
+  update_logits(int(gl_GlobalInvocationID.x), stride, push.logits, norm);
 }

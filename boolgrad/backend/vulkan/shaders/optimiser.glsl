@@ -1,4 +1,6 @@
-// AdamW with what is done to gradients before: clipping by value and by norm, and noise.
+// AdamW with what is done to gradients before: clipping by value and by norm, and noise. Needs the
+// buffers `logits`, `gradients` and `moments`.
+#extension GL_EXT_control_flow_attributes : require
 
 /// The stream of optim/gradients.cpp.
 const uint GRADIENT_NOISE_STREAM = 0x01000000u;
@@ -23,13 +25,33 @@ float treated(float gradient, float norm, uint index) {
   return gradient + numbers.noise * normal(bits);
 }
 
-/// Logit i of `count`, with its treated gradient.
-void update_logit(int i, int count, float g) {
-  precise const float m = numbers.beta1 * moments[i] + numbers.rest1 * g;
-  precise const float v = numbers.beta2 * moments[count + i] + numbers.rest2 * (g * g);
-  precise const float spread = sqrt(v * numbers.scale) + numbers.epsilon;
-  precise const float p = logits[i] * numbers.keep - numbers.rate * m / spread;
-  moments[i] = m;
-  moments[count + i] = v;
-  logits[i] = p;
+const int UPDATED_AT_ONCE = 4;
+
+/// A logit, its gradient, and its moments.
+struct Updated {
+  float p, g, m, v;
+};
+
+/// Logits `first`, `first + stride` and so on of `count`. Some are fetched before the first of them
+/// is stored, so that memory is not waited for one by one.
+void update_logits(int first, int stride, int count, float norm) {
+  for (int begin = first; begin < count; begin += stride * UPDATED_AT_ONCE) {
+    Updated all[UPDATED_AT_ONCE];
+    [[unroll]] for (int k = 0; k < UPDATED_AT_ONCE; ++k) {
+      const int i = min(begin + k * stride, count - 1);
+      all[k] = Updated(logits[i], gradients[i], moments[i], moments[count + i]);
+    }
+    [[unroll]] for (int k = 0; k < UPDATED_AT_ONCE; ++k) {
+      const int i = begin + k * stride;
+      if (i >= count) continue;
+      const float g = treated(all[k].g, norm, uint(i));
+      precise const float m = numbers.beta1 * all[k].m + numbers.rest1 * g;
+      precise const float v = numbers.beta2 * all[k].v + numbers.rest2 * (g * g);
+      precise const float spread = sqrt(v * numbers.scale) + numbers.epsilon;
+      precise const float p = all[k].p * numbers.keep - numbers.rate * m / spread;
+      moments[i] = m;
+      moments[count + i] = v;
+      logits[i] = p;
+    }
+  }
 }

@@ -67,3 +67,10 @@ vec4 polynomial(int gate, GateInputs x, int slot) {
   if (ARITY == 6) return of_six(quad, x, slot);
   return of_two(quad, x, slot);
 }
+
+/// The slope of a gate in the direction of an input. Of two inputs, only the other one is read.
+vec4 slope_of(int gate, int vector, int slot) {
+  if (ARITY != 2) return polynomial(gate, inputs_of(gate, vector), slot);
+  const vec4 p = coefficients[push.first_quad + gate];
+  return fma(vec4(p.w), input_of(gate, 1 - slot, vector), vec4(slot == 0 ? p.y : p.z));
+}

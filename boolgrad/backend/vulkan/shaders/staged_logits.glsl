@@ -1,0 +1,17 @@
+// Sixteen logits a thread, and what becomes of them, by way of shared memory: threads read and
+// write memory as neighbours and have rows of their own in between. Define LOGIT(at) as
+// `staged[at]` before `gates.glsl`.
+
+const int STAGED_ROW = 17;  // one more than is used, so that rows begin on different banks
+shared float staged[THREADS * STAGED_ROW];
+
+int staged_row() { return thread() * STAGED_ROW; }
+int staged_at(int i) { return i / 16 * STAGED_ROW + i % 16; }
+
+/// The logits from `first` on, at most `count` of them.
+void stage_logits(int first, int count) {
+  for (int i = thread(); i < THREADS * 16; i += THREADS) {
+    staged[staged_at(i)] = i < count ? logits[first + i] : 0.0;
+  }
+  barrier();
+}
