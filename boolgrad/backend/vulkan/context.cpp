@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "boolgrad/backend/vulkan/settings.h"
 #include "boolgrad/backend/vulkan/shaders.h"
 #include "boolgrad/core/error.h"
 
@@ -28,7 +29,8 @@ Context::Context(const PhysicalDevice& physical)
     : physical_(physical), functions_(Instance::get().functions()) {
   open();
   make_layouts();
-  waiting_groups_ = physical.is_cpu ? 0 : physical.processors;
+  const bool waits = !physical.is_cpu && !is_set_to("BOOLGRAD_VULKAN_WAITING", "0");
+  waiting_groups_ = waits ? physical.processors : 0;
   subgroup_ = physical.subgroup;
   check_messages();
 }

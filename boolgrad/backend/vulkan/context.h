@@ -18,9 +18,7 @@ namespace boolgrad::vulkan {
 /// Numbers that a shader is compiled with: the n-th is that of `constant_id = n`.
 using Constants = std::vector<std::uint32_t>;
 
-/// Bindings of the only descriptor set that every shader has: so many storage buffers in a row, and
-/// as many bytes of push constants as every device allows.
-constexpr std::uint32_t most_bindings = 22;
+/// Bytes of push constants: as many as every device allows.
 constexpr std::uint32_t push_bytes = 128;
 
 class Context {
@@ -50,7 +48,8 @@ class Context {
   void run(std::span<const VkCommandBuffer> commands);
 
   /// Groups of a dispatch that may wait for one another: as many as the device is thought to have
-  /// running at a time, none on a CPU, and none once they have waited in vain.
+  /// running at a time, none on a CPU or where BOOLGRAD_VULKAN_WAITING is 0, and none once they
+  /// have waited in vain.
   int waiting_groups() const { return waiting_groups_; }
   void set_waiting_groups(int groups) { waiting_groups_ = groups; }
 

@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
+#include "boolgrad/backend/vulkan/settings.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad::vulkan {
 namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
-/// Buffers that the kernels read and write; devices that matter have more.
-constexpr std::uint32_t most_buffers = 20;
 
-bool validation_is_wanted() {
-  const char* value = std::getenv("BOOLGRAD_VULKAN_VALIDATION");
-  return value != nullptr && std::string_view(value) == "1";
-}
+bool validation_is_wanted() { return is_set_to("BOOLGRAD_VULKAN_VALIDATION", "1"); }
 
 VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
                                     VkDebugUtilsMessageTypeFlagsEXT /*type*/,
@@ -191,9 +186,9 @@ std::string why_unfit(const VkPhysicalDeviceProperties& properties, bool compute
                        VK_API_VERSION_MINOR(properties.apiVersion));
   }
   if (!computes) return "it has no queue that computes";
-  if (properties.limits.maxPerStageDescriptorStorageBuffers < most_buffers) {
+  if (properties.limits.maxPerStageDescriptorStorageBuffers < most_bindings) {
     return fmt::format("kernels may use {} buffers there, and {} are needed",
-                       properties.limits.maxPerStageDescriptorStorageBuffers, most_buffers);
+                       properties.limits.maxPerStageDescriptorStorageBuffers, most_bindings);
   }
   return "";
 }

@@ -14,6 +14,10 @@ namespace boolgrad::vulkan {
 /// Throws where `result` is an error. `what` completes "expected to ...".
 void check(VkResult result, std::string_view what);
 
+/// Bindings of the only descriptor set that every shader has: so many storage buffers in a row.
+/// Devices that matter allow more.
+constexpr std::uint32_t most_bindings = 22;
+
 /// One device as the instance shows it.
 struct PhysicalDevice {
   VkPhysicalDevice handle = nullptr;

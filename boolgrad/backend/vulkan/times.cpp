@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
+
+#include "boolgrad/backend/vulkan/settings.h"
 
 namespace boolgrad::vulkan {
 
@@ -16,9 +16,8 @@ constexpr std::uint32_t most_stamps = 4096;
 }
 
 bool DispatchTimes::are_wanted(const PhysicalDevice& device) {
-  if (device.properties.limits.timestampComputeAndGraphics == VK_FALSE) return false;
-  const char* value = std::getenv("BOOLGRAD_VULKAN_TIMES");
-  return value != nullptr && std::string_view(value) == "1";
+  return device.properties.limits.timestampComputeAndGraphics == VK_TRUE &&
+         is_set_to("BOOLGRAD_VULKAN_TIMES", "1");
 }
 
 DispatchTimes::DispatchTimes(Context& context) : context_(context) {
