@@ -51,15 +51,17 @@ class VulkanAutomaton : public testing::Test {
   }
   void TearDown() override {
     ::unsetenv("BOOLGRAD_VULKAN_TIMES");
-    if (vulkan::unavailable().empty()) context().set_waiting_groups(groups_);
+    if (!vulkan::unavailable().empty()) return;
+    context().set_waiting_groups(groups_);
+    context().let_groups_wait(true);
   }
 
   static vulkan::Context& context() { return vulkan::Context::get(0); }
   /// Those that surely run at a time.
   int some_groups() const { return std::max(groups_, 1); }
 
-  /// Gradients and some steps of an automaton that is made for `groups` that wait for one another,
-  /// of which none may once it is made if `one_by_one`.
+  /// Gradients and some steps of an automaton for `groups` that could wait for one another, and do
+  /// unless steps are taken `one_by_one`.
   static Trained trained(const Scene& scene, const AutomatonDraws& draws, int groups,
                          bool one_by_one) {
     const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
@@ -67,6 +69,7 @@ class VulkanAutomaton : public testing::Test {
     const RolloutSize& size = scene.size;
     const Shape grid{rule.channels(), size.batch, size.height, size.width};
     context().set_waiting_groups(groups);
+    context().let_groups_wait(!one_by_one);
     testing::internal::CaptureStderr();
     Trained trained;
     {
@@ -74,7 +77,6 @@ class VulkanAutomaton : public testing::Test {
           on_device("vulkan", rule, size,
                     {.loss_channels = rule.channels(),
                      .memory = Memory{.policy = MemoryPolicy::everything, .every = 1}});
-      if (one_by_one) context().set_waiting_groups(0);
       automaton->set_inputs({cast(random_starts(grid, 1, 1), DType::float32),
                              {},
                              cast(random_starts(grid, 2, 1), DType::float32)});
@@ -141,7 +143,7 @@ TEST_F(VulkanAutomaton, GroupsThatWaitInVainGiveUpAndNothingIsLost) {
   constexpr int too_many_groups = 150;
   const Scene scene{{2, 2, {8, 4, 2}, {16, 16}}, {3, 16, 16, 3}};
   const Trained given_up = trained(scene, {}, too_many_groups, false);
-  EXPECT_EQ(context().waiting_groups(), 0);
+  EXPECT_FALSE(context().groups_wait());
   EXPECT_NE(given_up.dispatches.find("automaton_train\n"), std::string::npos);
   EXPECT_NE(given_up.dispatches.find("automaton_backward\n"), std::string::npos);
   expect_same(given_up, trained(scene, {}, too_many_groups, true));

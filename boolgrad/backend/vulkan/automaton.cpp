@@ -133,7 +133,7 @@ struct Automaton::State {
     recorded(kind).run();
     const bool with_hard = kind == Kind::step_with_hard;
     if (!training->gave_up() && !(with_hard && beside_training->gave_up())) return;
-    context.set_waiting_groups(0);
+    context.let_groups_wait(false);
     recordings.clear();
     recorded(kind).run();
   }

@@ -261,8 +261,10 @@ AutomatonLimits limits_of(const PhysicalDevice& physical) {
   limits.shared_rows =
       static_cast<int>(device.maxComputeSharedMemorySize / row_bytes) - other_shared_rows;
   limits.buffer_bytes = device.maxStorageBufferRange;
-  // A small GPU takes some billions of gates a second, a CPU some ten millions.
-  limits.gates_a_submission = physical.is_cpu ? 4e6 : 5e8;
+  // A processor of a slow GPU takes some hundred millions of gates a second, a CPU some ten
+  // millions.
+  constexpr double gates_a_processor = 3e7;
+  limits.gates_a_submission = physical.is_cpu ? 4e6 : gates_a_processor * physical.processors;
   return limits;
 }
 

@@ -42,7 +42,7 @@ class AutomatonProgram {
   void forward(Recording& to, int step) const;
   /// Whether one dispatch takes all steps, forward and back or, of a hard rollout, forward; where
   /// it does not, `forward` and `backward` do.
-  bool takes_all_steps() const { return takes_all_steps_ && context_.waiting_groups() > 0; }
+  bool takes_all_steps() const { return takes_all_steps_ && context_.groups_wait(); }
   void all_steps(Recording& to) const;
   void judge(Recording& to) const;  ///< the loss, or wrong bits
   /// All steps back, with barriers between them and at the end.

@@ -29,8 +29,8 @@ Context::Context(const PhysicalDevice& physical)
     : physical_(physical), functions_(Instance::get().functions()) {
   open();
   make_layouts();
-  const bool waits = !physical.is_cpu && !is_set_to("BOOLGRAD_VULKAN_WAITING", "0");
-  waiting_groups_ = waits ? physical.processors : 0;
+  waiting_groups_ = physical.is_cpu ? 0 : physical.processors;
+  groups_wait_ = !is_set_to("BOOLGRAD_VULKAN_WAITING", "0");
   subgroup_ = physical.subgroup;
   check_messages();
 }

@@ -47,11 +47,13 @@ class Context {
   /// the last. Throws where the device is lost or does not end, and what validation layers said.
   void run(std::span<const VkCommandBuffer> commands);
 
-  /// Groups of a dispatch that may wait for one another: as many as the device is thought to have
-  /// running at a time, none on a CPU or where BOOLGRAD_VULKAN_WAITING is 0, and none once they
-  /// have waited in vain.
+  /// Groups of a dispatch that could wait for one another: as many as the device is thought to have
+  /// running at a time, none on a CPU.
   int waiting_groups() const { return waiting_groups_; }
   void set_waiting_groups(int groups) { waiting_groups_ = groups; }
+  /// Whether they do: unless BOOLGRAD_VULKAN_WAITING is 0, until they have waited in vain.
+  bool groups_wait() const { return groups_wait_; }
+  void let_groups_wait(bool wait) { groups_wait_ = wait; }
 
   /// Threads of a group that exchange values directly in shaders called `.subgroups`; 1 where there
   /// are to be none.
@@ -85,6 +87,7 @@ class Context {
   std::map<std::pair<std::string, Constants>, VkPipeline> pipelines_;
   std::mutex mutex_;
   std::atomic<int> waiting_groups_ = 0;
+  std::atomic<bool> groups_wait_ = false;
   std::atomic<int> subgroup_ = 1;
 };
 
