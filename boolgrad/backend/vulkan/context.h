@@ -32,6 +32,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const Functions& functions() const { return functions_; }
+  Functions& functions() { return functions_; }  ///< tests replace some
   VkDevice device() const { return device_; }
   const PhysicalDevice& physical() const { return physical_; }
   VkCommandPool command_pool() const { return command_pool_; }

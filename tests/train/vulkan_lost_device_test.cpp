@@ -1,0 +1,70 @@
+// A run whose device is lost on the way. Skipped where there is no device.
+#include <gtest/gtest.h>
+
+#include "boolgrad/backend/vulkan/context.h"
+#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run.h"
+#include "boolgrad/train/trainer.h"
+#include "tests/support/messages.h"
+#include "tests/support/scratch.h"
+#include "tests/support/tensor_files.h"
+
+namespace boolgrad {
+namespace {
+
+/// What a driver says that was reset.
+VKAPI_ATTR VkResult VKAPI_CALL submit_to_lost_device(VkQueue /*queue*/, std::uint32_t /*count*/,
+                                                     const VkSubmitInfo* /*submissions*/,
+                                                     VkFence /*fence*/) {
+  return VK_ERROR_DEVICE_LOST;
+}
+
+Experiment small_checkerboard() {
+  return parse_experiment(R"(
+    [task]
+    kind = "checkerboard"
+    [automaton]
+    channels = 2
+    kernels = 2
+    perceive = [8, 4, 2]
+    update = [16, 8]
+    height = 6
+    width = 6
+    steps = 3
+    [network]
+    parametrisation = "sigmoid"
+    [training]
+    steps = 12
+    checkpoint_every = 5
+  )",
+                          "test", "small", ".");
+}
+
+TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
+  if (!vulkan::unavailable().empty()) GTEST_SKIP() << vulkan::unavailable();
+  vulkan::Functions& vk = vulkan::Context::get(0).functions();
+  const PFN_vkQueueSubmit submit = vk.QueueSubmit;
+  const testing_support::ScratchFolder folder;
+  RunOptions options{.folder = folder.path(), .device = "vulkan"};
+  int steps = 0;
+  options.stop = [&] {
+    if (++steps == 8) vk.QueueSubmit = submit_to_lost_device;
+    return false;
+  };
+  expect_error([&] { run_experiment(small_checkerboard(), options); },
+               "[vulkan] expected to begin to compute, received that the device was lost: its "
+               "driver was reset, or stopped what took too long");
+  vk.QueueSubmit = submit;
+
+  Trainer stopped(small_checkerboard());
+  stopped.restore(load_checkpoint(folder / checkpoint_file).state, "checkpoint");
+  EXPECT_EQ(stopped.steps(), 5);
+  run_experiment(small_checkerboard(),
+                 {.folder = folder.path(), .device = "vulkan", .resume = true});
+  const testing_support::ScratchFolder other;
+  run_experiment(small_checkerboard(), {.folder = other.path(), .device = "vulkan"});
+  expect_same(load_safetensors(folder / model_file), load_safetensors(other / model_file));
+}
+
+}  // namespace
+}  // namespace boolgrad
