@@ -84,8 +84,15 @@ BitCircuit hardened_circuit(const Rule& rule) {
   return circuit;
 }
 
-BitAutomaton::BitAutomaton(const Rule& rule)
-    : channels_(rule.channels()), border_(rule.border()), program_(hardened_circuit(rule)) {}
+BitAutomaton::BitAutomaton(const Rule& rule) : BitAutomaton(rule, hardened_circuit(rule)) {}
+
+BitAutomaton::BitAutomaton(const Rule& rule, const BitCircuit& circuit)
+    : channels_(rule.channels()), border_(rule.border()), program_(circuit) {
+  if (program_.inputs() != patch * channels_ || program_.outputs() != channels_) {
+    fail("automaton", "expected a circuit of {} inputs and {} outputs, received {} and {}",
+         patch * channels_, channels_, program_.inputs(), program_.outputs());
+  }
+}
 
 /// Fills the rows beyond the borders, and what lies to the left and right of every cell.
 void BitAutomaton::look_around(BitGrid& state) {

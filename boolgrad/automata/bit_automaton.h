@@ -19,6 +19,8 @@ BitCircuit hardened_circuit(const Rule& rule);
 class BitAutomaton {
  public:
   explicit BitAutomaton(const Rule& rule);
+  /// With another circuit that computes what `hardened_circuit` does.
+  BitAutomaton(const Rule& rule, const BitCircuit& circuit);
 
   std::int64_t channels() const { return channels_; }
   /// What a cell computes in a step: inputs and outputs as those of `hardened_circuit`.

@@ -9,6 +9,7 @@
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/backend/cpu/machine_rates.h"
+#include "boolgrad/circuit/simplified_automaton.h"
 #include "boolgrad/cli/automaton_cases.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/command.h"
@@ -202,7 +203,7 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
   const Rule& rule = model.rule();
   const bool is_life = model.experiment && model.experiment->task.kind == "life";
   const BitGrid start = BitGrid::from(random_starts({rule.channels(), 1, side, side}, 1, 0));
-  BitAutomaton automaton(rule);
+  BitAutomaton automaton = simplified_automaton(rule);
   BitGrid state = start;
   LifeByHand by_hand(start);
   for (int step = 0; step < warm_steps; ++step) {

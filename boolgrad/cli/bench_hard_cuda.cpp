@@ -8,6 +8,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/backend/cuda/bit_automaton.h"
+#include "boolgrad/circuit/simplified_automaton.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/train/checkpoint.h"
@@ -118,7 +119,7 @@ void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohm
   const BitProgram hand(life_by_hand());
   for (const std::int64_t side : {1024, 4096, 16384}) {
     const BitGrid start = random_grid(rule.channels(), side);
-    BitAutomaton automaton(rule);
+    BitAutomaton automaton = simplified_automaton(rule);
     BitGrid expected = start;
     for (int step = 0; step < warm_steps; ++step) automaton.step(expected);
     const auto bench = [&](const char* name, const BitProgram& program,

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/simplified_automaton.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/checkpoint.h"
@@ -63,7 +63,7 @@ void print_report(const std::string& path, const Model& model, const Inspection&
              inspection.depth);
   if (model.is_automaton()) {
     fmt::print("{} word operations a cell and step once simplified, all channels together\n",
-               BitAutomaton(model.rule()).operations());
+               simplified_automaton(model.rule()).operations());
   }
   for (const auto& [kind, count] : inspection.kinds) fmt::print("  {:<14}{:>9}\n", kind, count);
   fmt::print("soft against hard on {} inputs\n", inspection.samples);
@@ -99,7 +99,7 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection,
     object["channels"] = model.rule().channels();
     object["kernels"] = model.rule().kernels();
     object["border"] = to_string(model.rule().border());
-    object["operations"] = BitAutomaton(model.rule()).operations();
+    object["operations"] = simplified_automaton(model.rule()).operations();
   }
   return object;
 }

@@ -6,6 +6,7 @@
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/backend/device_bit_automaton.h"
+#include "boolgrad/circuit/simplified_automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/train/streams.h"
@@ -31,7 +32,8 @@ namespace {
 
 class OnHost : public Simulation::Place {
  public:
-  OnHost(const Rule& rule, BitGrid state) : automaton_(rule), state_(std::move(state)) {}
+  OnHost(const Rule& rule, BitGrid state)
+      : automaton_(simplified_automaton(rule)), state_(std::move(state)) {}
 
   void step(std::int64_t count) override {
     for (std::int64_t i = 0; i < count; ++i) automaton_.step(state_);
@@ -54,7 +56,7 @@ class OnHost : public Simulation::Place {
 class OnDevice : public Simulation::Place {
  public:
   OnDevice(const std::string& device, const Rule& rule, BitGrid state)
-      : automaton_(make_device_bit_automaton(device, BitAutomaton(rule).program().code(),
+      : automaton_(make_device_bit_automaton(device, simplified_automaton(rule).program().code(),
                                              {state.channels(), state.batch(), state.height(),
                                               state.width(), rule.border() == Border::periodic})),
         state_(std::move(state)) {

@@ -38,7 +38,7 @@ struct AutomatonPlaces {
   int sums = 0;  ///< of a slot
   /// Whether threads can hold their gates of all layers, so that a dispatch takes all steps.
   bool holds_gates = false;
-  int gates_of_tile = 0;  ///< of all its cells and channels
+  double gates_of_tile = 0;  ///< of all its cells and channels
 };
 
 AutomatonPlaces places_for(const AutomatonShape& shape, const AutomatonLimits& limits);

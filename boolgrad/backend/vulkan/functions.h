@@ -14,7 +14,8 @@ namespace boolgrad::vulkan {
   f(CreateInstance) f(EnumerateInstanceVersion)
 #define BOOLGRAD_VULKAN_INSTANCE(f) \
   f(EnumeratePhysicalDevices) f(GetPhysicalDeviceProperties) f(GetPhysicalDeviceProperties2) \
-  f(GetPhysicalDeviceFeatures2) f(GetPhysicalDeviceMemoryProperties2) f(GetPhysicalDeviceQueueFamilyProperties) \
+  f(GetPhysicalDeviceFeatures2) f(GetPhysicalDeviceMemoryProperties2) \
+  f(GetPhysicalDeviceQueueFamilyProperties) \
   f(EnumerateDeviceExtensionProperties) f(CreateDevice) f(GetDeviceProcAddr) \
   f(CreateDebugUtilsMessengerEXT)
 #define BOOLGRAD_VULKAN_DEVICE(f) \

@@ -1,0 +1,48 @@
+#include "boolgrad/circuit/simplified_automaton.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <vector>
+
+#include "boolgrad/data/automaton_task.h"
+#include "tests/support/messages.h"
+#include "tests/support/op_cases.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+TEST(SimplifiedAutomaton, StepsAsTheRuleDoes) {
+  EXPECT_TRUE(rc::check("simplified or not, rules lead to the same states", [](std::uint64_t seed) {
+    Choices choose(seed);
+    const RuleShape shape{.channels = choose.between(1, 4),
+                          .kernels = choose.between(1, 3),
+                          .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
+                                                           : std::vector<std::int64_t>{8, 4, 2},
+                          .update = {choose.between(6, 20)}};
+    const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
+    const Rule rule = Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
+                                 {Initialisation::gaussian, 1}, seed % 10000);
+    BitGrid state = BitGrid::from(random_starts({shape.channels, 2, 7, 70}, seed % 1000, 0));
+    BitGrid expected = state;
+    BitAutomaton as_it_is(rule);
+    BitAutomaton simplified = simplified_automaton(rule);
+    RC_ASSERT(simplified.operations() <= as_it_is.operations());
+    for (int step = 0; step < 4; ++step) {
+      simplified.step(state);
+      as_it_is.step(expected);
+    }
+    RC_ASSERT(same_bits(state.to_tensor(DType::uint8), expected.to_tensor(DType::uint8)));
+  }));
+}
+
+TEST(SimplifiedAutomaton, RefusesTheCircuitOfAnotherRule) {
+  const Rule rule = Rule::make({2, 1, {8}, {6}}, Border::zero, Parametrisation::softmax16,
+                               DType::float32, {Initialisation::gaussian, 1}, 1);
+  expect_error([&] { const BitAutomaton automaton(rule, BitCircuit(9)); },
+               "[automaton] expected a circuit of 18 inputs and 2 outputs, received 9 and 0");
+}
+
+}  // namespace
+}  // namespace boolgrad
