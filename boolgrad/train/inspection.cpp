@@ -8,6 +8,7 @@
 #include <span>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/shaping.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::int64_t most_exhaustive_inputs = 12;
 constexpr std::int64_t most_samples = 1 << most_exhaustive_inputs;
+constexpr std::int64_t least_samples = 256;
+// Gate outputs that are compared, where samples are drawn.
+constexpr std::int64_t most_compared = 1 << 26;
 // Gate outputs held at a time.
 constexpr std::int64_t most_values = 1 << 24;
 
@@ -192,10 +196,10 @@ double undecided_share(const Tensor& tables) {
   return static_cast<double>(undecided) / static_cast<double>(gates);
 }
 
-/// All inputs, or as many drawn at random: [inputs, samples].
-Tensor sample_inputs(std::int64_t inputs, DType dtype) {
+/// All inputs, or so many drawn at random: [inputs, samples].
+Tensor sample_inputs(std::int64_t inputs, std::int64_t drawn, DType dtype) {
   const bool all = inputs <= most_exhaustive_inputs;
-  const std::int64_t samples = all ? std::int64_t{1} << inputs : most_samples;
+  const std::int64_t samples = all ? std::int64_t{1} << inputs : drawn;
   Tensor result({inputs, samples}, DType::uint8);
   const auto values = result.mutable_values<std::uint8_t>();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -207,24 +211,55 @@ Tensor sample_inputs(std::int64_t inputs, DType dtype) {
   return cast(result, dtype);
 }
 
-void compare(const Tensor& soft, const BitMatrix& hard, double share, LayerInspection& layer) {
-  const std::int64_t samples = soft.shape()[1];
+/// How far soft outputs are from bits.
+struct Difference {
   double gap = 0;
-  std::int64_t differing = 0;
-  for (std::int64_t i = 0; i < soft.size(); ++i) {
-    const double value = soft.at(i);
-    const bool bit = hard.at(i / samples, i % samples);
-    gap += std::abs(value - (bit ? 1 : 0));
-    differing += (value > 0.5) != bit ? 1 : 0;
+  std::int64_t wrong = 0;  ///< that do not round to them
+};
+
+/// Of one gate, in all samples.
+template <class T>
+Difference difference_of(std::span<const T> soft, const BitMatrix& hard, std::int64_t gate) {
+  Difference found;
+  for (std::size_t sample = 0; sample < soft.size(); ++sample) {
+    const bool bit = hard.at(gate, static_cast<std::int64_t>(sample));
+    const auto value = static_cast<double>(soft[sample]);
+    found.gap += std::abs(value - (bit ? 1 : 0));
+    found.wrong += (value > 0.5) != bit ? 1 : 0;
+  }
+  return found;
+}
+
+template <class T>
+std::vector<Difference> differences(const Tensor& soft, const BitMatrix& hard) {
+  const std::span<const T> values = soft.values<T>();
+  const auto samples = static_cast<std::size_t>(soft.shape()[1]);
+  std::vector<Difference> found(static_cast<std::size_t>(soft.shape()[0]));
+  parallel_for(found.size(), [&](std::size_t gate) {
+    found[gate] = difference_of(values.subspan(gate * samples, samples), hard,
+                                static_cast<std::int64_t>(gate));
+  });
+  return found;
+}
+
+void compare(const Tensor& soft, const BitMatrix& hard, double share, LayerInspection& layer) {
+  Difference total;
+  for (const Difference& gate : soft.dtype() == DType::float64 ? differences<double>(soft, hard)
+                                                               : differences<float>(soft, hard)) {
+    total.gap += gate.gap;
+    total.wrong += gate.wrong;
   }
   const auto count = static_cast<double>(soft.size());
-  layer.gap += share * gap / count;
-  layer.disagreement += share * static_cast<double>(differing) / count;
+  layer.gap += share * total.gap / count;
+  layer.disagreement += share * static_cast<double>(total.wrong) / count;
 }
 
 /// Soft against hard in every layer, a few samples at a time. The layers are those from `first` on.
 void compare_layers(const LogicNetwork& network, std::size_t first, Inspection& inspection) {
-  const Tensor x = sample_inputs(network.inputs(), network.dtype());
+  // Means over hundreds of thousands of gates need fewer samples each.
+  const std::int64_t drawn =
+      std::clamp(most_compared / inspection.gates, least_samples, most_samples);
+  const Tensor x = sample_inputs(network.inputs(), drawn, network.dtype());
   const std::int64_t samples = x.shape()[1];
   inspection.samples = std::max(inspection.samples, samples);
   const std::int64_t step = std::max<std::int64_t>(64, most_values / inspection.gates);

@@ -109,5 +109,16 @@ TEST(Inspection, DrawsSamplesWhereInputsAreMany) {
   EXPECT_NEAR(found.layers[0].gap, 0, 1e-12);
 }
 
+TEST(Inspection, DrawsFewerSamplesWhereGatesAreMany) {
+  LogicNetwork network(30, Parametrisation::sigmoid, DType::float32);
+  const WiringSize size{30, 1 << 17, 2};
+  const double even = std::log(3.0);  // a table entry of 0.75
+  network.add_layer(random_wiring(size, 1, 0), Tensor::full({size.gates, 4}, even, DType::float32));
+  const Inspection found = inspect(network);
+  EXPECT_EQ(found.samples, 512);
+  EXPECT_NEAR(found.layers[0].gap, 0.25, 1e-6);
+  EXPECT_EQ(found.layers[0].disagreement, 0);
+}
+
 }  // namespace
 }  // namespace boolgrad
