@@ -182,7 +182,7 @@ void print_setting(const TrainArguments& arguments, const Experiment& experiment
   if (classifier != nullptr) print_samples(*classifier);
   if (automaton == nullptr) return;
   if (!arguments.target.empty()) print_target(experiment, *automaton);
-  print_memory(*automaton);
+  if (arguments.device == "cpu") print_memory(*automaton);  // other devices choose for themselves
   std::fflush(stdout);  // before anything comes on standard error
 }
 

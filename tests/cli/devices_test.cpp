@@ -66,7 +66,7 @@ TEST(Devices, OneThatIsNotThereIsRefused) {
   if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
   const CliResult result = run_cli({"verify", "--device", "vulkan:999"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(result.complaint().ends_with(", from vulkan:0 on")) << result.complaint();
+  EXPECT_NE(result.complaint().find(" only vulkan:0"), std::string::npos) << result.complaint();
 }
 
 TEST(Devices, WhatDoesNotRunOnVulkanSaysSo) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/backend/devices.h"
 #include "boolgrad/picture/png.h"
 #include "tests/cli/run_cli.h"
 
@@ -56,6 +57,13 @@ log_every = 4
   std::string out_ = (scratch_ / "run").string();
   std::string arrow_ = (scratch_ / "arrow.txt").string();
 };
+
+TEST_F(TrainAutomatonTest, SaysNothingOfTheMemoryOfAnotherDevice) {
+  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  const CliResult result = train({"--device", "vulkan"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out.find("memory"), std::string::npos) << result.out;
+}
 
 TEST_F(TrainAutomatonTest, SaysWhatItKeepsAndWhatItWasJudgedBy) {
   const CliResult result = train({"--json"});

@@ -306,7 +306,8 @@ std::string unavailable(int number) {
   if (!instance.why_not().empty()) return instance.why_not();
   const auto count = static_cast<int>(instance.devices().size());
   if (number < 0 || number >= count) {
-    return fmt::format("there are {} devices, from vulkan:0 on", count);
+    return count == 1 ? "there is only vulkan:0"
+                      : fmt::format("there are only vulkan:0 to vulkan:{}", count - 1);
   }
   return instance.devices()[static_cast<std::size_t>(number)].info.why_not;
 }
