@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "boolgrad/backend/lut_walk.h"
 #include "boolgrad/backend/network_checks.h"
 #include "boolgrad/backend/vulkan/network_code.h"
 #include "boolgrad/core/error.h"
@@ -27,11 +29,22 @@ void check_size(std::span<const LutWires> layers, const NetworkPlan& plan) {
   }
 }
 
-/// The sources of all gates, where the readers of each input begin, and the readers.
+/// The order in which gates are best taken, their sources; the same of inputs, where the readers of
+/// each begin, and the readers.
 void add_wires(const LutWires& layer, PlacedLayer& placed, std::vector<std::int32_t>& wires) {
   const auto place = [&] { return static_cast<int>(wires.size()); };
+  std::vector<std::int32_t> gates(static_cast<std::size_t>(layer.gates));
+  std::vector<std::int32_t> inputs(static_cast<std::size_t>(layer.inputs));
+  std::iota(gates.begin(), gates.end(), 0);
+  std::iota(inputs.begin(), inputs.end(), 0);
+  if (layer.arity == 2) {
+    gates = walk_of_gates(layer, 0, layer.gates);
+    inputs = walk_of_inputs(layer, gates);
+  }
+  wires.insert(wires.end(), gates.begin(), gates.end());
   placed.sources = place();
   wires.insert(wires.end(), layer.sources.begin(), layer.sources.end());
+  wires.insert(wires.end(), inputs.begin(), inputs.end());
   placed.first_reader = place();
   for (const std::size_t first : layer.first_consumer) {
     wires.push_back(static_cast<std::int32_t>(first));

@@ -33,12 +33,10 @@ uint entries_of(int gate) {
 
 /// Adds gate i of sixteen with its share, which is divided by the sum of all in the end.
 void add_share(inout Table made, int i, float share) {
-  const uint entries = entries_of(i);
+  const vec4 in_table = entries_as_floats(entries_of(i));
   made.total += share;
-  for (int e = 0; e < 4; ++e) {
-    if ((entries >> e & 1u) != 0) made.soft[e] += share;
-    else made.rest[e] += share;
-  }
+  made.soft += share * in_table;
+  made.rest += share * (1.0 - in_table);
 }
 
 /// The sixteen gates weighted by a softmax; hardened, the likeliest, the first on a tie.
@@ -74,9 +72,7 @@ Table sigmoid_table(int at) {
 /// The gradient of logit i of a gate, given those of the entries.
 float logit_gradient(float logit, Table of, vec4 slopes, int i) {
   if (SOFTMAX == 0) return slopes[i] * of.soft[i] * of.rest[i];
-  float slope = 0.0;
-  for (int e = 0; e < 4; ++e) {
-    slope += slopes[e] * (gate_entry(i, e) != 0 ? of.rest[e] : -of.soft[e]);
-  }
+  const vec4 terms = slopes * mix(-of.soft, of.rest, entries_as_floats(entries_of(i)));
+  precise const float slope = ((terms.x + terms.y) + terms.z) + terms.w;
   return exact_exp(logit - of.most) / of.total * slope;
 }

@@ -16,7 +16,7 @@ const int SLOT_BITS = 3;
 void main() {
   const int i = item();
   if (i >= push.inputs * push.vectors) return;
-  const int own = i / push.vectors;
+  const int own = input_on_walk(i / push.vectors);
   const int vector = i % push.vectors;
   const int end = wires[push.first_reader + own + 1];
   precise vec4 sum = vec4(0);
@@ -27,5 +27,5 @@ void main() {
     const vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
     sum += g * slope_of(gate, vector, slot);
   }
-  input_gradients[i] = sum;
+  input_gradients[own * push.vectors + vector] = sum;
 }

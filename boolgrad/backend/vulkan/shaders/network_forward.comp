@@ -13,7 +13,8 @@ const int NO_SLOT = -1;
 void main() {
   const int i = item();
   if (i >= push.gates * push.vectors) return;
-  const int gate = i / push.vectors;
+  const int gate = gate_on_walk(i / push.vectors);
   const int vector = i % push.vectors;
-  activations[push.out_row * push.vectors + i] = polynomial(gate, inputs_of(gate, vector), NO_SLOT);
+  activations[(push.out_row + gate) * push.vectors + vector] =
+      polynomial(gate, inputs_of(gate, vector), NO_SLOT);
 }

@@ -123,14 +123,15 @@ void main() {
   const int gates_a_group = THREADS / LANES;
   const int gate_groups = (push.gates + gates_a_group - 1) / gates_a_group;
   const int chunk = group() / gate_groups;
-  const int gate = group() % gate_groups * gates_a_group + thread() / LANES;
+  const int place = group() % gate_groups * gates_a_group + thread() / LANES;
+  const int gate = gate_on_walk(min(place, push.gates - 1));
   const int lane = thread() % LANES;
   const int begin = chunk * push.chunk_vectors + lane;
-  const int end = gate < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
+  const int end = place < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
   const int own = chunk * push.quads + push.first_quad + gate * QUADS;
   for (int first = 0; first < QUADS; first += BLOCK) {
     const QuadSums sum = over_lanes(sum_block(gate, first, begin, end), lane);
-    if (lane == 0 && gate < push.gates) store(own + first, sum);
+    if (lane == 0 && place < push.gates) store(own + first, sum);
     barrier();
   }
 }
