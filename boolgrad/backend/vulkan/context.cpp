@@ -138,11 +138,12 @@ VkPipeline Context::pipeline(const std::string& shader, const Constants& constan
       .pNext = nullptr,
       .requiredSubgroupSize = static_cast<std::uint32_t>(physical_.subgroup)};
   const bool has_subgroups = shader.ends_with(".subgroups");
+  VkPipelineShaderStageCreateFlags flags = 0;
+  if (has_subgroups) flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
   const VkPipelineShaderStageCreateInfo stage{
       .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
       .pNext = has_subgroups ? &subgroup : nullptr,
-      .flags = has_subgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
-                             : VkPipelineShaderStageCreateFlags{0},
+      .flags = flags,
       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
       .module = module,
       .pName = "main",
