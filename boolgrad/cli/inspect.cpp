@@ -55,7 +55,7 @@ std::vector<double> norms_of(const Model& model, const std::string& path) {
 }
 
 void print_report(const std::string& path, const Model& model, const Inspection& inspection,
-                  const std::vector<double>& norms) {
+                  const std::vector<double>& norms, std::int64_t operations) {
   fmt::print("{}: {}{}\n", printable(path), architecture_text(model),
              model.experiment ? ", " + printable(model.experiment->name) : "");
   print_layers(inspection, norms);
@@ -63,14 +63,14 @@ void print_report(const std::string& path, const Model& model, const Inspection&
              inspection.depth);
   if (model.is_automaton()) {
     fmt::print("{} word operations a cell and step once simplified, all channels together\n",
-               simplified_automaton(model.rule()).operations());
+               operations);
   }
   for (const auto& [kind, count] : inspection.kinds) fmt::print("  {:<14}{:>9}\n", kind, count);
   fmt::print("soft against hard on {} inputs\n", inspection.samples);
 }
 
 nlohmann::json to_json(const Model& model, const Inspection& inspection,
-                       const std::vector<double>& norms) {
+                       const std::vector<double>& norms, std::int64_t operations) {
   nlohmann::json layers = nlohmann::json::array();
   for (std::size_t i = 0; i < inspection.layers.size(); ++i) {
     const LayerInspection& layer = inspection.layers[i];
@@ -99,7 +99,7 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection,
     object["channels"] = model.rule().channels();
     object["kernels"] = model.rule().kernels();
     object["border"] = to_string(model.rule().border());
-    object["operations"] = simplified_automaton(model.rule()).operations();
+    object["operations"] = operations;
   }
   return object;
 }
@@ -144,10 +144,12 @@ int run(const InspectOptions& options, const CommonOptions& common) {
   const std::vector<double> norms = norms_of(model, options.path);
   std::vector<PassStats> passes;
   if (options.passes) passes = passes_of(model);
-  if (!common.quiet) print_report(options.path, model, inspection, norms);
+  const std::int64_t operations =  // of a cell
+      model.is_automaton() ? simplified_automaton(model.rule()).operations() : 0;
+  if (!common.quiet) print_report(options.path, model, inspection, norms, operations);
   if (!common.quiet && options.passes) print_passes(passes);
   if (common.json) {
-    nlohmann::json object = to_json(model, inspection, norms);
+    nlohmann::json object = to_json(model, inspection, norms, operations);
     if (options.passes) object["passes"] = to_json(passes);
     print_json(object);
   }

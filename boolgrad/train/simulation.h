@@ -25,7 +25,7 @@ struct SimulationOptions {
   std::vector<Damage> damage = {};
   /// Sides of a square that is set to 0 somewhere else after every step; 0 for none.
   std::int64_t reset = 0;
-  std::string device = "cpu";  ///< or `cuda`; the states are the same
+  std::string device = "cpu";  ///< or another; the states are the same
 };
 
 /// Refuses a rectangle that is not inside of a grid.

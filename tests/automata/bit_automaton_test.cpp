@@ -11,7 +11,7 @@
 #include "boolgrad/ops/shaping.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
-#include "tests/support/op_cases.h"
+#include "tests/support/random_rules.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -37,19 +37,13 @@ Tensor fire_of(const Tensor& fire, std::int64_t step) { return slice(fire, 0, st
 TEST(BitAutomaton, StepsLikeSoftGatesWithHardTables) {
   EXPECT_TRUE(rc::check("bits and numbers agree in every step", [](std::uint64_t seed) {
     Choices choose(seed);
-    const RuleShape shape{.channels = choose.between(1, 4),
-                          .kernels = choose.between(1, 3),
-                          .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
-                                                           : std::vector<std::int64_t>{8, 4, 2},
-                          .update = {choose.between(6, 20)}};
-    const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
-    const Rule rule = random_rule(shape, border, seed % 10000);
+    const Rule rule = random_rule(choose, seed);
     // Widths on either side of one, two and three words.
     const std::int64_t width =
         choose.below(2) == 0 ? choose.between(3, 200) : 64 * choose.between(1, 3) - choose.below(3);
     const RolloutSize size{choose.between(1, 3), choose.between(3, 8), width, 3};
     const Tensor starts =
-        random_starts({shape.channels, size.batch, size.height, size.width}, seed, 1);
+        random_starts({rule.channels(), size.batch, size.height, size.width}, seed, 1);
     const Tensor fire = choose.below(2) == 0 ? fire_masks(size, 0.6, seed, 2) : Tensor();
     const Tensor expected = states_by_numbers(rule, starts, fire, size.steps);
 

@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <vector>
-
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/messages.h"
-#include "tests/support/op_cases.h"
+#include "tests/support/random_rules.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -16,15 +14,8 @@ namespace {
 TEST(SimplifiedAutomaton, StepsAsTheRuleDoes) {
   EXPECT_TRUE(rc::check("simplified or not, rules lead to the same states", [](std::uint64_t seed) {
     Choices choose(seed);
-    const RuleShape shape{.channels = choose.between(1, 4),
-                          .kernels = choose.between(1, 3),
-                          .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
-                                                           : std::vector<std::int64_t>{8, 4, 2},
-                          .update = {choose.between(6, 20)}};
-    const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
-    const Rule rule = Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
-                                 {Initialisation::gaussian, 1}, seed % 10000);
-    BitGrid state = BitGrid::from(random_starts({shape.channels, 2, 7, 70}, seed % 1000, 0));
+    const Rule rule = random_rule(choose, seed);
+    BitGrid state = BitGrid::from(random_starts({rule.channels(), 2, 7, 70}, seed % 1000, 0));
     BitGrid expected = state;
     BitAutomaton as_it_is(rule);
     BitAutomaton simplified = simplified_automaton(rule);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "boolgrad/backend/vulkan/draws.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad::vulkan {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int row_words = 4;
 constexpr int most_loss_parts = 64;
-constexpr int most_groups = 65535;  // of a dispatch, on every device
 constexpr int gates_a_finish_group = 8;
 constexpr int sums_a_gather_group = 16;
 constexpr int table_lanes = 16;  ///< threads that make the table of a gate
@@ -35,17 +35,6 @@ std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 std::int64_t states_kept(const AutomatonShape& shape, Use use) {
   if (use != Use::training) return 4;
   return (shape.steps - 1) / shape.keep_every + 1 + (shape.keep_every - 1) + 1;
-}
-
-/// Draws of 32 bits below that happen at a rate; at a rate of 1 all do.
-struct Below {
-  std::uint32_t always, below;
-};
-
-Below drawn_below(double rate) {
-  const double scaled = std::ceil(rate * 0x1.0p32);
-  if (scaled >= 0x1.0p32) return {1, 0};
-  return {0, static_cast<std::uint32_t>(std::max(scaled, 0.0))};
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ class AutomatonProgram {
   Array<float> coefficients_, acts_, read_, sums_, scratch_, parts_, loss_parts_;
   Array<float> seen_loss_;
   Array<WrongWord> seen_wrong_;
-  Array<std::uint32_t> finite_;
+  Array<std::uint32_t> finite_;  ///< whether all was, and whether groups gave up
   std::unique_ptr<BufferSet> set_;
 };
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/backend/vulkan/commands.h"
+#include "boolgrad/backend/vulkan/draws.h"
 #include "boolgrad/backend/vulkan/memory.h"
 #include "boolgrad/core/error.h"
 
@@ -184,10 +184,9 @@ class BitAutomaton final : public DeviceBitAutomaton {
     push.seed_high = static_cast<std::uint32_t>(fire.seed >> 32);
     push.stream = fire.stream;
     push.draw = fire.draw;
-    // 32 bits are below the rate's share of 2^32 where they are below the next whole number.
-    const double below = std::ceil(fire.rate * 0x1.0p32);
-    push.always = below >= 0x1.0p32 ? 1 : 0;
-    push.below = push.always != 0 ? 0 : static_cast<std::uint32_t>(below);
+    const Below fires = drawn_below(fire.rate);
+    push.always = fires.always;
+    push.below = fires.below;
     Recording recording(context_);
     record_list(recording, "bits_fire", push, words_of_all());
     recording.barrier();
@@ -218,8 +217,8 @@ class BitAutomaton final : public DeviceBitAutomaton {
 
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   static std::uint32_t groups_for(std::uint32_t items) {
-    // Every device allows so many; threads take more than one item where there are more.
-    return std::clamp((items + threads - 1) / threads, 1U, 65535U);
+    // Threads take more than one item where there are more.
+    return std::clamp<std::uint32_t>((items + threads - 1) / threads, 1, most_groups);
   }
   std::uint32_t words_of_all() const { return sizes_.batch * sizes_.height * sizes_.words; }
   std::size_t grid_bytes() const {
@@ -270,7 +269,7 @@ class BitAutomaton final : public DeviceBitAutomaton {
   /// A thread for each of `items`.
   void record_list(Recording& to, const char* shader, BitsPush push, std::uint32_t items) const {
     VkPipeline pipeline = context_.pipeline(shader, {threads});
-    constexpr std::uint32_t most = 65535 * threads;
+    constexpr std::uint32_t most = most_groups * threads;
     for (push.first = 0; push.first < items; push.first = push.end) {
       push.end = items - push.first < most ? items : push.first + most;
       to.dispatch(pipeline, *sets_[index(now_)], std::as_bytes(std::span(&push, 1)),

@@ -14,6 +14,9 @@ namespace boolgrad::vulkan {
 
 class Buffer;
 
+/// Groups of a dispatch: as many as every device takes.
+constexpr int most_groups = 65535;
+
 /// The buffers of a group of shaders: the n-th is at `binding = n`. They must outlive it.
 class BufferSet {
  public:

@@ -54,8 +54,6 @@ constexpr std::int64_t vectors_a_lane = 8;
 constexpr std::int64_t gates_a_class_part = 64;
 constexpr std::int64_t most_loss_parts = 256;
 constexpr std::int64_t most_update_groups = 1024;
-/// As many groups as every device takes.
-constexpr std::int64_t most_groups = 65535;
 /// Activations that an evaluation holds at a time.
 constexpr std::size_t evaluation_bytes = std::size_t{1} << 28;
 /// The work of going back through a gate, in units of its way forward.

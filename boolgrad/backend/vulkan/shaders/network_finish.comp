@@ -1,6 +1,5 @@
 // Sums of all chunks to gradients of the logits: a thread a gate of sixteen logits, or an entry of
-// another. Also the sum over the group's
-// gradients of their squares, and whether one is not finite.
+// another. Also the sum over the group's gradients of their squares, and whether one is not finite.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -13,8 +12,6 @@ layout(std430, binding = 6) readonly buffer Logits { float logits[]; };
 layout(std430, binding = 7) readonly buffer Masks { float masks[]; };
 layout(std430, binding = 8) writeonly buffer LogitGradients { float logit_gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
-
-#define LOGIT(at) staged[at]
 
 #include "staged_logits.glsl"
 

@@ -12,8 +12,6 @@ layout(std430, binding = 6) readonly buffer Logits { float logits[]; };
 layout(std430, binding = 7) readonly buffer Masks { float masks[]; };
 layout(std430, binding = 17) writeonly buffer Words { uint words[]; };
 
-#define LOGIT(at) staged[at]
-
 #include "staged_logits.glsl"
 
 #include "gates.glsl"

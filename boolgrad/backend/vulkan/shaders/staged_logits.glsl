@@ -1,9 +1,11 @@
 // Sixteen logits a thread, and what becomes of them, by way of shared memory: threads read and
-// write memory as neighbours and have rows of their own in between. Define LOGIT(at) as
-// `staged[at]` before `gates.glsl`.
+// write memory as neighbours and have rows of their own in between. To be included before
+// `gates.glsl`, which then finds logits here.
 
 const int STAGED_ROW = 17;  // one more than is used, so that rows begin on different banks
 shared float staged[THREADS * STAGED_ROW];
+
+#define LOGIT(at) staged[at]
 
 int staged_row() { return thread() * STAGED_ROW; }
 int staged_at(int i) { return i / 16 * STAGED_ROW + i % 16; }

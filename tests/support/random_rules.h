@@ -1,0 +1,24 @@
+// Rules that property tests draw.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/automata/rule.h"
+#include "tests/support/op_cases.h"
+
+namespace boolgrad {
+
+/// Small rules whose kernels are trees or are not, with either border.
+inline Rule random_rule(Choices& choose, std::uint64_t seed) {
+  const RuleShape shape{.channels = choose.between(1, 4),
+                        .kernels = choose.between(1, 3),
+                        .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
+                                                         : std::vector<std::int64_t>{8, 4, 2},
+                        .update = {choose.between(6, 20)}};
+  const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
+  return Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
+                    {Initialisation::gaussian, 1}, seed % 10000);
+}
+
+}  // namespace boolgrad
