@@ -1,9 +1,10 @@
-# Writes a source that holds the words of compiled shaders: -Dbinaries=A;B -Doutput=FILE.
+# Writes a source that holds the words of the compiled shaders below a folder:
+# -Dbinaries=A;B -Dfolder=DIR -Doutput=FILE.
 set(arrays "")
 set(choices "")
 set(number 0)
 foreach(binary IN LISTS binaries)
-  get_filename_component(file ${binary} NAME)
+  file(RELATIVE_PATH file ${folder} ${binary})
   string(REGEX REPLACE "\\.spv$" "" name ${file})
   file(READ ${binary} bytes HEX)
   string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1," words "${bytes}")
@@ -12,7 +13,7 @@ foreach(binary IN LISTS binaries)
   math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE ${output} "// Written by CMake out of boolgrad/backend/vulkan/shaders.
-#include \"boolgrad/backend/vulkan/shaders.h\"
+#include \"boolgrad/backend/vulkan/runtime/shaders.h\"
 #include \"boolgrad/core/error.h\"
 
 namespace boolgrad::vulkan {

@@ -1,20 +1,20 @@
 # Compiles the shaders of backend/vulkan to SPIR-V, validates them and embeds their words in the
 # library. A shader is compiled once for each set of names that it is made for; a set is part of the
-# name that the library knows it by: automaton_forward.hard.scratch.
+# name that the library knows it by: automaton/forward.hard.scratch.
 set(shader_folder ${PROJECT_SOURCE_DIR}/boolgrad/backend/vulkan/shaders)
 set(shaders
-  automaton_prepare automaton_prepare.hard
-  automaton_forward automaton_forward.scratch
-  automaton_forward.hard automaton_forward.hard.scratch
-  automaton_backward automaton_backward.scratch
-  automaton_backward.again automaton_backward.again.scratch
-  automaton_train automaton_hard_steps
-  automaton_loss automaton_wrong automaton_gather automaton_finish automaton_update
-  network_gather network_tables network_tables.hard network_forward
-  network_loss network_scores network_join_scores network_class_loss
-  network_sums network_sums.subgroups network_backward network_finish network_update
-  network_pack network_hard network_ones network_judge
-  bits_step bits_step.scratch bits_fire bits_clear)
+  automaton/prepare automaton/prepare.hard
+  automaton/forward automaton/forward.scratch
+  automaton/forward.hard automaton/forward.hard.scratch
+  automaton/backward automaton/backward.scratch
+  automaton/backward.again automaton/backward.again.scratch
+  automaton/train automaton/hard_steps
+  automaton/loss automaton/wrong automaton/gather automaton/finish automaton/update
+  network/gather network/tables network/tables.hard network/forward
+  network/loss network/scores network/join_scores network/class_loss
+  network/sums network/sums.subgroups network/backward network/finish network/update
+  network/pack network/hard network/ones network/judge
+  bits/step bits/step.scratch bits/fire bits/clear)
 
 set(binaries "")
 foreach(shader IN LISTS shaders)
@@ -27,9 +27,10 @@ foreach(shader IN LISTS shaders)
   endforeach()
   set(source ${shader_folder}/${file}.comp)
   set(binary ${PROJECT_BINARY_DIR}/generated/shaders/${shader}.spv)
+  get_filename_component(binary_folder ${binary} DIRECTORY)
   add_custom_command(
     OUTPUT ${binary}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated/shaders
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${binary_folder}
     COMMAND ${GLSLC} --target-env=vulkan1.2 -O -Werror ${definitions} -I ${shader_folder}
       -MD -MF ${binary}.d -o ${binary} ${source}
     COMMAND ${SPIRV_VAL} --target-env vulkan1.2 ${binary}
@@ -43,7 +44,8 @@ endforeach()
 set(shader_sources ${PROJECT_BINARY_DIR}/generated/shader_words.cpp)
 add_custom_command(
   OUTPUT ${shader_sources}
-  COMMAND ${CMAKE_COMMAND} "-Dbinaries=${binaries}" -Doutput=${shader_sources}
+  COMMAND ${CMAKE_COMMAND} "-Dbinaries=${binaries}" -Dfolder=${PROJECT_BINARY_DIR}/generated/shaders
+    -Doutput=${shader_sources}
     -P ${PROJECT_SOURCE_DIR}/cmake/shader_words.cmake
   DEPENDS ${binaries} ${PROJECT_SOURCE_DIR}/cmake/shader_words.cmake
   COMMENT "Embedding the shaders"

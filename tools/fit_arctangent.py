@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints boolgrad/backend/cpu/arctangent_coefficients.h: atan(x) / x on [0, 1] as a polynomial in 2 x^2 - 1.
+"""Prints boolgrad/backend/cpu/tensor/arctangent_coefficients.h: atan(x) / x on [0, 1] as a polynomial in 2 x^2 - 1.
 
 The function is smooth in x^2 with its nearest singularity at -1, so that each term of its Chebyshev expansion
 gains a factor of 5.8. The terms are computed with 60 digits and turned into powers, which are rounded once.

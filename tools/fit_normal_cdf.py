@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints boolgrad/backend/cpu/normal_cdf_coefficients.h.
+"""Prints boolgrad/backend/cpu/tensor/normal_cdf_coefficients.h.
 
 With t = 2 / (2 + z), Q(t) = erfc(z) exp(z^2) / t is smooth on (0, 1]. Its Chebyshev series in
 s = 2 t - 1 is cut where the next term falls below the precision of the type, then written as a

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape_node.h"
-#include "boolgrad/backend/cpu/map.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {

@@ -6,8 +6,8 @@
 
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/logic/bit_circuit.h"
-#include "boolgrad/logic/bit_program.h"
+#include "boolgrad/circuit/bits/bit_circuit.h"
+#include "boolgrad/circuit/bits/bit_program.h"
 
 namespace boolgrad {
 

@@ -6,17 +6,17 @@
 
 namespace boolgrad {
 
-std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule& rule,
+std::unique_ptr<DeviceAutomaton> on_device(const Device& device, const Rule& rule,
                                            const RolloutSize& size,
                                            const OnDeviceOptions& options) {
   if (rule.dtype() != DType::float32) {
-    fail(device, "expected a rule in float32, received {}", to_string(rule.dtype()));
+    fail(to_string(device), "expected a rule in float32, received {}", to_string(rule.dtype()));
   }
   if (rule.perceive().parametrisation() != rule.update().parametrisation()) {
-    fail(device, "expected one parametrisation, received two");
+    fail(to_string(device), "expected one parametrisation, received two");
   }
   if (rule.update().parametrisation() == Parametrisation::walsh) {
-    fail(device, "expected softmax16 or sigmoid for an automaton, received walsh");
+    fail(to_string(device), "expected softmax16 or sigmoid for an automaton, received walsh");
   }
   check_grid(rule.border(), size.height, size.width);
   const std::vector<WiringPtr> perceive_wirings = rule.perceive().wirings();
@@ -25,7 +25,6 @@ std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule
   std::vector<LutWires> update;
   for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
   for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
-  const Memory memory = options.memory.value_or(Memory{});
   AutomatonShape shape{.channels = rule.channels(),
                        .kernels = rule.kernels(),
                        .batch = size.batch,
@@ -33,15 +32,13 @@ std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule
                        .width = size.width,
                        .steps = size.steps,
                        .loss_channels = options.loss_channels,
-                       .periodic = rule.border() == Border::periodic,
-                       .softmax = rule.update().parametrisation() == Parametrisation::softmax16,
+                       .border = rule.border(),
+                       .parametrisation = rule.update().parametrisation(),
                        .loss = options.loss,
-                       .focal_gamma = options.focal_gamma,
-                       .keep_every = memory.policy == MemoryPolicy::some_states ? memory.every : 1,
-                       .keep_activations = memory.policy == MemoryPolicy::everything,
+                       .memory = options.memory.value_or(Memory{}),
                        .perceive = perceive,
                        .update = update};
-  if (!options.memory) shape = with_quickest_memory(device, shape);
+  if (!options.memory) shape = with_fastest_memory(device, shape);
   auto automaton = make_device_automaton(device, shape, options.optimiser);
   send(rule, *automaton);
   return automaton;

@@ -3,27 +3,25 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/backend/device_automaton.h"
+#include "boolgrad/backend/device/automaton.h"
 
 namespace boolgrad {
 
 /// What training on the device is to do beside the rollout.
 struct OnDeviceOptions {
   std::int64_t loss_channels = 1;
-  LossForm loss = LossForm::squares;
-  double focal_gamma = 2;
+  LossOptions loss = {};
   /// What is kept for the backward; nothing stands for the quickest that fits.
   std::optional<Memory> memory = {};
-  OptimiserOptions optimiser = {};
+  AdamWOptions optimiser = {};
 };
 
 /// The rule as it is now, its logits and masks included, on `device` (`cuda`, say), with room for
 /// rollouts of `size`. Refuses rules that are not in float32.
-std::unique_ptr<DeviceAutomaton> on_device(const std::string& device, const Rule& rule,
+std::unique_ptr<DeviceAutomaton> on_device(const Device& device, const Rule& rule,
                                            const RolloutSize& size, const OnDeviceOptions& options);
 
 /// Sends the rule's logits and masks.

@@ -5,13 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/backend/options/border.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/tensor/safetensors.h"
 
 namespace boolgrad {
-
-/// What lies outside of the grid: cells whose channels are all 0, or the opposite border.
-enum class Border : std::uint8_t { zero, periodic };
 
 std::string_view to_string(Border border);
 

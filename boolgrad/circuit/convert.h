@@ -2,7 +2,7 @@
 #pragma once
 
 #include "boolgrad/circuit/netlist.h"
-#include "boolgrad/logic/bit_circuit.h"
+#include "boolgrad/circuit/bits/bit_circuit.h"
 
 namespace boolgrad {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/automata/rule.h"
+#include "boolgrad/backend/options/border.h"
 
 namespace boolgrad {
 

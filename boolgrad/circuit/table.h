@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/logic/bit_circuit.h"
+#include "boolgrad/circuit/bits/bit_circuit.h"
 
 namespace boolgrad {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "boolgrad/picture/image.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 

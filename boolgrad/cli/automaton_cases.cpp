@@ -111,9 +111,9 @@ Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
 }
 
 void verify_case(const AutomatonCase& of, const std::string& name, const Precision& precision,
-                 const std::string& device, std::vector<Check>& checks) {
+                 const Device& device, std::vector<Check>& checks) {
   const Comparison compare(name, precision, checks);
-  const AutomatonValues values = device == "cpu" ? of.values() : of.values_on(device);
+  const AutomatonValues values = device.is_cpu() ? of.values() : of.values_on(device);
   if (of.has("soft_states")) {
     compare.add("soft_states", values.soft_states, without_start(of.reference("soft_states")));
   }
@@ -185,13 +185,13 @@ OnDeviceOptions AutomatonCase::device_options() const {
   return {.loss_channels = setting(of_, "loss_channels")};
 }
 
-std::unique_ptr<DeviceAutomaton> AutomatonCase::on(const std::string& device) const {
+std::unique_ptr<DeviceAutomaton> AutomatonCase::on(const Device& device) const {
   auto automaton = on_device(device, rule_, size(), device_options());
   automaton->set_inputs({initial_, fire_, target_});
   return automaton;
 }
 
-AutomatonValues AutomatonCase::values_on(const std::string& device) const {
+AutomatonValues AutomatonCase::values_on(const Device& device) const {
   const RolloutSize now = size();
   const auto automaton = on(device);
   AutomatonValues values;
@@ -205,7 +205,7 @@ AutomatonValues AutomatonCase::values_on(const std::string& device) const {
 }
 
 /// Rollouts end with their last state, so there is one for every number of steps.
-Tensor AutomatonCase::hard_states_on(const std::string& device) const {
+Tensor AutomatonCase::hard_states_on(const Device& device) const {
   std::vector<Tensor> states;
   for (std::int64_t steps = 1; steps <= steps_; ++steps) {
     RolloutSize some = size();
@@ -224,12 +224,12 @@ std::set<std::string> automaton_case_names(const TensorFile& file) {
 bool holds_automaton_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
 std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
-                                   const std::string& device) {
+                                   const Device& device) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
     for (const Precision& precision : precisions) {
       // Devices compute in float32.
-      if (device != "cpu" && precision.dtype != DType::float32) continue;
+      if (!device.is_cpu() && precision.dtype != DType::float32) continue;
       verify_case(AutomatonCase(path, file, name, precision.dtype), name, precision, device,
                   checks);
     }

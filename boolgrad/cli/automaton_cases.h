@@ -42,13 +42,13 @@ class AutomatonCase {
   AutomatonValues values() const;
 
   /// The same on a device, in float32.
-  AutomatonValues values_on(const std::string& device) const;
+  AutomatonValues values_on(const Device& device) const;
   /// The automaton there, with all that it reads.
-  std::unique_ptr<DeviceAutomaton> on(const std::string& device) const;
+  std::unique_ptr<DeviceAutomaton> on(const Device& device) const;
 
  private:
   Tensor loss_at(const Tensor& states) const;
-  Tensor hard_states_on(const std::string& device) const;
+  Tensor hard_states_on(const Device& device) const;
   OnDeviceOptions device_options() const;
   void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 

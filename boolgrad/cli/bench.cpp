@@ -33,8 +33,8 @@ std::vector<Benchmark> chosen(const std::string& name) {
                                printable(name), suggestion(name, names)));
 }
 
-nlohmann::json to_json(const BenchmarkRow& row, const std::string& device) {
-  nlohmann::json object = {{"name", row.name},          {"device", device},
+nlohmann::json to_json(const BenchmarkRow& row, const Device& device) {
+  nlohmann::json object = {{"name", row.name},          {"device", to_string(device)},
                            {"ms", row.time.median_ms},  {"min_ms", row.time.least_ms},
                            {"threads", thread_count()}, {"max_error", row.error}};
   if (row.gflop > 0) object["gflop"] = row.gflop;
@@ -72,7 +72,7 @@ void print_floor(const nlohmann::json& facts) {
 }
 
 /// The devices beside the CPU that a benchmark runs on.
-std::span<const std::string_view> devices_of(const std::string& benchmark) {
+std::span<const Backend> devices_of(const std::string& benchmark) {
   if (benchmark == "automata" || benchmark == "lut") return on_gpus;
   return {};
 }

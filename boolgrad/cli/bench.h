@@ -11,13 +11,15 @@
 
 #include "boolgrad/logic/network.h"
 
+#include "boolgrad/backend/device/device.h"
+
 namespace boolgrad::cli {
 
 struct BenchOptions {
   std::string name;
   std::string file;
   std::string plots;  ///< folder for plots of what was measured; none where empty
-  std::string device = "cpu";
+  Device device = {};
   int repeat = 0;   ///< 0: as often as fits a third of a second
   int batch = 100;  ///< of 'lut' on a GPU
 };

@@ -8,8 +8,8 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/cpu/machine_rates.h"
-#include "boolgrad/circuit/simplified_automaton.h"
+#include "boolgrad/backend/cpu/runtime/machine_rates.h"
+#include "boolgrad/automata/simplified_automaton.h"
 #include "boolgrad/cli/automaton_cases.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/command.h"
@@ -19,9 +19,9 @@
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/optim/adamw.h"
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -229,9 +229,9 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
 }  // namespace
 
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
-  if (options.device != "cpu" && options.file.empty()) {
+  if (!options.device.is_cpu() && options.file.empty()) {
     fail("bench", "expected --file with reference values of an automaton for {}, received none",
-         options.device);
+         to_string(options.device));
   }
   if (options.file.empty()) {
     bench_experiments(options, report);
@@ -241,14 +241,14 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
   const TensorFile file = load_safetensors(options.file);
   if (Rule::is_in(file)) {
     check_device(options.device, on_cuda);
-    return options.device == "cuda" ? bench_hard_on_cuda(options, report, facts)
+    return options.device.backend == Backend::cuda ? bench_hard_on_cuda(options, report, facts)
                                     : bench_model(options, report, facts);
   }
   if (!holds_automaton_cases(file)) {
     fail("bench", "{}: expected an automaton or reference values of one, received neither",
          options.file);
   }
-  if (options.device != "cpu") return bench_case_on_device(options, file, report);
+  if (!options.device.is_cpu()) return bench_case_on_device(options, file, report);
   bench_case(options, file, report);
   add_machine(facts);
 }

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/backend/cuda/bit_automaton.h"
-#include "boolgrad/circuit/simplified_automaton.h"
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
+#include "boolgrad/automata/simplified_automaton.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/core/random.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 namespace {

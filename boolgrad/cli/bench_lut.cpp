@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/machine_rates.h"
+#include "boolgrad/backend/cpu/runtime/machine_rates.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/error.h"
@@ -126,7 +126,7 @@ LogicNetwork standard_network() {
 }
 
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
-  if (options.device != "cpu") return bench_lut_on_device(options, report, facts);
+  if (!options.device.is_cpu()) return bench_lut_on_device(options, report, facts);
   const Problem problem = options.file.empty() ? standard_problem() : problem_in(options.file);
   const Work work(problem);
   const double error = error_of(problem);

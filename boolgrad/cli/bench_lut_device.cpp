@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/cuda/machine_rates.h"
-#include "boolgrad/backend/device_network.h"
+#include "boolgrad/backend/cuda/runtime/machine_rates.h"
+#include "boolgrad/backend/device/network.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/error.h"
@@ -77,13 +77,13 @@ Classifier classifier_in(const std::string& path) {
   return result;
 }
 
-std::unique_ptr<DeviceNetwork> on_device(const std::string& name, const Classifier& of) {
+std::unique_ptr<DeviceNetwork> on_device(const Device& name, const Classifier& of) {
   std::vector<LutWires> wires;
   const auto owned = of.network.wirings();
   for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
   auto device = make_device_network(name, wires,
                                     NetworkPlan{.batch = of.batch(),
-                                                .tables = table_form(of.network.parametrisation()),
+                                                .parametrisation = of.network.parametrisation(),
                                                 .classes = of.classes,
                                                 .temperature = of.temperature});
   std::vector<Tensor> logits;
@@ -167,7 +167,7 @@ void bench_lut_on_device(const BenchOptions& options, const Report& report, nloh
   report(step);
 
   facts["batch"] = classifier.batch();
-  if (options.device == "cuda") facts["floor"] = floor_on_cuda(floor, step.time.median_ms);
+  if (options.device.backend == Backend::cuda) facts["floor"] = floor_on_cuda(floor, step.time.median_ms);
 }
 
 }  // namespace boolgrad::cli

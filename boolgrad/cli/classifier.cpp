@@ -12,8 +12,8 @@
 #include <memory>
 #include <system_error>
 
-#include "boolgrad/circuit/named_netlist.h"
-#include "boolgrad/circuit/net_names.h"
+#include "boolgrad/circuit/formats/named_netlist.h"
+#include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/file.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/classifier_code.h"
+#include "boolgrad/circuit/formats/classifier_code.h"
 #include "boolgrad/circuit/netlist.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/device/devices.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 
@@ -24,32 +26,38 @@ CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& 
   return command;
 }
 
-void add_device(CLI::App& command, std::string& device) {
-  const auto check = [](const std::string& name) {
-    return parse_device(name) ? std::string()
-                              : fmt::format("expected cpu, cuda, vulkan or vulkan:N, received {}",
-                                            printable(name));
+void add_device(CLI::App& command, Device& device) {
+  const auto read = [&device](const std::string& name) {
+    const std::optional<Device> parsed = parse_device(name);
+    if (!parsed) {
+      throw CLI::ValidationError(
+          "--device", fmt::format("expected {}, received {}", device_names, printable(name)));
+    }
+    device = *parsed;
   };
-  command.add_option("--device", device, "Where to compute: cpu, cuda, vulkan or vulkan:N")
+  command
+      .add_option_function<std::string>("--device", read,
+                                        fmt::format("Where to compute: {}", device_names))
       ->type_name("D")
-      ->check(CLI::Validator(check, ""))
-      ->capture_default_str();
+      ->default_str(to_string(device));
 }
 
-void check_device(const std::string& device, std::span<const std::string_view> others) {
-  if (device == "cpu") return;
-  const std::string backend = parse_device(device).value_or(DeviceName{}).backend;
-  if (std::ranges::find(others, backend) == others.end()) {
+void check_device(const Device& device, std::span<const Backend> others) {
+  if (device.is_cpu()) return;
+  if (std::ranges::find(others, device.backend) == others.end()) {
     if (others.empty()) {
-      fail("device", "expected cpu, the only device that this runs on so far, received {}", device);
+      fail("device", "expected cpu, the only device that this runs on so far, received {}",
+           to_string(device));
     }
+    std::vector<std::string_view> names;
+    for (const Backend backend : others) names.push_back(to_string(backend));
     fail("device", "expected cpu or {}, which this runs on so far, received {}",
-         fmt::join(others, " or "), device);
+         fmt::join(names, " or "), to_string(device));
   }
   const std::string why_not = why_unavailable(device);
   if (why_not.empty()) return;
-  fail("device", "expected a {} device, received none: {}", backend == "cuda" ? "CUDA" : "Vulkan",
-       why_not);
+  fail("device", "expected a {} device, received none: {}",
+       device.backend == Backend::cuda ? "CUDA" : "Vulkan", why_not);
 }
 
 void print_json(const nlohmann::json& object) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "boolgrad/backend/device/device.h"
+
 namespace boolgrad::cli {
 
 /// Options that every command has.
@@ -46,15 +48,15 @@ CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& 
                       const std::string& description, const std::string& example);
 
 /// Adds `--device`.
-void add_device(CLI::App& command, std::string& device);
+void add_device(CLI::App& command, Device& device);
 
 /// Throws where a command does not run on `device`, or where it is not there. Every command runs on
 /// the CPU; `others` are the devices that it runs on beside that.
-void check_device(const std::string& device, std::span<const std::string_view> others = {});
+void check_device(const Device& device, std::span<const Backend> others = {});
 
 /// The devices beside the CPU of what runs on NVIDIA GPUs, and of what runs on all.
-inline constexpr std::array<std::string_view, 1> on_cuda = {"cuda"};
-inline constexpr std::array<std::string_view, 2> on_gpus = {"cuda", "vulkan"};
+inline constexpr std::array on_cuda = {Backend::cuda};
+inline constexpr std::array on_gpus = {Backend::cuda, Backend::vulkan};
 
 /// One object on a line of its own, to be the last that is printed.
 void print_json(const nlohmann::json& object);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 

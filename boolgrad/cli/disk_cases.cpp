@@ -134,7 +134,7 @@ constexpr const char* mark = "/disks";
 bool holds_disk_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
 std::vector<Check> verify_disks(const std::filesystem::path& path, const TensorFile& file,
-                                const std::string& /*device*/) {
+                                const Device& /*device*/) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
     verify_case(ReferenceCase(path, file, name), checks);

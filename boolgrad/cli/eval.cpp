@@ -10,10 +10,10 @@
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/device_circuit_engine.h"
-#include "boolgrad/train/evaluation.h"
-#include "boolgrad/train/problem.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/learners/device_circuit_engine.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/train/learners/problem.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -36,7 +36,7 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
   const TrainingOptions& training = model.experiment->training;
   check_device(arguments.device, on_gpus);
   const Evaluation evaluation =
-      arguments.device == "cpu"
+      arguments.device.is_cpu()
           ? evaluate(model.network(), cases, training)
           : evaluate_on_device(arguments.device, model.network(), cases, *model.experiment);
   if (!common.quiet) {

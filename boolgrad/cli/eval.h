@@ -6,7 +6,9 @@
 #include <string>
 
 #include "boolgrad/cli/command.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
+
+#include "boolgrad/backend/device/device.h"
 
 namespace boolgrad::cli {
 
@@ -18,7 +20,7 @@ struct EvalArguments {
   bool compiled = false;   ///< whether to compile the C of a classifier and run it too
   bool simulated = false;  ///< whether to simulate its Verilog
   bool simplifies = true;  ///< whether to count the gates that are left of a classifier
-  std::string device = "cpu";
+  Device device = {};
 };
 
 /// Judges an automaton, which has an experiment, and prints how it fares.

@@ -9,10 +9,10 @@
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/automaton_evaluation.h"
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/engine.h"
-#include "boolgrad/train/scenario.h"
+#include "boolgrad/model/automaton_evaluation.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/learners/engine.h"
+#include "boolgrad/model/scenario.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -31,7 +31,7 @@ std::int64_t grids_of(const Experiment& experiment, const Scenario& scenario, st
 }
 
 std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::int64_t grids,
-                           const std::string& device) {
+                           const Device& device) {
   std::vector<Line> lines;
   for (Scenario& scenario : scenarios_of(experiment)) {
     scenario.options.device = device;
@@ -43,7 +43,7 @@ std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::
 
 /// Every neighbourhood there is, as in training, and a long run beside Conway's own rule.
 std::vector<Line> play_life(const Experiment& experiment, const Rule& rule,
-                            const std::string& device) {
+                            const Device& device) {
   const AutomatonTask task = life_task();
   Simulation all(rule, task.starts, {.device = device});
   all.step();

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/passes.h"
-#include "boolgrad/circuit/runner.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/error.h"
@@ -20,7 +20,7 @@
 #include "boolgrad/core/text.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/picture/plot.h"
-#include "boolgrad/train/samples.h"
+#include "boolgrad/model/samples.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -191,8 +191,9 @@ std::int64_t simulate(const Netlist& netlist, const Model& model, const Tensor& 
 
 void eval_classifier(const EvalArguments& arguments, const Model& model,
                      const CommonOptions& common) {
-  if (arguments.device != "cpu") {
-    fail("device", "expected cpu, where classifiers are evaluated, received {}", arguments.device);
+  if (!arguments.device.is_cpu()) {
+    fail("device", "expected cpu, where classifiers are evaluated, received {}",
+         to_string(arguments.device));
   }
   const Classifier& classifier = *model.classifier;
   const SampleSet samples = load_test_samples(*model.experiment, classifier, arguments.data);

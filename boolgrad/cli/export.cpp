@@ -9,24 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/aiger.h"
-#include "boolgrad/circuit/blif.h"
-#include "boolgrad/circuit/c99.h"
-#include "boolgrad/circuit/dot.h"
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/formats/aiger.h"
+#include "boolgrad/circuit/formats/blif.h"
+#include "boolgrad/circuit/formats/c99.h"
+#include "boolgrad/circuit/formats/dot.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/group_sums.h"
-#include "boolgrad/circuit/html.h"
-#include "boolgrad/circuit/named_netlist.h"
-#include "boolgrad/circuit/passes.h"
-#include "boolgrad/circuit/smallest_form.h"
-#include "boolgrad/circuit/text.h"
-#include "boolgrad/circuit/verilog.h"
+#include "boolgrad/circuit/formats/html.h"
+#include "boolgrad/circuit/formats/named_netlist.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/passes/smallest_form.h"
+#include "boolgrad/circuit/formats/text.h"
+#include "boolgrad/circuit/formats/verilog.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/model_page.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 namespace {

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/passes.h"
-#include "boolgrad/circuit/simplified_automaton.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/automata/simplified_automaton.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/diagnosis.h"
-#include "boolgrad/train/inspection.h"
-#include "boolgrad/train/learner.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/run/diagnosis.h"
+#include "boolgrad/model/inspection.h"
+#include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::cli {
 namespace {

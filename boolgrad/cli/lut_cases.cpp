@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/device_network.h"
+#include "boolgrad/backend/device/network.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
 #include "boolgrad/core/error.h"
@@ -37,11 +37,11 @@ class LutCase : public ReferenceCase {
   }
 
   Tensor loss(const Tensor& y, const Tensor& target) const {
-    return loss_on_device() == LossForm::l4 ? l4(y, target) : binary_cross_entropy(y, target);
+    return loss_on_device() == LossKind::l4 ? l4(y, target) : binary_cross_entropy(y, target);
   }
-  LossForm loss_on_device() const {
-    if (loss_ == "l4") return LossForm::l4;
-    if (loss_ == "bce") return LossForm::bce;
+  LossKind loss_on_device() const {
+    if (loss_ == "l4") return LossKind::l4;
+    if (loss_ == "bce") return LossKind::bce;
     fail("verify", "{}: expected the loss l4 or bce, received {}", path().string(), loss_);
   }
 
@@ -92,7 +92,7 @@ LutValues values_on_cpu(const LutCase& of, const LogicNetwork& network, const Te
   return values;
 }
 
-LutValues values_on_device(const std::string& name, const LutCase& of, const LogicNetwork& network,
+LutValues values_on_device(const Device& name, const LutCase& of, const LogicNetwork& network,
                            const Tensor& x, const Tensor& target) {
   std::vector<LutWires> wires;
   std::vector<Tensor> logits;
@@ -104,8 +104,8 @@ LutValues values_on_device(const std::string& name, const LutCase& of, const Log
   }
   const auto device = make_device_network(name, wires,
                                           {.batch = x.shape()[1],
-                                           .tables = table_form(network.parametrisation()),
-                                           .loss = of.loss_on_device()});
+                                           .parametrisation = network.parametrisation(),
+                                           .loss = {of.loss_on_device()}});
   device->set_parameters(logits, masks, network.input_mask());
   device->set_cases(x, target);
   LutValues values;
@@ -117,13 +117,13 @@ LutValues values_on_device(const std::string& name, const LutCase& of, const Log
   return values;
 }
 
-void verify_case(const LutCase& of, const Precision& precision, const std::string& device,
+void verify_case(const LutCase& of, const Precision& precision, const Device& device,
                  std::vector<Check>& checks) {
   const Comparison compare(of.name(), precision, checks);
   const LogicNetwork network = network_of(of, precision.dtype);
   const Tensor x = feature_major(of.tensor("input"), precision.dtype);
   const Tensor target = feature_major(of.tensor("target"), precision.dtype);
-  const LutValues values = device == "cpu" ? values_on_cpu(of, network, x, target)
+  const LutValues values = device.is_cpu() ? values_on_cpu(of, network, x, target)
                                            : values_on_device(device, of, network, x, target);
   for (std::size_t layer = 0; layer < of.layers(); ++layer) {
     compare.add(fmt::format("layer.{}.output", layer), transpose(values.outputs[layer]),
@@ -145,12 +145,12 @@ constexpr const char* mark = "/layer.0.logits";
 bool holds_lut_cases(const TensorFile& file) { return !case_names(file, mark).empty(); }
 
 std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file,
-                              const std::string& device) {
+                              const Device& device) {
   std::vector<Check> checks;
   for (const std::string& name : case_names(file, mark)) {
     const LutCase of(path, file, name);
     for (const Precision& precision : precisions) {
-      if (device != "cpu" && precision.dtype != DType::float32) continue;
+      if (!device.is_cpu() && precision.dtype != DType::float32) continue;
       verify_case(of, precision, device, checks);
     }
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/cpu/row_kernels.h"
+#include "boolgrad/backend/cpu/tensor/row_kernels.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/build_info.h"
 #include "boolgrad/core/parallel.h"

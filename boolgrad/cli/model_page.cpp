@@ -8,8 +8,8 @@
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/scenario.h"
-#include "boolgrad/train/streams.h"
+#include "boolgrad/model/scenario.h"
+#include "boolgrad/core/random_streams.h"
 
 namespace boolgrad::cli {
 namespace {

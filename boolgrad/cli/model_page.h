@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "boolgrad/circuit/html.h"
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/circuit/formats/html.h"
+#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 

@@ -13,6 +13,8 @@
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/tensor/tensor.h"
 
+#include "boolgrad/backend/device/device.h"
+
 namespace boolgrad::cli {
 
 /// How far one tensor of a case is from its reference.
@@ -81,26 +83,26 @@ struct ReferenceKind {
   std::string_view name;
   bool (*recognises)(const TensorFile& file);
   std::vector<Check> (*verify)(const std::filesystem::path& path, const TensorFile& file,
-                               const std::string& device);
-  std::span<const std::string_view> devices = {};  ///< beside the CPU
+                               const Device& device);
+  std::span<const Backend> devices = {};  ///< beside the CPU
 };
 
 /// Layered circuits of look-up tables with masks: outputs, loss and gradients in float64 within
 /// 1e-10 and in float32 within 1e-5; the hard outputs exactly.
 bool holds_lut_cases(const TensorFile& file);
 std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file,
-                              const std::string& device);
+                              const Device& device);
 
 /// Cellular automata: states, loss and all gradients in float64 within 1e-9 and in float32 within
 /// 1e-4 of the largest value; the hard states exactly.
 bool holds_automaton_cases(const TensorFile& file);
 std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
-                                   const std::string& device);
+                                   const Device& device);
 
 /// Unions of disks: areas within 1e-12 of each, gradients within 1e-9 of the largest component of
 /// each, strata exactly. Pairs are computed as pairs and as unions of any number.
 bool holds_disk_cases(const TensorFile& file);
 std::vector<Check> verify_disks(const std::filesystem::path& path, const TensorFile& file,
-                                const std::string& device);
+                                const Device& device);
 
 }  // namespace boolgrad::cli

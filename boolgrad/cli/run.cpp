@@ -19,10 +19,10 @@
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/picture/png.h"
-#include "boolgrad/train/automaton_evaluation.h"
-#include "boolgrad/train/scenario.h"
-#include "boolgrad/train/simulation.h"
-#include "boolgrad/train/state_image.h"
+#include "boolgrad/model/automaton_evaluation.h"
+#include "boolgrad/model/scenario.h"
+#include "boolgrad/model/simulation.h"
+#include "boolgrad/model/state_image.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -37,7 +37,7 @@ struct RunArguments {
   std::string gif;
   std::string png;
   bool show = false;
-  std::string device = "cpu";
+  Device device = {};
 };
 
 // ---------------------------------------------------------------------------------------------

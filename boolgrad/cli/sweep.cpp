@@ -18,8 +18,8 @@
 #include "boolgrad/core/progress.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/core/tty.h"
-#include "boolgrad/train/sweep.h"
-#include "boolgrad/train/sweep_report.h"
+#include "boolgrad/train/sweep/sweep.h"
+#include "boolgrad/train/sweep/sweep_report.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -34,7 +34,7 @@ struct SweepArguments {
   std::optional<std::int64_t> steps;
   std::vector<std::string> overrides;
   std::vector<std::string> variations;
-  std::string device = "cpu";
+  Device device = {};
   std::string out;
   std::optional<int> jobs;
 };
@@ -61,9 +61,9 @@ void check_arguments(const SweepArguments& arguments) {
     throw UsageError(
         fmt::format("[sweep] expected --jobs of at least 1, received {}", *arguments.jobs));
   }
-  if (arguments.device != "cpu" && arguments.jobs.value_or(1) > 1) {
+  if (!arguments.device.is_cpu() && arguments.jobs.value_or(1) > 1) {
     throw UsageError(fmt::format("[sweep] expected --jobs 1 on one {} device, received {}",
-                                 arguments.device, *arguments.jobs));
+                                 to_string(arguments.device), *arguments.jobs));
   }
   check_device(arguments.device, on_gpus);
 }
@@ -87,7 +87,7 @@ Sweep sweep_of(const SweepArguments& arguments) {
 
 /// A run a core, or one after another on a device.
 int jobs_of(const SweepArguments& arguments) {
-  if (arguments.device != "cpu") return 1;
+  if (!arguments.device.is_cpu()) return 1;
   return arguments.jobs.value_or(thread_count());
 }
 

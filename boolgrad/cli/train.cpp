@@ -15,13 +15,13 @@
 #include "boolgrad/cli/train_view.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/classifier_learner.h"
-#include "boolgrad/train/inspection.h"
-#include "boolgrad/train/learner.h"
-#include "boolgrad/train/report.h"
-#include "boolgrad/train/run.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/learners/classifier_learner.h"
+#include "boolgrad/model/inspection.h"
+#include "boolgrad/train/learners/learner.h"
+#include "boolgrad/train/run/report.h"
+#include "boolgrad/train/run/run.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -38,7 +38,7 @@ struct TrainArguments {
   std::string target;  ///< a picture, bitmap or column; empty for the experiment's own
   std::string memory;  ///< of an automaton's backward; empty for the experiment's own
   std::vector<std::string> overrides;
-  std::string device = "cpu";
+  Device device = {};
   std::string out;
   bool resume = false;
   std::string resume_from;  ///< empty where it is `out` or the folder a new run would take
@@ -182,7 +182,7 @@ void print_setting(const TrainArguments& arguments, const Experiment& experiment
   if (classifier != nullptr) print_samples(*classifier);
   if (automaton == nullptr) return;
   if (!arguments.target.empty()) print_target(experiment, *automaton);
-  if (arguments.device == "cpu") print_memory(*automaton);  // other devices choose for themselves
+  if (arguments.device.is_cpu()) print_memory(*automaton);  // other devices choose for themselves
   std::fflush(stdout);  // before anything comes on standard error
 }
 

@@ -9,8 +9,8 @@
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/problem.h"
-#include "boolgrad/train/state_image.h"
+#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/model/state_image.h"
 
 namespace boolgrad::cli {
 namespace {

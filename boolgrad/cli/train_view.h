@@ -7,11 +7,11 @@
 
 #include "boolgrad/core/progress.h"
 #include "boolgrad/picture/terminal.h"
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/classifier_learner.h"
-#include "boolgrad/train/learner.h"
-#include "boolgrad/train/report.h"
-#include "boolgrad/train/run.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/learners/classifier_learner.h"
+#include "boolgrad/train/learners/learner.h"
+#include "boolgrad/train/run/report.h"
+#include "boolgrad/train/run/run.h"
 
 namespace boolgrad::cli {
 

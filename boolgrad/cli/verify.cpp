@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/cpu/row_kernels.h"
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/cpu/tensor/row_kernels.h"
+#include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
@@ -80,7 +80,7 @@ void verify_case(const OpCase& of, const Precision& precision, std::vector<Check
 }
 
 std::vector<Check> verify_ops(const fs::path& path, const TensorFile& file,
-                              const std::string& /*device*/) {
+                              const Device& /*device*/) {
   std::vector<Check> checks;
   for (const OpCase& of : read_op_cases(path, file)) {
     for (const Precision& precision : precisions) verify_case(of, precision, checks);
@@ -107,26 +107,26 @@ const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
        path.string(), known, first);
 }
 
-bool runs_on(const ReferenceKind& kind, const std::string& device) {
-  return device == "cpu" ||
-         std::ranges::find(kind.devices, parse_device(device)->backend) != kind.devices.end();
+bool runs_on(const ReferenceKind& kind, const Device& device) {
+  return device.is_cpu() ||
+         std::ranges::find(kind.devices, device.backend) != kind.devices.end();
 }
 
-std::vector<Check> verify_file(const fs::path& path, const std::string& device) {
+std::vector<Check> verify_file(const fs::path& path, const Device& device) {
   const TensorFile file = load_safetensors(path);
   const ReferenceKind& kind = kind_of(path, file);
   if (!runs_on(kind, device)) {
     fail("verify", "{}: expected values of circuits or automata for {}, received {}", path.string(),
-         device, kind.name);
+         to_string(device), kind.name);
   }
   return kind.verify(path, file, device);
 }
 
 /// Those that ship and that can be computed on `device`.
-std::vector<fs::path> shipped_values(const std::string& device) {
+std::vector<fs::path> shipped_values(const Device& device) {
   std::vector<fs::path> files = shipped_files("goldens", ".safetensors");
   std::erase_if(files, [&](const fs::path& path) {
-    return device != "cpu" && !runs_on(kind_of(path, load_safetensors(path)), device);
+    return !device.is_cpu() && !runs_on(kind_of(path, load_safetensors(path)), device);
   });
   if (files.empty()) {
     fail("verify", "expected reference values in {}, received none",
@@ -232,7 +232,7 @@ void count(const std::vector<std::vector<const Check*>>& cases, Totals& totals) 
 
 struct VerifyOptions {
   std::vector<std::string> files;
-  std::string device = "cpu";
+  Device device = {};
 };
 
 int run(const VerifyOptions& options, const CommonOptions& common) {
@@ -260,7 +260,7 @@ int run(const VerifyOptions& options, const CommonOptions& common) {
   }
   if (!common.quiet) {
     fmt::print("{} of {} cases within tolerance on {} ({}, {} threads)\n",
-               totals.cases - totals.failed, totals.cases, options.device, cpu::instruction_set(),
+               totals.cases - totals.failed, totals.cases, to_string(options.device), cpu::instruction_set(),
                thread_count());
   }
   if (common.json) print_json({{"pass", totals.failed == 0}, {"cases", std::move(cases)}});

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "boolgrad/backend/cpu/disk_pairs.h"
+#include "boolgrad/backend/cpu/geometry/disk_pairs.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {

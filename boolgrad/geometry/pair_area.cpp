@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/custom_vjp.h"
-#include "boolgrad/backend/cpu/disk_pairs.h"
+#include "boolgrad/backend/cpu/geometry/disk_pairs.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/shaping.h"
 

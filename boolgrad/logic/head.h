@@ -5,32 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/backend/options/head.h"
 #include "boolgrad/logic/lut.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-enum class HeadKind : std::uint8_t {
-  classes,  ///< a group of outputs a class; the one with the largest sum, of equal ones the first
-  binary,   ///< one group; class 1 where more than half of the outputs are 1
-  regression,  ///< one group; a value between `low` and `high` in proportion to the sum
-};
-
 std::string_view to_string(HeadKind kind);
 HeadKind head_kind_of(std::string_view where, std::string_view name);
-
-struct Head {
-  HeadKind kind = HeadKind::classes;
-  std::int64_t classes = 2;
-  double temperature = 1;  ///< that sums are divided by before the softmax
-  double low = 0;
-  double high = 1;
-
-  /// Sums that it takes: one a class, or one.
-  std::int64_t groups() const { return kind == HeadKind::classes ? classes : 1; }
-
-  bool operator==(const Head&) const = default;
-};
 
 /// Sums of `groups` equal groups of the rows of y [outputs, samples]: [groups, samples].
 Tensor group_sums(const Tensor& y, std::int64_t groups);

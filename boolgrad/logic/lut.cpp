@@ -5,7 +5,7 @@
 #include <string>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/lut.h"
+#include "boolgrad/backend/cpu/network/lut.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/checks.h"

@@ -89,6 +89,7 @@ void LogicNetwork::add_layer(WiringPtr wiring, const Tensor& logits) {
     fail("network", "expected a layer of {} inputs, received one of {}", outputs(),
          wiring->inputs());
   }
+  check_arity(parametrisation_, wiring->arity());
   const Shape expected{wiring->gates(), logit_count(parametrisation_, wiring->arity())};
   if (logits.shape() != expected || logits.dtype() != dtype_) {
     fail("network", "expected logits of {} {}, received {} {}", to_string(dtype_),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/softmax16.h"
+#include "boolgrad/backend/cpu/network/softmax16.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
@@ -110,15 +110,6 @@ std::string_view to_string(Parametrisation parametrisation) {
   return "unknown";
 }
 
-TableForm table_form(Parametrisation parametrisation) {
-  switch (parametrisation) {
-    case Parametrisation::softmax16: return TableForm::softmax16;
-    case Parametrisation::sigmoid: return TableForm::sigmoid;
-    case Parametrisation::walsh: return TableForm::walsh;
-  }
-  fail("parametrisation", "expected one of the three, received another");
-}
-
 Parametrisation parametrisation_of(std::string_view where, std::string_view name) {
   for (const auto kind :
        {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
@@ -144,13 +135,13 @@ Initialisation initialisation_of(std::string_view where, std::string_view name) 
   fail(where, "expected gaussian, pass_through or residual, received {}", name);
 }
 
-std::int64_t logit_count(Parametrisation parametrisation, int arity) {
-  if (parametrisation != Parametrisation::softmax16) return std::int64_t{1} << arity;
-  if (arity != 2) fail("softmax16", "expected gates of 2 inputs, received {}", arity);
-  return 16;
+// t = M softmax(z); dz = p (dp - sum p dp) with dp = M^T g
+void check_arity(Parametrisation parametrisation, int arity) {
+  if (parametrisation == Parametrisation::softmax16 && arity != 2) {
+    fail("softmax16", "expected gates of 2 inputs, received {}", arity);
+  }
 }
 
-// t = M softmax(z); dz = p (dp - sum p dp) with dp = M^T g
 Tensor softmax16(const Tensor& logits) {
   check_softmax16_logits(logits);
   Tensor tables({logits.shape()[0], 4}, logits.dtype());

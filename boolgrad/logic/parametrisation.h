@@ -4,30 +4,19 @@
 #include <cstdint>
 #include <string_view>
 
-#include "boolgrad/backend/table_form.h"
+#include "boolgrad/backend/options/parametrisation.h"
 #include "boolgrad/logic/wiring.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
-
-/// A table has an entry for every assignment of a gate's inputs: bit j of an entry's place is the
-/// value of input j.
-enum class Parametrisation : std::uint8_t {
-  softmax16,  ///< 16 logits a gate of two inputs, one for each of the sixteen gates
-  sigmoid,    ///< a logit an entry
-  walsh,      ///< a logit an entry too, as a sum of Walsh coefficients
-};
 
 std::string_view to_string(Parametrisation parametrisation);
 
 /// The parametrisation called `name`, which messages say `where` it was asked for.
 Parametrisation parametrisation_of(std::string_view where, std::string_view name);
 
-/// The same as kernels of devices read it.
-TableForm table_form(Parametrisation parametrisation);
-
-/// Logits a gate: 16, or 2^arity.
-std::int64_t logit_count(Parametrisation parametrisation, int arity);
+/// Refuses gates that a parametrisation has no tables for: softmax16 is for two inputs.
+void check_arity(Parametrisation parametrisation, int arity);
 
 /// The tables [gates, 4] of logits [gates, 16]: the sixteen gates' tables, weighted by a softmax.
 Tensor softmax16(const Tensor& logits);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/bit_transpose.h"
+#include "boolgrad/backend/cpu/bits/bit_transpose.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/ops/checks.h"

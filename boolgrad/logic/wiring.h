@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/lut_wires.h"
+#include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "boolgrad/backend/cpu/permute.h"
-#include "boolgrad/backend/cpu/softmax.h"
+#include "boolgrad/backend/cpu/tensor/permute.h"
+#include "boolgrad/backend/cpu/tensor/softmax.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/unary.h"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/map.h"
-#include "boolgrad/backend/cpu/permute.h"
-#include "boolgrad/backend/cpu/softmax.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
+#include "boolgrad/backend/cpu/tensor/permute.h"
+#include "boolgrad/backend/cpu/tensor/softmax.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
 #include "boolgrad/ops/shaping.h"

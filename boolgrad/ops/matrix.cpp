@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/gemm.h"
-#include "boolgrad/backend/cpu/loop.h"
-#include "boolgrad/backend/cpu/map.h"
-#include "boolgrad/backend/cpu/permute.h"
+#include "boolgrad/backend/cpu/tensor/gemm.h"
+#include "boolgrad/backend/cpu/runtime/loop.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
+#include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
 

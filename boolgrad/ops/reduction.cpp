@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/extremum.h"
-#include "boolgrad/backend/cpu/map.h"
-#include "boolgrad/backend/cpu/permute.h"
+#include "boolgrad/backend/cpu/tensor/extremum.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
+#include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
 

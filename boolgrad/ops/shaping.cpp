@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/extremum.h"
-#include "boolgrad/backend/cpu/permute.h"
+#include "boolgrad/backend/cpu/tensor/extremum.h"
+#include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/checks.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/map.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/ops/checks.h"
 
 namespace boolgrad {

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "boolgrad/backend/cpu/adamw.h"
+#include "boolgrad/backend/cpu/optimiser/adamw.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/optim/gradients.h"
 
 namespace boolgrad {
 namespace {
@@ -50,6 +51,13 @@ AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
   }
 }
 
+std::vector<Tensor> AdamW::prepared(std::vector<Tensor> gradients) const {
+  if (options_.clip_value > 0) gradients = clip_by_value(gradients, options_.clip_value);
+  if (options_.clip_norm > 0) gradients = clip_by_norm(gradients, options_.clip_norm);
+  return with_noise(gradients, options_.gradient_noise, options_.seed,
+                    static_cast<std::uint32_t>(state_.step));
+}
+
 void AdamW::step(const std::vector<Tensor>& gradients, double learning_rate) {
   if (!(learning_rate >= 0 && std::isfinite(learning_rate))) {
     fail("adamw", "expected a learning rate of at least 0, received {}", learning_rate);
@@ -60,19 +68,13 @@ void AdamW::step(const std::vector<Tensor>& gradients, double learning_rate) {
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i].defined()) check_like(parameters_[i], i, "gradient", gradients[i]);
   }
-  const auto step = static_cast<double>(++state_.step);
-  const cpu::AdamWFactors factors{
-      .beta1 = options_.beta1,
-      .beta2 = options_.beta2,
-      .second_correction = 1 - std::pow(options_.beta2, step),
-      .rate = learning_rate / (1 - std::pow(options_.beta1, step)),
-      .keep = 1 - learning_rate * options_.weight_decay,
-      .epsilon = options_.epsilon,
-  };
+  const std::vector<Tensor> ready = prepared(gradients);
+  const auto factors = adamw_factors<double>(options_, state_.step, learning_rate);
+  ++state_.step;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Tensor& parameter = parameters_[i];
     const Tensor& gradient =
-        gradients[i].defined() ? gradients[i] : Tensor::zeros(parameter.shape(), parameter.dtype());
+        ready[i].defined() ? ready[i] : Tensor::zeros(parameter.shape(), parameter.dtype());
     cpu::adamw(factors, parameter, state_.first[i], state_.second[i], gradient);
   }
 }

@@ -5,16 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "boolgrad/backend/options/adamw.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
-
-struct AdamWOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-};
 
 /// Moments of every parameter. A plain value: copying it copies the handles, `clone` the moments.
 struct AdamWState {
@@ -28,7 +22,8 @@ class AdamW {
  public:
   AdamW(std::vector<Tensor> parameters, const AdamWOptions& options);
 
-  /// One step with `gradients` (one a parameter; an undefined one counts as zero).
+  /// One step with `gradients` (one per parameter; an undefined one counts as zero), clipped and
+  /// with noise as the options say.
   void step(const std::vector<Tensor>& gradients, double learning_rate);
 
   const AdamWOptions& options() const { return options_; }
@@ -37,6 +32,8 @@ class AdamW {
   void restore(const AdamWState& state);
 
  private:
+  std::vector<Tensor> prepared(std::vector<Tensor> gradients) const;
+
   std::vector<Tensor> parameters_;
   AdamWOptions options_;
   AdamWState state_;

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "boolgrad/backend/cpu/map.h"
+#include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"

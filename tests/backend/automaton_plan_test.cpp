@@ -1,4 +1,4 @@
-#include "boolgrad/backend/automaton_plan.h"
+#include "boolgrad/backend/plan/automaton_plan.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // Hardened automata on a CUDA device against the CPU, bit for bit. Skipped where there is no
 // device.
-#include "boolgrad/backend/cuda/bit_automaton.h"
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/cuda/device.h"
+#include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"

@@ -1,5 +1,5 @@
 // AdamW on a CUDA device against that of the CPU. Skipped where there is no device.
-#include "boolgrad/backend/cuda/optimiser.h"
+#include "boolgrad/backend/cuda/optimiser/optimiser.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Tensor gradients_of_step(std::int64_t count, int step) {
 
 Tensor start(std::int64_t count) { return random_tensor({count}, DType::float32, seed); }
 
-Parameters on_host(std::int64_t count, const cuda::OptimiserOptions& options, int steps) {
+Parameters on_host(std::int64_t count, const cuda::AdamWOptions& options, int steps) {
   Tensor parameters = start(count);
   AdamW adamw({parameters}, {.beta1 = options.beta1,
                              .beta2 = options.beta2,
@@ -61,7 +61,7 @@ cuda::DeviceArray<float> to_device(const Tensor& tensor) {
   return array;
 }
 
-Parameters on_device(std::int64_t count, const cuda::OptimiserOptions& options, int steps) {
+Parameters on_device(std::int64_t count, const cuda::AdamWOptions& options, int steps) {
   const cuda::DeviceArray<float> parameters = to_device(start(count));
   cuda::Optimiser optimiser(static_cast<std::size_t>(count), options);
   for (int step = 0; step < steps; ++step) {
@@ -82,21 +82,21 @@ constexpr std::int64_t counts[] = {1, 37, 4096, 100'003};
 
 TEST_F(CudaOptimiser, GivesTheBitsOfTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::OptimiserOptions options{.weight_decay = 0.02};
+    const cuda::AdamWOptions options{.weight_decay = 0.02};
     expect_same_bits(on_device(count, options, 5), on_host(count, options, 5));
   }
 }
 
 TEST_F(CudaOptimiser, ClipsByValueAsTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::OptimiserOptions options{.clip_value = 0.5};
+    const cuda::AdamWOptions options{.clip_value = 0.5};
     expect_same_bits(on_device(count, options, 5), on_host(count, options, 5));
   }
 }
 
 TEST_F(CudaOptimiser, ClipsByNormAsTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::OptimiserOptions options{.clip_value = 2, .clip_norm = 1.5};
+    const cuda::AdamWOptions options{.clip_value = 2, .clip_norm = 1.5};
     const Parameters expected = on_host(count, options, 5);
     const Parameters received = on_device(count, options, 5);
     EXPECT_LT(largest_error(received.values, expected.values), 1e-6);
@@ -107,7 +107,7 @@ TEST_F(CudaOptimiser, ClipsByNormAsTheCpu) {
 
 TEST_F(CudaOptimiser, AddsTheNoiseOfTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::OptimiserOptions options{.noise = 0.3, .seed = 5};
+    const cuda::AdamWOptions options{.noise = 0.3, .seed = 5};
     const Parameters expected = on_host(count, options, 3);
     const Parameters received = on_device(count, options, 3);
     EXPECT_LT(largest_error(received.first, expected.first), 1e-6);

@@ -1,5 +1,5 @@
 // Automata on devices against the CPU. Skipped where there is no device.
-#include "boolgrad/backend/device_automaton.h"
+#include "boolgrad/backend/device/automaton.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Hardened automata on devices against the CPU's. Skipped where there is no device.
-#include "boolgrad/backend/device_bit_automaton.h"
+#include "boolgrad/backend/device/bit_automaton.h"
 
 #include <gtest/gtest.h>
 

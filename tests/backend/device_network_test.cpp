@@ -1,5 +1,5 @@
 // Gate networks on devices against the CPU. Skipped where there is no device.
-#include "boolgrad/backend/device_network.h"
+#include "boolgrad/backend/device/network.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/optim/gradients.h"
-#include "boolgrad/train/picture_moves.h"
-#include "boolgrad/train/training_outputs.h"
+#include "boolgrad/train/learners/image_shifts.h"
+#include "boolgrad/train/learners/training_outputs.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -35,7 +35,7 @@ struct Scene {
   std::vector<int> arities = {2, 2};
   std::int64_t samples = 9;
   Parametrisation parametrisation = Parametrisation::softmax16;
-  LossForm loss = LossForm::squares;
+  LossKind loss = LossKind::squares;
 };
 
 LogicNetwork network_of(const Scene& scene) {
@@ -62,11 +62,11 @@ Tensor shares(const Shape& shape, std::uint64_t seed) {
   return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
 }
 
-Tensor loss_on_cpu(LossForm loss, const Tensor& y, const Tensor& target) {
+Tensor loss_on_cpu(LossKind loss, const Tensor& y, const Tensor& target) {
   switch (loss) {
-    case LossForm::squares: return sum_of_squares(y, target);
-    case LossForm::l4: return l4(y, target);
-    case LossForm::bce: return binary_cross_entropy(y, target);
+    case LossKind::squares: return sum_of_squares(y, target);
+    case LossKind::l4: return l4(y, target);
+    case LossKind::bce: return binary_cross_entropy(y, target);
     default: return focal(y, target, {.gamma = 1.5});
   }
 }
@@ -97,7 +97,7 @@ void expect_agreement(const std::string& name, const LogicNetwork& network, cons
   const Tensor target = shares({network.outputs(), scene.samples}, 2);
   const auto device = on_device(name, network,
                                 {.batch = scene.samples,
-                                 .tables = table_form(scene.parametrisation),
+                                 .parametrisation = scene.parametrisation,
                                  .loss = scene.loss,
                                  .gamma = 1.5});
   device->set_cases(x, target);
@@ -188,7 +188,7 @@ TEST_P(DeviceNetworkTest, AgreesForHarderTablesAndScaledGradients) {
     const Tensor target = shares({7, scene.samples}, 2);
     const auto there = on_device(
         device(), network,
-        {.batch = scene.samples, .tables = table_form(parametrisation), .gradient_factor = 1.5});
+        {.batch = scene.samples, .parametrisation = parametrisation, .gradient_factor = 1.5});
     there->set_cases(x, target);
     const LogicNetwork exact = in_float64(network);
     const double soft_loss = there->evaluate().soft_loss;
@@ -216,7 +216,7 @@ TEST_P(DeviceNetworkTest, AgreesForHarderTablesAndScaledGradients) {
 }
 
 TEST_P(DeviceNetworkTest, AgreesForEveryLoss) {
-  for (const auto loss : {LossForm::squares, LossForm::l4, LossForm::bce, LossForm::focal}) {
+  for (const auto loss : {LossKind::squares, LossKind::l4, LossKind::bce, LossKind::focal}) {
     expect_agreement(device(),
                      Scene{.inputs = 13, .widths = {37, 29}, .samples = 50, .loss = loss});
   }
@@ -251,7 +251,7 @@ TEST_P(DeviceNetworkTest, MaskedGatesHaveGradientsOfZero) {
     expect_agreement(device(), network, scene);
 
     const auto there = on_device(device(), network,
-                                 {.batch = scene.samples, .tables = table_form(parametrisation)});
+                                 {.batch = scene.samples, .parametrisation = parametrisation});
     there->set_cases(shares({6, 40}, 1), shares({9, 40}, 2));
     there->gradients({});
     const Tensor gradient = there->logit_gradients()[0];
@@ -356,7 +356,7 @@ struct Pictures {
 
   /// [bits, picked]
   Tensor bits(const std::vector<std::int64_t>& picked,
-              const std::vector<PictureMove>& moves) const {
+              const std::vector<ImageShift>& moves) const {
     const Thresholds thresholds(pixels, sources, Tensor::of(levels));
     return unpack_bits(thresholds.bits_of(moved_pictures(features, form, picked, moves)),
                        DType::float32);
@@ -378,8 +378,8 @@ TEST_P(DeviceNetworkTest, MakesBitsOfMovedPictures) {
     for (std::size_t i = 0; i < picked.size(); ++i) {
       labels.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(picked[i] * 7 % 5);
     }
-    const std::vector<PictureMove> none(picked.size());
-    const std::vector<PictureMove> moves = drawn_moves(scene.samples, 2, 1, 0);
+    const std::vector<ImageShift> none(picked.size());
+    const std::vector<ImageShift> moves = drawn_moves(scene.samples, 2, 1, 0);
     for (const auto& now : {none, moves}) {
       const double loss = there->gradients(picked, now);
       const Tensor x = pictures.bits(picked, now);
@@ -388,7 +388,7 @@ TEST_P(DeviceNetworkTest, MakesBitsOfMovedPictures) {
       const Tensor expected = cross_entropy(scores, labels, {.axis = 0});
       EXPECT_NEAR(loss, expected.item(), tolerance * expected.item());
     }
-    const Tensor in_order = pictures.bits(all, std::vector<PictureMove>(all.size()));
+    const Tensor in_order = pictures.bits(all, std::vector<ImageShift>(all.size()));
     EXPECT_TRUE(same_bits(there->hard_outputs(),
                           unpack_bits(network.hard(pack_bits(in_order)), DType::uint8)));
     expect_error(
@@ -406,7 +406,7 @@ TEST_P(DeviceNetworkTest, MakesBitsOfMovedPictures) {
 }
 
 /// Steps of AdamW on the CPU and on the device, from the same start and on the same cases.
-void expect_same_training(const std::string& name, const OptimiserOptions& options, bool in_order) {
+void expect_same_training(const std::string& name, const AdamWOptions& options, bool in_order) {
   const Scene scene{.inputs = 10, .widths = {60, 40, 6}, .arities = {2, 2, 2}, .samples = 48};
   const LogicNetwork network = network_of(scene);
   const std::int64_t batch = in_order ? scene.samples : 20;

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "boolgrad/automata/on_device.h"
-#include "boolgrad/backend/vulkan/context.h"
+#include "boolgrad/backend/vulkan/runtime/context.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/shaping.h"
+#include "tests/support/devices.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -74,7 +75,7 @@ class VulkanAutomaton : public testing::Test {
     Trained trained;
     {
       const auto automaton =
-          on_device("vulkan", rule, size,
+          on_device(vulkan_device, rule, size,
                     {.loss_channels = rule.channels(),
                      .memory = Memory{.policy = MemoryPolicy::everything, .every = 1}});
       automaton->set_inputs({cast(random_starts(grid, 1, 1), DType::float32),
@@ -117,7 +118,7 @@ const std::vector<AutomatonDraws>& all_draws() {
        .start_stream = 1,
        .fire_rate = 0.6,
        .fire_stream = 2,
-       .hard = HardForm::states,
+       .hard = HardeningKind::states,
        .share = 0.3,
        .hard_stream = 3},
   };

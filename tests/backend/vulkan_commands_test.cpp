@@ -1,5 +1,5 @@
 // Memory and commands of Vulkan. Skipped where there is no device.
-#include "boolgrad/backend/vulkan/commands.h"
+#include "boolgrad/backend/vulkan/runtime/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boolgrad/backend/vulkan/memory.h"
+#include "boolgrad/backend/vulkan/runtime/memory.h"
 #include "boolgrad/core/error.h"
 #include "tests/support/messages.h"
 

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device_network.h"
-#include "boolgrad/backend/devices.h"
-#include "boolgrad/backend/vulkan/context.h"
+#include "boolgrad/backend/device/network.h"
+#include "boolgrad/backend/device/devices.h"
+#include "boolgrad/backend/vulkan/runtime/context.h"
 #include "boolgrad/logic/wiring.h"
+#include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
@@ -18,12 +19,12 @@ namespace boolgrad {
 namespace {
 
 TEST(VulkanNetwork, RefusesMoreThanShadersCount) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const WiringPtr wiring = random_wiring({3, 8}, 1, 0);
   const LutWires wires = wiring->view();
   expect_error(
       [&] {
-        make_device_network("vulkan", {&wires, 1}, {.batch = std::int64_t{1} << 28});
+        make_device_network(vulkan_device, {&wires, 1}, {.batch = std::int64_t{1} << 28});
       },
       "[vulkan] expected fewer than 2^31 logits and activations, received 8 gates and a batch of "
       "268435456");
@@ -34,7 +35,7 @@ Tensor gradients_of(int arity, std::int64_t samples) {
   const WiringPtr wiring = random_wiring({9, 21, arity}, 1, 0);
   const LutWires wires = wiring->view();
   const auto network =
-      make_device_network("vulkan", {&wires, 1}, {.batch = samples, .tables = TableForm::sigmoid});
+      make_device_network(vulkan_device, {&wires, 1}, {.batch = samples, .parametrisation = Parametrisation::sigmoid});
   const auto random = [](const Shape& shape, std::uint64_t seed) {
     return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
   };
@@ -62,7 +63,7 @@ Summed summed(int subgroup, int arity, std::int64_t samples) {
 }
 
 TEST(VulkanNetwork, ThreadsThatExchangeSumsDirectlyGiveTheSameBits) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   vulkan::Context& context = vulkan::Context::get(0);
   const int subgroup = context.subgroup();
   if (subgroup == 1) GTEST_SKIP() << "the device promises no size of subgroups";

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/aiger.h"
-#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/formats/aiger.h"
+#include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/from_model.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/aiger.h"
+#include "boolgrad/circuit/formats/aiger.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/best_forms.h"
+#include "boolgrad/circuit/passes/best_forms.h"
 
 #include <gtest/gtest.h>
 

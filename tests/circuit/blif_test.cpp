@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/formats/blif.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

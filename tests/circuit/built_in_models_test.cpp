@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/aiger.h"
-#include "boolgrad/circuit/blif.h"
-#include "boolgrad/circuit/c99.h"
-#include "boolgrad/circuit/equivalence.h"
-#include "boolgrad/circuit/net_names.h"
-#include "boolgrad/circuit/passes.h"
-#include "boolgrad/circuit/runner.h"
-#include "boolgrad/circuit/verilog.h"
+#include "boolgrad/circuit/formats/aiger.h"
+#include "boolgrad/circuit/formats/blif.h"
+#include "boolgrad/circuit/formats/c99.h"
+#include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/bits/runner.h"
+#include "boolgrad/circuit/formats/verilog.h"
 #include "tests/support/bit_circuits.h"
 #include "tests/support/built_in_netlists.h"
 #include "tests/support/exported_netlists.h"

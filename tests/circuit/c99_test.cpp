@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/c99.h"
+#include "boolgrad/circuit/formats/c99.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

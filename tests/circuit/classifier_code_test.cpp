@@ -1,6 +1,6 @@
 // The same 1,000 predictions from the network, the bits, C and Verilog, thresholds and class
 // included.
-#include "boolgrad/circuit/classifier_code.h"
+#include "boolgrad/circuit/formats/classifier_code.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/passes.h"
-#include "boolgrad/circuit/runner.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
 #include "tests/support/messages.h"

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/dot.h"
+#include "boolgrad/circuit/formats/dot.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

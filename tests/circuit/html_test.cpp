@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/html.h"
+#include "boolgrad/circuit/formats/html.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/browser.h"
 #include "tests/support/exported_netlists.h"

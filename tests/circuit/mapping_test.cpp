@@ -1,11 +1,11 @@
-#include "boolgrad/circuit/mapping.h"
+#include "boolgrad/circuit/passes/mapping.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/passes/passes.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/netlists.h"

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/observability.h"
+#include "boolgrad/circuit/passes/observability.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/packing.h"
+#include "boolgrad/circuit/bits/packing.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/passes.h"
+#include "boolgrad/circuit/passes/passes.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/circuit/convert.h"
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"

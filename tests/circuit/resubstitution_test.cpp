@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/resubstitution.h"
+#include "boolgrad/circuit/passes/resubstitution.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

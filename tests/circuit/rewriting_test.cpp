@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/rewriting.h"
+#include "boolgrad/circuit/passes/rewriting.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

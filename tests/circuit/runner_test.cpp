@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/runner.h"
+#include "boolgrad/circuit/bits/runner.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,11 +1,11 @@
-#include "boolgrad/circuit/smallest_form.h"
+#include "boolgrad/circuit/passes/smallest_form.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
 
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "tests/support/built_in_netlists.h"
 #include "tests/support/netlists.h"
 

@@ -1,4 +1,4 @@
-#include "boolgrad/circuit/text.h"
+#include "boolgrad/circuit/formats/text.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,11 +1,11 @@
-#include "boolgrad/circuit/verilog.h"
+#include "boolgrad/circuit/formats/verilog.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "boolgrad/circuit/blif.h"
+#include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "tests/support/exported_netlists.h"

@@ -5,9 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/device/devices.h"
 #include "tests/cli/run_cli.h"
 
+#include "tests/support/devices.h"
 namespace boolgrad {
 namespace {
 
@@ -46,7 +47,7 @@ TEST(Devices, AreListedWithWhatRunsOnThem) {
 }
 
 TEST(Devices, WithoutADriverTheRestWorks) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const WithoutDrivers without;
   const std::string why_not =
       "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
@@ -63,14 +64,14 @@ TEST(Devices, WithoutADriverTheRestWorks) {
 }
 
 TEST(Devices, OneThatIsNotThereIsRefused) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = run_cli({"verify", "--device", "vulkan:999"});
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.complaint().find(" only vulkan:0"), std::string::npos) << result.complaint();
 }
 
 TEST(Devices, WhatDoesNotRunOnVulkanSaysSo) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = run_cli({"bench", "geometry", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
@@ -78,7 +79,7 @@ TEST(Devices, WhatDoesNotRunOnVulkanSaysSo) {
 }
 
 TEST(Devices, VulkanMeetsTheReferenceValues) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = run_cli({"verify", "--device", "vulkan", "--quiet", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   const nlohmann::json values = result.json();

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/problem.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/learners/problem.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/life_rule.h"
 

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/aiger.h"
-#include "boolgrad/circuit/blif.h"
-#include "boolgrad/circuit/equivalence.h"
+#include "boolgrad/circuit/formats/aiger.h"
+#include "boolgrad/circuit/formats/blif.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/text.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/problem.h"
-#include "boolgrad/train/scenario.h"
-#include "boolgrad/train/simulation.h"
+#include "boolgrad/circuit/formats/text.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/model/scenario.h"
+#include "boolgrad/model/simulation.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/browser.h"
 #include "tests/support/life_rule.h"

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/device/devices.h"
 #include "boolgrad/picture/png.h"
 #include "tests/cli/run_cli.h"
 
+#include "tests/support/devices.h"
 namespace boolgrad {
 namespace {
 
@@ -59,7 +60,7 @@ log_every = 4
 };
 
 TEST_F(TrainAutomatonTest, SaysNothingOfTheMemoryOfAnotherDevice) {
-  if (!why_unavailable("vulkan").empty()) GTEST_SKIP() << why_unavailable("vulkan");
+  if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = train({"--device", "vulkan"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out.find("memory"), std::string::npos) << result.out;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boolgrad/core/random.h"
-#include "boolgrad/logic/bit_circuit.h"
+#include "boolgrad/circuit/bits/bit_circuit.h"
 
 namespace boolgrad {
 

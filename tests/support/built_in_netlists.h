@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/text.h"
+#include "boolgrad/circuit/formats/text.h"
 #include "tests/support/scratch.h"
 
 namespace boolgrad {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "boolgrad/backend/cuda/device.h"
+#include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {

@@ -5,26 +5,30 @@
 
 #include <string>
 
-#include "boolgrad/backend/devices.h"
+#include "boolgrad/backend/device/devices.h"
 #include "tests/support/cuda.h"
 
 namespace boolgrad {
 
+inline constexpr Device cpu_device{};
+inline constexpr Device cuda_device{Backend::cuda};
+inline constexpr Device vulkan_device{Backend::vulkan};
+
 /// Of the device that its parameter names; skipped where that is not there.
-class DeviceTest : public testing::TestWithParam<std::string> {
+class DeviceTest : public testing::TestWithParam<Device> {
  protected:
   void SetUp() override {
     const std::string why_not = why_unavailable(GetParam());
     if (!why_not.empty()) GTEST_SKIP() << why_not;
   }
 
-  const std::string& device() const { return GetParam(); }
+  const Device& device() const { return GetParam(); }
 };
 
 /// Every device, and what a test is called there.
-inline const auto all_other_devices = testing::Values("cuda", "vulkan");
-inline std::string name_of_device(const testing::TestParamInfo<std::string>& info) {
-  return info.param;
+inline const auto all_other_devices = testing::Values(cuda_device, vulkan_device);
+inline std::string name_of_device(const testing::TestParamInfo<Device>& info) {
+  return to_string(info.param);
 }
 
 }  // namespace boolgrad

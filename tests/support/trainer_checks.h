@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tensor_files.h"
 
@@ -20,7 +20,7 @@ inline void take(Trainer& trainer, int steps) {
 
 /// Expects a run of `steps` steps that is stopped, saved and restored to end with the same bits.
 inline void expect_resumable(const Experiment& experiment, int steps,
-                             std::initializer_list<int> stops, const std::string& device = "cpu") {
+                             std::initializer_list<int> stops, const Device& device = {}) {
   Trainer straight(experiment, device);
   take(straight, steps);
   for (const int stop : stops) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"

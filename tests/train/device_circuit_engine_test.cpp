@@ -1,11 +1,11 @@
 // Circuits trained on devices, beside the CPU. Skipped where there is no device.
-#include "boolgrad/train/device_circuit_engine.h"
+#include "boolgrad/train/learners/device_circuit_engine.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/trainer_checks.h"
@@ -50,7 +50,7 @@ const std::vector<std::string> harder = {"network.parametrisation=walsh",
                                          "hardening.threshold=1", "hardening.steps=400"};
 
 void expect_same_curve(const std::string& name, const Experiment& experiment, double tolerance) {
-  Trainer host(experiment, "cpu");
+  Trainer host(experiment, cpu_device);
   Trainer device(experiment, name);
   for (int step = 0; step < 50; ++step) {
     const double expected = host.step().loss;
@@ -83,9 +83,9 @@ TEST_P(DeviceCircuitEngineTest, GoesOnWithWhatTheOtherBegan) {
     second.restore(first.state(), "state");
     return second.step().loss;
   };
-  const double expected = continued("cpu", "cpu");
-  EXPECT_NEAR(continued("cpu", device()), expected, 1e-4 * expected);
-  EXPECT_NEAR(continued(device(), "cpu"), expected, 1e-3 * expected);
+  const double expected = continued(cpu_device, cpu_device);
+  EXPECT_NEAR(continued(cpu_device, device()), expected, 1e-4 * expected);
+  EXPECT_NEAR(continued(device(), cpu_device), expected, 1e-3 * expected);
 }
 
 TEST_P(DeviceCircuitEngineTest, JudgesAsTheCpuDoes) {
@@ -111,7 +111,7 @@ TEST_P(DeviceCircuitEngineTest, RefusesAnotherPrecision) {
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceCircuitEngineTest, all_other_devices, name_of_device);
 
 TEST(DeviceCircuitEngineOffer, RefusesOtherWaysToHarden) {
-  for (const std::string device : {"cuda", "vulkan"}) {
+  for (const Device device : {cuda_device, vulkan_device}) {
     expect_error([&] { Trainer(adder({"hardening.kind=noise"}), device); },
                  "[device] expected hardening.kind none, blend or straight_through for " + device +
                      ", received noise");

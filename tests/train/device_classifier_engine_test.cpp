@@ -1,5 +1,5 @@
 // Classifiers on devices against the CPU.
-#include "boolgrad/train/device_classifier_engine.h"
+#include "boolgrad/train/learners/device_classifier_engine.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/devices.h"
 #include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, DeviceClassifierEngineTest, all_other_devices,
 TEST(DeviceClassifierEngineOffer, SaysWhatItIsNot) {
   const auto refuses = [](const std::string& key, const std::string& expected,
                           const std::string& received) {
-    for (const std::string device : {"cuda", "vulkan"}) {
+    for (const Device device : {cuda_device, vulkan_device}) {
       expect_error(
           [&] { Trainer(monk({key}), device); },
           fmt::format("[device] expected {} for {}, received {}", expected, device, received));

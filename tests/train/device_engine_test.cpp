@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/automaton_learner.h"
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/devices.h"
 #include "tests/support/trainer_checks.h"
 
@@ -50,7 +50,7 @@ Experiment busy(const std::vector<std::string>& overrides = {}) {
                           "test", "busy", ".", overrides);
 }
 
-std::vector<double> losses(const Experiment& experiment, const std::string& device, int steps) {
+std::vector<double> losses(const Experiment& experiment, const Device& device, int steps) {
   Trainer trainer(experiment, device);
   std::vector<double> all;
   for (int i = 0; i < steps; ++i) {
@@ -61,8 +61,8 @@ std::vector<double> losses(const Experiment& experiment, const std::string& devi
   return all;
 }
 
-void expect_same_curve(const std::string& device, const Experiment& experiment) {
-  const std::vector<double> cpu = losses(experiment, "cpu", 50);
+void expect_same_curve(const Device& device, const Experiment& experiment) {
+  const std::vector<double> cpu = losses(experiment, cpu_device, 50);
   const std::vector<double> there = losses(experiment, device, 50);
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     EXPECT_NEAR(there[i], cpu[i], 2e-4 * cpu[i]) << experiment.name << ", step " << i;
@@ -94,9 +94,9 @@ TEST_P(DeviceEngine, DrawsTheSharesOfTheCpu) {
     overrides.push_back("hardening.kind=" + kind);
     return busy(overrides);
   };
-  const std::vector<double> soft = losses(with_kind("none"), "cpu", 4);
+  const std::vector<double> soft = losses(with_kind("none"), cpu_device, 4);
   for (const std::string kind : {"gates", "states"}) {
-    const std::vector<double> cpu = losses(with_kind(kind), "cpu", 4);
+    const std::vector<double> cpu = losses(with_kind(kind), cpu_device, 4);
     const std::vector<double> there = losses(with_kind(kind), device(), 4);
     for (std::size_t i = 0; i < cpu.size(); ++i) {
       EXPECT_NEAR(there[i], cpu[i], 1e-5 * cpu[i]) << kind << ", step " << i;
@@ -142,7 +142,7 @@ TEST_P(DeviceEngine, GivesTheSameBitsTwiceAndAfterAStop) {
 }
 
 TEST_P(DeviceEngine, GoesOnWithWhatTheOtherDeviceBegan) {
-  for (const std::string& first : {std::string("cpu"), device()}) {
+  for (const Device& first : {cpu_device, device()}) {
     const std::string second = first == "cpu" ? device() : "cpu";
     Trainer begun(busy(), first);
     take(begun, 10);
@@ -161,7 +161,7 @@ TEST_P(DeviceEngine, SearchesAsTheCpuDoes) {
       busy({"search.members=3", "search.until=12", "search.keep_best=true", "search.every=4",
             "hardening.kind=none", "curriculum.until=[5,9]", "curriculum.height=[5,6]",
             "curriculum.steps=[3,4]", "curriculum.batch=[2,4]"});
-  Trainer cpu(experiment, "cpu");
+  Trainer cpu(experiment, cpu_device);
   Trainer other(experiment, device());
   for (int i = 0; i < 20; ++i) {
     const double expected = cpu.step().loss;

@@ -1,4 +1,4 @@
-#include "boolgrad/train/diagnosis.h"
+#include "boolgrad/train/run/diagnosis.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/train/run.h"
+#include "boolgrad/train/run/run.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "boolgrad/train/experiment.h"
+#include "boolgrad/train/experiment/experiment.h"
 
 #include <gtest/gtest.h>
 

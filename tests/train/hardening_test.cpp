@@ -1,4 +1,4 @@
-#include "boolgrad/train/hardening.h"
+#include "boolgrad/train/learners/hardening.h"
 
 #include <gtest/gtest.h>
 

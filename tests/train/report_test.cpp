@@ -1,12 +1,12 @@
-#include "boolgrad/train/report.h"
+#include "boolgrad/train/run/report.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "boolgrad/picture/png.h"
-#include "boolgrad/train/metrics.h"
-#include "boolgrad/train/run.h"
+#include "boolgrad/train/run/metrics.h"
+#include "boolgrad/train/run/run.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 

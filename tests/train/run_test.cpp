@@ -1,4 +1,4 @@
-#include "boolgrad/train/run.h"
+#include "boolgrad/train/run/run.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/checkpoint.h"
+#include "boolgrad/train/run/checkpoint.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"

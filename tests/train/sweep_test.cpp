@@ -1,4 +1,4 @@
-#include "boolgrad/train/sweep.h"
+#include "boolgrad/train/sweep/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/train/run.h"
-#include "boolgrad/train/sweep_report.h"
+#include "boolgrad/train/run/run.h"
+#include "boolgrad/train/sweep/sweep_report.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/train/search/trainer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/train/batch_order.h"
-#include "boolgrad/train/circuit_learner.h"
-#include "boolgrad/train/problem.h"
+#include "boolgrad/train/learners/batch_order.h"
+#include "boolgrad/train/learners/circuit_learner.h"
+#include "boolgrad/train/learners/problem.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"

@@ -1,4 +1,4 @@
-#include "boolgrad/train/training_outputs.h"
+#include "boolgrad/train/learners/training_outputs.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "boolgrad/autograd/gradcheck.h"
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/ops/loss.h"
-#include "boolgrad/train/problem.h"
+#include "boolgrad/train/learners/problem.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/trainer_checks.h"

@@ -1,10 +1,11 @@
 // A run whose device is lost on the way. Skipped where there is no device.
 #include <gtest/gtest.h>
 
-#include "boolgrad/backend/vulkan/context.h"
-#include "boolgrad/train/checkpoint.h"
-#include "boolgrad/train/run.h"
-#include "boolgrad/train/trainer.h"
+#include "boolgrad/backend/vulkan/runtime/context.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/run/run.h"
+#include "boolgrad/train/search/trainer.h"
+#include "tests/support/devices.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tensor_files.h"
@@ -45,7 +46,7 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
   vulkan::Functions& vk = vulkan::Context::get(0).functions();
   const PFN_vkQueueSubmit submit = vk.QueueSubmit;
   const testing_support::ScratchFolder folder;
-  RunOptions options{.folder = folder.path(), .device = "vulkan"};
+  RunOptions options{.folder = folder.path(), .device = vulkan_device};
   int steps = 0;
   options.stop = [&] {
     if (++steps == 8) vk.QueueSubmit = submit_to_lost_device;
@@ -60,9 +61,9 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
   stopped.restore(load_checkpoint(folder / checkpoint_file).state, "checkpoint");
   EXPECT_EQ(stopped.steps(), 5);
   run_experiment(small_checkerboard(),
-                 {.folder = folder.path(), .device = "vulkan", .resume = true});
+                 {.folder = folder.path(), .device = vulkan_device, .resume = true});
   const testing_support::ScratchFolder other;
-  run_experiment(small_checkerboard(), {.folder = other.path(), .device = "vulkan"});
+  run_experiment(small_checkerboard(), {.folder = other.path(), .device = vulkan_device});
   expect_same(load_safetensors(folder / model_file), load_safetensors(other / model_file));
 }
 

@@ -1,5 +1,5 @@
 // Stands in for `backend/cuda` where it was not built.
-#include "boolgrad/backend/cuda/bit_automaton.h"
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
 
@@ -23,5 +23,11 @@ void BitAutomaton::clear(std::int64_t /*top*/, std::int64_t /*left*/, std::int64
 void BitAutomaton::wait() const { refuse(); }
 double BitAutomaton::milliseconds(int /*count*/) { refuse(); }
 bool BitAutomaton::compiled() const { refuse(); }
+
+
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int /*index*/, const BitCode& /*code*/,
+                                                       const BitShape& /*shape*/) {
+  refuse();
+}
 
 }  // namespace boolgrad::cuda

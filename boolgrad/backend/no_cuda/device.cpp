@@ -1,14 +1,18 @@
 // Stands in for `backend/cuda` where it was not built.
-#include "boolgrad/backend/cuda/device.h"
+#include "boolgrad/backend/cuda/runtime/device.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
 
 namespace boolgrad::cuda {
 
-std::string unavailable() {
+int device_count() { return 0; }
+
+std::string unavailable(int /*index*/) {
   return "boolgrad was built without CUDA: no CUDA compiler was found, or none was wanted";
 }
 
-std::string device_description() { refuse(); }
+void select_device(int /*index*/) { refuse(); }
+
+std::string device_description(int /*index*/) { refuse(); }
 
 }  // namespace boolgrad::cuda

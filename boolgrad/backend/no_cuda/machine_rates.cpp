@@ -1,5 +1,5 @@
 // Stands in for `backend/cuda` where it was not built.
-#include "boolgrad/backend/cuda/machine_rates.h"
+#include "boolgrad/backend/cuda/runtime/machine_rates.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
 

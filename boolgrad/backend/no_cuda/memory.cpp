@@ -1,5 +1,5 @@
 // Stands in for `backend/cuda` where it was not built.
-#include "boolgrad/backend/cuda/memory.h"
+#include "boolgrad/backend/cuda/runtime/memory.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
 

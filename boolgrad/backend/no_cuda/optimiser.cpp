@@ -1,11 +1,11 @@
 // Stands in for `backend/cuda` where it was not built.
-#include "boolgrad/backend/cuda/optimiser.h"
+#include "boolgrad/backend/cuda/optimiser/optimiser.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
 
 namespace boolgrad::cuda {
 
-Optimiser::Optimiser(std::size_t /*count*/, const OptimiserOptions& /*options*/) { refuse(); }
+Optimiser::Optimiser(std::size_t /*count*/, const AdamWOptions& /*options*/) { refuse(); }
 void Optimiser::step(float* /*parameters*/, const float* /*gradients*/, const float* /*loss*/,
                      std::int64_t /*step*/, double /*learning_rate*/, Stream /*stream*/) {
   refuse();

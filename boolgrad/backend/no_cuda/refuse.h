@@ -1,7 +1,7 @@
 // What every part of the stand-in does. Inside of `no_cuda/`.
 #pragma once
 
-#include "boolgrad/backend/cuda/device.h"
+#include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad::cuda {

@@ -1,5 +1,5 @@
 // Stands in for `backend/vulkan` where it was not built.
-#include "boolgrad/backend/vulkan/bit_automaton.h"
+#include "boolgrad/backend/vulkan/bits/bit_automaton.h"
 
 #include "boolgrad/backend/no_vulkan/refuse.h"
 

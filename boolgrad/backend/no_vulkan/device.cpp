@@ -1,5 +1,5 @@
 // Stands in for `backend/vulkan` where it was not built.
-#include "boolgrad/backend/vulkan/device.h"
+#include "boolgrad/backend/vulkan/runtime/device.h"
 
 #include "boolgrad/backend/no_vulkan/refuse.h"
 

@@ -1,5 +1,5 @@
 // Stands in for `backend/vulkan` where it was not built.
-#include "boolgrad/backend/vulkan/network.h"
+#include "boolgrad/backend/vulkan/network/network.h"
 
 #include "boolgrad/backend/no_vulkan/refuse.h"
 

@@ -1,7 +1,7 @@
 // What every part of the stand-in does. Inside of `no_vulkan/`.
 #pragma once
 
-#include "boolgrad/backend/vulkan/device.h"
+#include "boolgrad/backend/vulkan/runtime/device.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad::vulkan {

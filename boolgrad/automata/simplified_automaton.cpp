@@ -1,0 +1,13 @@
+#include "boolgrad/automata/simplified_automaton.h"
+
+#include "boolgrad/circuit/convert.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/passes/passes.h"
+
+namespace boolgrad {
+
+BitAutomaton simplified_automaton(const Rule& rule) {
+  return BitAutomaton(rule, bit_circuit_of(simplified(netlist_of(rule))));
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,164 @@
+// What a block of threads has of an automaton, and how blocks wait for one another. Inside of
+// `cuda/`.
+#pragma once
+
+#include "boolgrad/backend/cuda/automaton/arguments.h"
+#include "boolgrad/backend/cuda/automaton/words.cuh"
+
+namespace boolgrad::cuda::automata {
+
+__device__ __forceinline__ unsigned acquired(const unsigned* at) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+
+/// Counters go on from launch to launch and may wrap.
+__device__ __forceinline__ bool is_before(unsigned counted, unsigned wanted) {
+  return static_cast<int>(counted - wanted) < 0;
+}
+
+/// Waits for all blocks, which the launch keeps on the device together.
+inline __device__ void wait_for_all(const Code& code, unsigned& waits) {
+  ++waits;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(code.barrier, 1U);
+    while (is_before(acquired(code.barrier), waits * gridDim.x)) {
+    }
+  }
+  __syncthreads();
+}
+
+__device__ __forceinline__ int threads() { return static_cast<int>(blockDim.x); }
+__device__ __forceinline__ int warps() { return static_cast<int>(blockDim.x) / 32; }
+
+/// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
+/// whether tables do, and how long rows are where a thread has one gate a layer: 2^kRowBits times
+/// four cells, or below 0 where it may have more.
+template <bool kWork, bool kTables, int kRowBits>
+struct Form {
+  static constexpr bool work_is_shared = kWork;
+  static constexpr bool tables_are_shared = kTables;
+  static constexpr bool one_gate = kRowBits >= 0;
+  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0, held = 0, threads = most_threads };
+  enum : int { kernels = 0, columns = 0 };
+  static constexpr bool holds_coefficients = false;
+  static constexpr bool spreads_trees = false;
+};
+
+/// The quickest form: a thread has four cells of one gate in each of up to kHeld wide layers of the
+/// update and of one in the narrow ones after them, and keeps in registers what belongs to those
+/// gates: wires, sums and, where so many threads have registers for them, coefficients.
+///
+/// The numbers of kernels and of columns of a patch may be known too; 0 stands for any.
+template <int kHeld, int kThreads, bool kCoefficients, int kKernels = 0, int kColumns = 0>
+struct HeldForm {
+  static constexpr bool work_is_shared = true;
+  static constexpr bool tables_are_shared = true;
+  enum : int { held = kHeld, threads = kThreads };
+  enum : int { kernels = kKernels, columns = kColumns };
+  static constexpr bool holds_coefficients = kCoefficients;
+  /// Whether the sums of trees are made from what threads write, else over the lanes of warps.
+  static constexpr bool spreads_trees = kCoefficients;
+};
+
+template <class F>
+__device__ __forceinline__ int kernels_of(const Code& code) {
+  return F::kernels > 0 ? F::kernels : code.kernels;
+}
+template <class F>
+__device__ __forceinline__ int columns_of(const Code& code) {
+  return F::columns > 0 ? F::columns : code.columns;
+}
+/// The warps of a block.
+template <class F>
+__device__ __forceinline__ int warps_of() {
+  return F::threads / 32;
+}
+
+/// What a thread keeps of a gate.
+template <class T, class F>
+struct HeldGate {
+  std::uint32_t sources;  ///< rows of both inputs, and how often the output is read
+  std::uint32_t edges;    ///< rows of the edges to both inputs
+  Four<T> coefficients;   ///< where they are held
+  Four<float> sums;
+};
+
+/// What it keeps of all: one gate of each wide layer, and one of all the last layers together,
+/// which are so narrow that all their gates find a thread. The array is indexed by numbers known
+/// when compiled only.
+template <class T, class F>
+struct Held {
+  HeldGate<T, F> wide[F::held > 0 ? F::held : 1];
+  HeldGate<T, F> narrow;
+};
+
+/// Where a block finds everything, and how far it is.
+template <class T>
+struct Block {
+  const Four<T>* coefficients;
+  const std::uint32_t* short_wires;
+  const Reads* input_reads;
+  Four<float>* sums;
+  const Layer* layers;
+  int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
+  unsigned* fires;
+  T* acts;
+  T* patch;
+  T* update_inputs;
+  float* edges_even;
+  float* edges_odd;
+  float* leftover;  ///< gradients of cells that did not fire
+  float* staging;
+  float* tree_rows;
+  float* perceive_edges_even;
+  float* perceive_edges_odd;
+  float* work;
+  unsigned waits;
+  unsigned published;
+
+  __device__ __forceinline__ float* edges(int layer) const {
+    return (layer & 1) != 0 ? edges_odd : edges_even;
+  }
+  __device__ __forceinline__ float* perceive_edges(int layer) const {
+    return (layer & 1) != 0 ? perceive_edges_odd : perceive_edges_even;
+  }
+};
+
+/// Of all samples.
+__device__ __forceinline__ int all_cells(const Code& code) {
+  return code.samples * code.grid_cells;
+}
+
+/// Says that what this block wrote may be read. Where a block has more than one tile, all wait for
+/// all instead.
+template <class T>
+__device__ __forceinline__ void publish(const Code& code, Block<T>& block) {
+  if (!code.one_tile) return wait_for_all(code, block.waits);
+  ++block.published;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(code.flags + blockIdx.x),
+                 "r"(block.published)
+                 : "memory");
+  }
+}
+
+/// Waits for the blocks around this one to be as far.
+template <class T>
+__device__ __forceinline__ void wait_for_neighbours(const Code& code, const Block<T>& block) {
+  if (!code.one_tile) return;
+  for (int i = threadIdx.x; i < neighbourhood * code.tile * cells_a_word<T>; i += threads()) {
+    const int from = block.around[i];
+    if (from < 0) continue;
+    const int tile = from / cells_a_word<T> >> code.tile_bits;
+    while (is_before(acquired(code.flags + tile), block.published)) {
+    }
+  }
+  __syncthreads();
+}
+
+}  // namespace boolgrad::cuda::automata

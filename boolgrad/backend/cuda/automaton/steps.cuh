@@ -1,0 +1,377 @@
+// Steps of an automaton, forward and back, and what they end with. Inside of `cuda/`.
+#pragma once
+
+#include "boolgrad/backend/cuda/automaton/perception.cuh"
+#include "boolgrad/backend/cuda/automaton/states.cuh"
+#include "boolgrad/backend/cuda/automaton/update.cuh"
+#include "boolgrad/backend/cuda/common/loss.cuh"
+#include "boolgrad/backend/cuda/optimiser/update.cuh"
+
+namespace boolgrad::cuda::automata {
+
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block,
+                                             const Held<T, F>& held, int step) {
+  fill_patch(code, block, state_at<T>(code, step));
+  if constexpr (kOutputs > 0) {
+    perceive_trees<T, F, kOutputs>(code, block);
+  } else {
+    perceive_layers(code, block);
+  }
+  update_layers<T, F, kOutputs>(code, block, held);
+}
+
+template <class T>
+__device__ __forceinline__ void store_state(const Code& code, const Block<T>& block, int tile,
+                                            int step) {
+  const T* out = block.acts + block.layers[code.layers - 1].outputs_at;
+  T* next = state_at<T>(code, step + 1);
+  for (int j = threadIdx.x; j < code.columns; j += threads()) {
+    const int at = j & (code.tile - 1);
+    const int cell = tile * code.tile + at;
+    if (cell >= code.cells) continue;
+    __stcg(next + cell * code.channels + (j >> code.tile_bits),
+           next_value(code, step, cell, block.fires[at], out[j], block.update_inputs[j]));
+  }
+}
+
+/// Activations of a step, where all are kept.
+__device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& block, int tile,
+                                          int step, bool is_saved) {
+  auto* kept = reinterpret_cast<float4*>(code.kept_acts + (std::size_t(step) * code.tiles + tile) *
+                                                              code.work.acts_words);
+  auto* acts = reinterpret_cast<float4*>(block.acts);
+  for (int i = threadIdx.x; i < code.work.acts_words / 4; i += threads()) {
+    if (is_saved) kept[i] = acts[i];
+    else acts[i] = kept[i];
+  }
+  __syncthreads();
+}
+
+// Where activations are kept and shared memory holds them twice, steps take turns with the two
+// places. A step's activations leave while the next one is computed and return while the one after
+// is gone back through. The device copies by itself: a thread begins it, and all may wait for it.
+
+#if __CUDA_ARCH__ >= 900
+
+__device__ __forceinline__ void count_arrivals(std::uint64_t* arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrivals)) : "memory");
+}
+
+/// What threads did to shared memory comes before what copies do to it.
+__device__ __forceinline__ void let_copies_see() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+__device__ __forceinline__ void begin_leaving(float* to, const float* from, int words) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(shared_address(from)), "r"(4 * words)
+               : "memory");
+}
+/// Says that all that left before was of one step, or of none.
+__device__ __forceinline__ void end_step_of_leaving() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// Until what left in all steps but the last has been read from shared memory.
+__device__ __forceinline__ void wait_for_leaving() {
+  asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+}
+/// Until all have been written.
+__device__ __forceinline__ void wait_for_left() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+__device__ __forceinline__ void begin_return(float* to, const float* from, int words,
+                                             std::uint64_t* arrivals) {
+  const unsigned at = shared_address(arrivals);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(4 * words)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(4 * words), "r"(at)
+      : "memory");
+}
+/// `parity` is that of the returns to a place before this one.
+__device__ __forceinline__ void wait_for_return(std::uint64_t* arrivals, unsigned parity) {
+  unsigned is_there = 0;
+  while (is_there == 0) {
+    asm volatile(
+        "{\n .reg .pred p;\n"
+        " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+        " selp.b32 %0, 1, 0, p;\n}"
+        : "=r"(is_there)
+        : "r"(shared_address(arrivals)), "r"(parity)
+        : "memory");
+  }
+}
+
+#else  // the host never places activations twice
+
+__device__ __forceinline__ void count_arrivals(std::uint64_t*) {}
+__device__ __forceinline__ void let_copies_see() {}
+__device__ __forceinline__ void begin_leaving(float*, const float*, int) {}
+__device__ __forceinline__ void end_step_of_leaving() {}
+__device__ __forceinline__ void wait_for_leaving() {}
+__device__ __forceinline__ void wait_for_left() {}
+__device__ __forceinline__ void begin_return(float*, const float*, int, std::uint64_t*) {}
+__device__ __forceinline__ void wait_for_return(std::uint64_t*, unsigned) {}
+
+#endif
+
+__device__ __forceinline__ bool takes_turns(const Code& code) { return code.work.other_acts >= 0; }
+
+/// Turns to the activations of a step, where steps take turns.
+__device__ __forceinline__ void turn_to(const Code& code, Block<float>& block, int step) {
+  if (!takes_turns(code)) return;
+  block.acts = block.work + ((step & 1) != 0 ? code.work.other_acts : code.work.acts);
+  block.patch = block.acts + code.work.patch;
+  block.update_inputs = block.acts + code.work.update_inputs;
+  if (code.work.staging_in_acts) block.staging = block.update_inputs;
+}
+
+__device__ __forceinline__ float* kept_acts_of(const Code& code, int step) {
+  return code.kept_acts +
+         (std::size_t(step) * code.tiles + blockIdx.x) * std::size_t(code.work.acts_words);
+}
+
+/// Lets the activations of a step leave, but for the last two steps.
+__device__ __forceinline__ void let_leave(const Code& code, const Block<float>& block, int step) {
+  if (!takes_turns(code)) return;
+  let_copies_see();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (step + 2 < code.steps) {
+    begin_leaving(kept_acts_of(code, step), block.acts, code.work.acts_words);
+  }
+  end_step_of_leaving();
+}
+
+/// Calls back the activations of the step before the last one, into the place of this one's.
+__device__ __forceinline__ void call_back(const Code& code, const Block<float>& block, int step,
+                                          std::uint64_t (&arrivals)[2]) {
+  if (!takes_turns(code) || step < 2) return;
+  let_copies_see();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  begin_return(block.acts, kept_acts_of(code, step - 2), code.work.acts_words, &arrivals[step & 1]);
+}
+
+template <class T, class F, int kOutputs>
+__device__ __forceinline__ void advance(const Code& code, Block<T>& block, const Held<T, F>& held,
+                                        int step, bool keeps_acts) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    if (!code.one_tile) look_around<T>(code, tile, block.around);
+    draw_fires(code, block, tile, step);
+    forward_tile<T, F, kOutputs>(code, block, held, step);
+    if constexpr (std::is_same<T, float>::value) {
+      if (keeps_acts) copy_acts(code, block, tile, step, true);
+    }
+    store_state(code, block, tile, step);
+    if (!code.one_tile) __syncthreads();
+  }
+  publish(code, block);
+}
+
+/// What the neighbours give back to a channel of a cell of a tile, in a fixed order.
+__device__ __forceinline__ float returned_gradient(const Code& code, const Block<float>& block,
+                                                   int c, int at, int step) {
+  const float* read =
+      code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
+  float parts[neighbourhood];
+#pragma unroll
+  for (int row = 0; row < neighbourhood; ++row) {
+    // Who reads a cell at a place is the neighbour on the other side.
+    const int from = block.around[(code.opposite[row] << code.tile_bits) + at];
+    parts[row] = from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * code.channels + c);
+  }
+  float g = 0;
+#pragma unroll
+  for (int row = 0; row < neighbourhood; ++row) g += parts[row];
+  return g;
+}
+
+/// A channel of a cell in the end, and what it should be.
+template <class T>
+struct Judged {
+  T y, wanted;
+};
+
+template <class T>
+__device__ __forceinline__ Judged<T> judged(const Code& code, int c, int cell) {
+  return {__ldcg(static_cast<const T*>(code.last) + cell * code.channels + c),
+          static_cast<const T*>(code.target)[cell * code.loss_channels + c]};
+}
+
+/// The gradient of the loss at a channel of a cell.
+__device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell) {
+  if (c >= code.loss_channels || cell >= code.cells) return 0;
+  const Judged<float> at = judged<float>(code, c, cell);
+  return loss_slope(code.loss_form, code.loss_gamma, at.y, at.wanted);
+}
+
+/// What comes back to the outputs of the update, as edges; what did not fire is left over.
+__device__ __forceinline__ void begin_backward(const Code& code, const Block<float>& block,
+                                               int tile, int step) {
+  float* upstream = block.edges(code.layers) + code.tile;
+  const bool is_last = step + 1 == code.steps;
+  for (int j = threadIdx.x; j < code.columns; j += threads()) {
+    const int at = j & (code.tile - 1);
+    const int c = j >> code.tile_bits;
+    const float g = is_last ? loss_gradient(code, c, tile * code.tile + at)
+                            : returned_gradient(code, block, c, at, step);
+    const bool fires = block.fires[at] != 0;
+    upstream[j] = fires ? g : 0;
+    block.leftover[j] = fires ? 0 : g;
+  }
+  __syncthreads();
+}
+
+/// The gradient of a word of the patch, added up over kernels.
+template <int kOutputs>
+__device__ __forceinline__ float patch_gradient(const Code& code, const Block<float>& block,
+                                                int row, int j) {
+  const int columns = code.columns;
+  if constexpr (kOutputs > 0) {
+    float total = 0;
+    for (int kernel = 0; kernel < code.kernels; ++kernel) {
+      total += block.staging[(kernel * neighbourhood + row) * columns + j];
+    }
+    return total;
+  } else {
+    return gathered(code, code.patch_reads[row], block.perceive_edges(0) + j, columns);
+  }
+}
+
+template <int kOutputs>
+__device__ __forceinline__ void store_patch_gradients(const Code& code, const Block<float>& block,
+                                                      int tile, int step) {
+  float* read = code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
+  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
+    const int row = row_of(code, i);
+    const int j = i - row * code.columns;
+    const int cell = tile * code.tile + (j & (code.tile - 1));
+    if (cell >= code.cells) continue;
+    float g = patch_gradient<kOutputs>(code, block, row, j);
+    if (row == code.own_row) g += update_input_gradient(code, block, 0, j) + block.leftover[j];
+    __stcg(read + (cell * neighbourhood + row) * code.channels + (j >> code.tile_bits), g);
+  }
+  __syncthreads();
+}
+
+/// One step back. The activations of the step come first: they need nobody's gradients. Where
+/// blocks have more than one tile, this is also where the last step is taken.
+template <class F, int kOutputs>
+__device__ __forceinline__ void retreat(const Code& code, Block<float>& block, Held<float, F>& held,
+                                        int step, bool acts_are_there, AllTreeSums& sums) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    if (!code.one_tile) look_around<float>(code, tile, block.around);
+    if (step + 1 < code.steps || !code.one_tile) draw_fires(code, block, tile, step);
+    if (!acts_are_there) {
+      const bool is_new = step + 1 == code.steps;
+      if (code.kept_acts != nullptr && !is_new) copy_acts(code, block, tile, step, false);
+      else forward_tile<float, F, kOutputs>(code, block, held, step);
+      if (is_new) {
+        store_state(code, block, tile, step);
+        __syncthreads();
+      }
+    }
+    wait_for_neighbours(code, block);
+    begin_backward(code, block, tile, step);
+    update_layers_backward<F, kOutputs>(code, block, held);
+    if constexpr (kOutputs > 0) {
+      perceive_trees_backward<F, kOutputs>(code, block, sums, step > 0);
+    } else {
+      perceive_layers_backward(code, block);
+    }
+    if (step > 0) store_patch_gradients<kOutputs>(code, block, tile, step);
+  }
+  if (step > 0) publish(code, block);
+}
+
+/// The loss of the block's tiles, in a fixed order.
+__device__ __forceinline__ void add_losses(const Code& code, double* parts) {
+  double total = 0;
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += threads()) {
+      const int cell = tile * code.tile + (i & (code.tile - 1));
+      const int c = i >> code.tile_bits;
+      if (cell >= code.cells) continue;
+      const Judged<float> at = judged<float>(code, c, cell);
+      total += loss_value(code.loss_form, code.loss_gamma, at.y, at.wanted);
+    }
+  }
+  for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < warps(); ++i) total += parts[i];
+    code.block_losses[blockIdx.x] = total;
+  }
+  __syncthreads();
+}
+
+/// The loss of all blocks, once all have theirs: by a warp, in a fixed tree.
+__device__ __forceinline__ void store_loss(const Code& code) {
+  if (blockIdx.x != 0 || threadIdx.x >= 32) return;
+  double total = 0;
+  for (int i = threadIdx.x; i < gridDim.x; i += 32) total += __ldcg(code.block_losses + i);
+  for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+  if (threadIdx.x != 0) return;
+  const auto loss = static_cast<float>(total);
+  *code.loss = loss;
+  *code.seen_loss = loss;
+  if (!is_finite(loss)) *code.broken = code.launch;
+}
+
+/// Where the next launch goes on counting. All blocks must have begun.
+template <class T>
+__device__ __forceinline__ void leave_counts(const Code& code, const Block<T>& block) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  code.counted[0] = block.waits;
+  code.counted[1] = block.published;
+}
+
+/// Updates the parameters whose gradients this thread made, unless something is not finite.
+__device__ __forceinline__ void update_parameters(const Code& code, Block<float>& block) {
+  wait_for_all(code, block.waits);
+  const bool finite = __ldcg(code.broken) != code.launch;
+  const Update& update = code.update;
+  const int lane = threadIdx.x & 31;
+  const int logits = code.softmax ? 16 : 4;
+  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates; i += gridDim.x * warps()) {
+    if (lane >= logits) continue;
+    const std::size_t at = std::size_t{code.origin[i] & ~swapped_inputs} * logits + lane;
+    float parameter = code.logits[at];
+    if (finite) {
+      const float gradient =
+          noisy(update.factors, clipped(update.factors, code.logit_gradients[at]), at);
+      adamw(update.factors.adamw, parameter, update.first[at], update.second[at], gradient);
+    }
+    update.parameters[at] = parameter;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *update.finite = finite ? 1 : 0;
+}
+
+/// Bits of the block's tiles that are not what they should be, and the cells that have some.
+__device__ __forceinline__ void count_wrong(const Code& code) {
+  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < code.tile; i += threads()) {
+      const int word = tile * code.tile + i;
+      if (word >= code.cells) continue;
+      const int there = all_cells(code) - word * 32;
+      const unsigned mask = there >= 32 ? ~0U : (1U << there) - 1;
+      unsigned bits = 0;
+      unsigned cells = 0;
+      for (int c = 0; c < code.loss_channels; ++c) {
+        const Judged<unsigned> at = judged<unsigned>(code, c, word);
+        const unsigned wrong = (at.y ^ at.wanted) & mask;
+        bits += __popc(wrong);
+        cells |= wrong;
+      }
+      code.wrong[word] = make_uint2(bits, cells);
+    }
+  }
+}
+
+}  // namespace boolgrad::cuda::automata

@@ -1,0 +1,418 @@
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boolgrad/backend/cuda/bits/arguments.h"
+#include "boolgrad/backend/cuda/bits/ptx.h"
+#include "boolgrad/backend/cuda/runtime/check.h"
+#include "boolgrad/backend/cuda/runtime/device.h"
+
+namespace boolgrad::cuda {
+namespace {
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  check(cudaGetDevice(&device), "find the device");
+  check(cudaDeviceGetAttribute(&value, which, device), "ask for a property of the device");
+  return value;
+}
+
+BitLayout layout_of(const BitShape& shape) {
+  const std::int64_t pitch = (shape.width + 63) / 64 * 2;
+  const double bytes = 4.0 * static_cast<double>(shape.channels) *
+                       static_cast<double>(shape.batch) * static_cast<double>(shape.height) *
+                       static_cast<double>(pitch);
+  constexpr double most = 0x1.0p31;
+  if (!(bytes < most)) {
+    fail("cuda", "expected grids of below {:.0f} bytes, received {} channels of {} grids {}x{}",
+         most, shape.channels, shape.batch, shape.height, shape.width);
+  }
+  const auto u32 = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  return {u32(shape.channels),
+          u32(shape.batch),
+          u32(shape.height),
+          u32(shape.width),
+          u32((shape.width + 31) / 32),
+          u32(pitch),
+          u32(shape.batch * shape.height * pitch),
+          shape.periodic};
+}
+
+/// A program that is kept.
+class OwnedCode {
+ public:
+  explicit OwnedCode(const BitCode& code)
+      : inputs_(code.inputs.begin(), code.inputs.end()),
+        runs_(code.runs.begin(), code.runs.end()),
+        steps_(code.steps.begin(), code.steps.end()),
+        outputs_(code.outputs.begin(), code.outputs.end()),
+        constants_(code.constants.begin(), code.constants.end()),
+        slots_(code.slots),
+        row_words_(code.row_words) {}
+
+  BitCode view() const {
+    return {inputs_, runs_, steps_, outputs_, constants_, slots_, row_words_};
+  }
+
+ private:
+  std::vector<BitPort> inputs_;
+  std::vector<BitRun> runs_;
+  std::vector<BitStep> steps_;
+  std::vector<BitPort> outputs_;
+  std::vector<BitConstant> constants_;
+  std::size_t slots_;
+  std::size_t row_words_;
+};
+
+/// What a program does to a word: reads, operations and writes.
+double length_of(const BitCode& code) {
+  return static_cast<double>(code.inputs.size() + code.steps.size() + code.outputs.size());
+}
+
+/// Words that a thread of the compiled program computes. Several share what they read, as long as
+/// registers hold the values of all of them.
+int compiled_rows(const BitCode& code) {
+  constexpr std::size_t most_slots = 100;
+  return code.slots <= most_slots ? 4 : 1;
+}
+
+/// The driver's compilation of a step.
+class CompiledStep {
+ public:
+  /// Stays empty where the driver brings no compiler.
+  CompiledStep(const BitCode& code, const BitLayout& layout, bool fires) {
+    rows_ = compiled_rows(code);
+    const std::string text = step_ptx(code, layout, rows_, fires);
+    const cudaError_t error =
+        cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    if (error == cudaErrorJitCompilerNotFound) {
+      cudaGetLastError();  // it stays set otherwise
+      return;
+    }
+    check(error, "compile a program");
+    check(cudaLibraryGetKernel(&kernel_, library_, step_kernel), "find the compiled program");
+    const auto rows = static_cast<std::uint32_t>(rows_);
+    const std::uint32_t places = layout.batch * ((layout.height + rows - 1) / rows) * layout.words;
+    blocks_ = (places + threads - 1) / threads;
+  }
+  ~CompiledStep() {
+    if (kernel_ != nullptr) cudaLibraryUnload(library_);
+  }
+  CompiledStep(const CompiledStep&) = delete;
+  CompiledStep& operator=(const CompiledStep&) = delete;
+
+  explicit operator bool() const { return kernel_ != nullptr; }
+
+  void run(BitStates states, cudaStream_t stream) const {
+    void* arguments[] = {&states.from, &states.to, &states.fire};
+    check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_), dim3(blocks_), dim3(threads),
+                           arguments, 0, stream),
+          "take a step");
+  }
+
+ private:
+  static constexpr unsigned threads = 128;
+  int rows_ = 1;
+  unsigned blocks_ = 0;
+  cudaLibrary_t library_ = nullptr;
+  cudaKernel_t kernel_ = nullptr;
+};
+
+/// A program's tables on the device, and how they are run.
+class InterpretedStep {
+ public:
+  InterpretedStep(const BitCode& code, const BitLayout& layout) : layout_(layout) {
+    const std::uint32_t apart = choose_launch(std::max<std::size_t>(1, code.slots));
+    std::vector<BitSource> sources;
+    for (const BitPort& port : code.inputs) {
+      const auto place = static_cast<std::int32_t>(port.index % 9);
+      sources.push_back({port.index / 9, place / 3 - 1, place % 3 - 1, port.slot * apart});
+    }
+    std::vector<uint2> runs;
+    for (const BitRun& run : code.runs) {
+      const auto kind = static_cast<unsigned>(run.outer) * static_cast<unsigned>(bit_inners) +
+                        static_cast<unsigned>(run.inner);
+      runs.push_back({kind, run.count});
+    }
+    std::vector<uint4> steps;
+    for (const BitStep& step : code.steps) {
+      steps.push_back({step.out * apart, step.a * apart, step.b * apart, step.c * apart});
+    }
+    steps.push_back({});
+    std::vector<BitSink> sinks;
+    for (const BitPort& port : code.outputs) {
+      sinks.push_back({port.index, port.slot * apart, ~0U, port.complemented ? ~0U : 0U});
+    }
+    for (const BitConstant& constant : code.constants) {
+      sinks.push_back({constant.output, 0, 0, constant.value ? ~0U : 0U});
+    }
+    sources_ = DeviceArray<BitSource>(sources);
+    runs_ = DeviceArray<uint2>(runs);
+    steps_ = DeviceArray<uint4>(steps);
+    sinks_ = DeviceArray<BitSink>(sinks);
+    tables_ = {sources_.data(),
+               runs_.data(),
+               steps_.data(),
+               sinks_.data(),
+               static_cast<std::uint32_t>(sources.size()),
+               static_cast<std::uint32_t>(runs.size()),
+               static_cast<std::uint32_t>(sinks.size())};
+  }
+
+  void run(const BitStates& states, cudaStream_t stream) const {
+    check(interpret_bits(layout_, tables_, states, launch_, stream), "take a step");
+  }
+
+ private:
+  /// Returns the bytes from a thread's slot to its next.
+  std::uint32_t choose_launch(std::size_t slots) {
+    constexpr std::size_t threads = 128;
+    const auto most_shared =
+        static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const auto bytes = [&](std::size_t rows) {
+      return slots * threads * rows * sizeof(std::uint32_t);
+    };
+    // Four words a thread take four times the memory and spread the cost of reading the program:
+    // worth it where two blocks still fit beside one another.
+    const std::uint32_t rows = bytes(4) * 2 <= most_shared ? 4 : 1;
+    const std::size_t places =
+        std::size_t{layout_.batch} * ((layout_.height + rows - 1) / rows) * layout_.words;
+    const bool shared = bytes(rows) <= most_shared;
+    std::size_t blocks = (places + threads - 1) / threads;
+    if (!shared) {
+      // As many threads as keep the device busy, and no more: each has slots of its own.
+      constexpr std::size_t blocks_per_processor = 4;
+      constexpr std::size_t most_scratch = std::size_t{1} << 30;
+      const auto processors = static_cast<std::size_t>(attribute(cudaDevAttrMultiProcessorCount));
+      blocks = std::min({blocks, processors * blocks_per_processor,
+                         std::max<std::size_t>(1, most_scratch / bytes(rows))});
+      scratch_ = DeviceArray<std::uint32_t>(slots * blocks * threads * rows);
+    }
+    launch_ = {static_cast<int>(rows), static_cast<int>(blocks), static_cast<int>(threads),
+               shared ? bytes(rows) : 0, shared ? nullptr : scratch_.data()};
+    return static_cast<std::uint32_t>((shared ? 1 : blocks) * threads * rows *
+                                      sizeof(std::uint32_t));
+  }
+
+  BitLayout layout_;
+  DeviceArray<BitSource> sources_;
+  DeviceArray<uint2> runs_;
+  DeviceArray<uint4> steps_;
+  DeviceArray<BitSink> sinks_;
+  DeviceArray<std::uint32_t> scratch_;
+  BitTables tables_{};
+  BitLaunch launch_{};
+};
+
+/// Work in order. What the default stream does waits for it, and it for that.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreate(&stream_), "make a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Launches that are repeated together: one call of the driver instead of many.
+class Repeated {
+ public:
+  /// Takes down what `launches` puts into the stream, without doing it.
+  template <class F>
+  Repeated(cudaStream_t stream, const F& launches) : stream_(stream) {
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "begin a graph");
+    launches();
+    check(cudaStreamEndCapture(stream, &graph), "end a graph");
+    check(cudaGraphInstantiate(&graph_, graph, 0), "prepare a graph");
+    cudaGraphDestroy(graph);
+  }
+  ~Repeated() { cudaGraphExecDestroy(graph_); }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+
+  void run() const { check(cudaGraphLaunch(graph_, stream_), "run a graph"); }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+}  // namespace
+
+struct BitAutomaton::State {
+  State(const BitCode& from, const BitShape& shape, BitExecution how)
+      : code(from),
+        layout(layout_of(shape)),
+        interpreted(from, layout),
+        execution(how),
+        now(std::size_t{layout.channels} * layout.channel_words),
+        next(now.size()) {
+    // Nothing ever writes behind a row's last word.
+    now.clear();
+    next.clear();
+  }
+
+  /// Compiles, if it pays by now.
+  void prepare(bool fires) {
+    std::unique_ptr<CompiledStep>& fast = compiled[fires ? 1 : 0];
+    if (fast || !compiling_pays()) return;
+    fast = std::make_unique<CompiledStep>(code.view(), layout, fires);
+    chain.reset();
+  }
+
+  void step(const std::uint32_t* fires) {
+    const std::unique_ptr<CompiledStep>& fast = compiled[fires == nullptr ? 0 : 1];
+    const BitStates states{now.data(), next.data(), fires};
+    if (fast && *fast) fast->run(states, stream.get());
+    else interpreted.run(states, stream.get());
+    std::swap(now, next);
+  }
+
+  /// An even number of steps, so that the grids lie again where they lay.
+  static constexpr std::int64_t chained = 32;
+
+  void step_chained() {
+    if (!chain || chain_start != now.data()) {
+      chain_start = now.data();
+      chain.emplace(stream.get(), [&] {
+        for (std::int64_t i = 0; i < chained; ++i) step(nullptr);
+      });
+    }
+    chain->run();
+  }
+
+  /// Whether interpreting has taken about as long by now as compiling will, so that a run takes
+  /// twice as long as it could at most.
+  bool compiling_pays() const {
+    if (execution != BitExecution::automatic) return execution == BitExecution::compiled;
+    // In words times what is done to them, of which an H200 interprets 8e11 a second: 15 ms, and an
+    // eighth of one for every line of the compiled program.
+    constexpr double start = 1.2e10;
+    constexpr double per_line = 1e8;
+    const double length = length_of(code.view());
+    const double words = static_cast<double>(layout.batch) * layout.height * layout.words;
+    return steps * words * length > start + per_line * length * compiled_rows(code.view());
+  }
+
+  /// Between rows that have one above and one below each grid, and those of the device, without.
+  void copy(void* to, const void* from, bool to_device) const {
+    const std::size_t row = layout.pitch * sizeof(std::uint32_t);
+    const std::size_t grid = layout.height * row;
+    const std::size_t host_grid = grid + 2 * row;
+    const std::size_t grids = std::size_t{layout.channels} * layout.batch;
+    if (to_device) {
+      check(cudaMemcpy2D(to, grid, static_cast<const char*>(from) + row, host_grid, grid, grids,
+                         cudaMemcpyHostToDevice),
+            "copy to the device");
+    } else {
+      check(cudaMemcpy2D(static_cast<char*>(to) + row, host_grid, from, grid, grid, grids,
+                         cudaMemcpyDeviceToHost),
+            "copy from the device");
+    }
+  }
+
+  OwnedCode code;
+  BitLayout layout;
+  InterpretedStep interpreted;
+  BitExecution execution;
+  /// Where all cells fire, and where some do; none until it is needed.
+  std::array<std::unique_ptr<CompiledStep>, 2> compiled;
+  double steps = 0;  ///< taken so far
+  DeviceArray<std::uint32_t> now;
+  DeviceArray<std::uint32_t> next;
+  DeviceArray<std::uint32_t> fire;  ///< of one step; empty until cells fire by chance
+  Stream stream;
+  std::optional<Repeated> chain;  ///< `chained` steps
+  const std::uint32_t* chain_start = nullptr;
+};
+
+BitAutomaton::BitAutomaton(const BitCode& code, const BitShape& shape, BitExecution execution)
+    : state_(std::make_unique<State>(code, shape, execution)) {}
+BitAutomaton::~BitAutomaton() = default;
+
+void BitAutomaton::upload(std::span<const std::uint64_t> words) {
+  state_->copy(state_->now.data(), words.data(), true);
+}
+
+void BitAutomaton::download(std::span<std::uint64_t> words) const {
+  state_->copy(words.data(), state_->now.data(), false);
+}
+
+void BitAutomaton::step_all(std::int64_t count) {
+  while (count > 0) {
+    state_->prepare(false);
+    const bool many = count >= State::chained;
+    if (many) state_->step_chained();
+    else state_->step(nullptr);
+    const std::int64_t taken = many ? State::chained : 1;
+    state_->steps += static_cast<double>(taken);
+    count -= taken;
+  }
+}
+
+void BitAutomaton::step_some(const BitFire& fire) {
+  if (state_->fire.size() == 0) {
+    state_->fire = DeviceArray<std::uint32_t>(state_->layout.channel_words);
+  }
+  // 32 bits are below the rate's share of 2^32 where they are below the next whole number.
+  const auto below = static_cast<std::uint64_t>(std::ceil(fire.rate * 0x1.0p32));
+  check(draw_fire(state_->layout, {below, fire.seed, fire.stream, fire.draw}, state_->fire.data(),
+                  state_->stream.get()),
+        "draw who fires");
+  state_->prepare(true);
+  state_->step(state_->fire.data());
+  state_->steps += 1;
+}
+
+void BitAutomaton::clear(std::int64_t top, std::int64_t left, std::int64_t height,
+                         std::int64_t width) {
+  const auto u32 = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  check(clear_bits(state_->layout, {u32(top), u32(left), u32(height), u32(width)},
+                   state_->now.data(), state_->stream.get()),
+        "clear a rectangle");
+}
+
+void BitAutomaton::wait() const {
+  check(cudaStreamSynchronize(state_->stream.get()), "wait for the device");
+}
+
+double BitAutomaton::milliseconds(int count) {
+  cudaEvent_t start = nullptr;
+  cudaEvent_t stop = nullptr;
+  check(cudaEventCreate(&start), "make an event");
+  check(cudaEventCreate(&stop), "make an event");
+  check(cudaEventRecord(start, state_->stream.get()), "take the time");
+  step_all(count);
+  check(cudaEventRecord(stop, state_->stream.get()), "take the time");
+  check(cudaEventSynchronize(stop), "wait for the device");
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, start, stop), "take the time");
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  return ms;
+}
+
+bool BitAutomaton::compiled() const {
+  return std::ranges::any_of(state_->compiled,
+                             [](const auto& step) { return step != nullptr && *step; });
+}
+
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitCode& code,
+                                                       const BitShape& shape) {
+  select_device(index);
+  return std::make_unique<BitAutomaton>(code, shape);
+}
+
+}  // namespace boolgrad::cuda

@@ -1,0 +1,43 @@
+// Losses of one output and their derivatives, with the conventions of `ops/loss.h`.
+#pragma once
+
+#include "boolgrad/backend/options/loss.h"
+
+namespace boolgrad::cuda {
+
+constexpr float least_probability = 1e-7F;
+constexpr float most_probability = 1 - 1e-7F;
+
+/// What is no number stays none.
+__device__ __forceinline__ float clipped_probability(float p) {
+  return p == p ? fminf(fmaxf(p, least_probability), most_probability) : p;
+}
+
+__device__ __forceinline__ float loss_value(LossKind form, float gamma, float y, float target) {
+  const float off = y - target;
+  if (form == LossKind::squares) return off * off;
+  if (form == LossKind::l4) return off * off * (off * off);
+  const float p = clipped_probability(y);
+  const float q = clipped_probability(1 - y);
+  const float log_p = logf(p);
+  const float log_q = logf(q);
+  if (form == LossKind::bce) return -(target * log_p + (1 - target) * log_q);
+  return -(target * expf(gamma * log_q) * log_p + (1 - target) * expf(gamma * log_p) * log_q);
+}
+
+__device__ __forceinline__ float loss_slope(LossKind form, float gamma, float y, float target) {
+  const float off = y - target;
+  if (form == LossKind::squares) return 2 * off;
+  if (form == LossKind::l4) return 4 * off * (off * off);
+  if (!(y >= least_probability && y <= most_probability)) return 0;
+  const float p = clipped_probability(y);
+  const float q = clipped_probability(1 - y);
+  if (form == LossKind::bce) return (p - target) / (p * q);
+  const float log_p = logf(p);
+  const float log_q = logf(q);
+  const float for_one = expf(gamma * log_q) * (gamma * log_p / q - 1 / p);
+  const float for_zero = expf(gamma * log_p) * (1 / q - gamma * log_q / p);
+  return target * for_one + (1 - target) * for_zero;
+}
+
+}  // namespace boolgrad::cuda

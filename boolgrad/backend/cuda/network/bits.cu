@@ -1,0 +1,199 @@
+// The hardened circuit on packed bits, 32 samples a word, and how often it is wrong.
+#include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/common/walsh.cuh"
+
+namespace boolgrad::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_inputs = 6;  // of a gate
+
+/// Entry e of gate i of the sixteen, i = 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
+__device__ __forceinline__ std::uint64_t table_of_gate(int i) {
+  return static_cast<std::uint64_t>(((i >> 3) & 1) | (((i >> 1) & 1) << 1) | (((i >> 2) & 1) << 2) |
+                                    ((i & 1) << 3));
+}
+
+/// The first of the largest.
+__device__ __forceinline__ int likeliest(const float* logits) {
+  int best = 0;
+  for (int i = 1; i < 16; ++i) {
+    if (logits[i] > logits[best]) best = i;
+  }
+  return best;
+}
+
+__global__ void harden_gates(const GateUpdate code, std::uint64_t* tables) {
+  const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  if (gate >= code.gates) return;
+  std::uint64_t table = 0;
+  if (code.parametrisation == Parametrisation::softmax16) {
+    table = table_of_gate(likeliest(code.logits + code.first_logit + gate * 16));
+  } else {
+    const int entries = 1 << code.arity;
+    float z[1 << most_inputs];
+    for (int e = 0; e < entries; ++e) z[e] = code.logits[code.first_logit + gate * entries + e];
+    if (code.parametrisation == Parametrisation::walsh) walsh_sums(z, entries);
+    for (int e = 0; e < entries; ++e) table |= static_cast<std::uint64_t>(z[e] > 0) << e;
+  }
+  tables[code.first_gate + gate] = code.masks[code.first_gate + gate] < 0.5F ? 0 : table;
+}
+
+/// Each input halves the table: where it is 1 the upper half counts, else the lower.
+template <int kArity>
+__global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables,
+                           const std::uint32_t* x, std::size_t words, std::uint32_t* y) {
+  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  if (word >= words * layer.gates) return;
+  const std::size_t gate = word / words;
+  const std::uint64_t table = tables[layer.first_gate + gate];
+  const int* sources = layer.sources + gate * kArity;
+  std::uint32_t value[1 << kArity];
+#pragma unroll
+  for (int e = 0; e < (1 << kArity); ++e) value[e] = ((table >> e) & 1) != 0 ? ~0U : 0U;
+#pragma unroll
+  for (int slot = kArity - 1; slot >= 0; --slot) {
+    const std::uint32_t input = x[sources[slot] * words + word % words];
+#pragma unroll
+    for (int e = 0; e < (1 << (kArity - 1)); ++e) {
+      if (e < (1 << slot)) value[e] ^= (value[e] ^ value[e + (1 << slot)]) & input;
+    }
+  }
+  y[word] = value[0];
+}
+
+/// Bits of rows of floats: 1 above one half. A sample a lane, a word a warp.
+__global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t stride,
+                          std::uint32_t* bits, std::size_t words) {
+  const std::size_t filled = (samples + 31) / 32;
+  const std::size_t place = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
+  if (place >= filled * features) return;
+  const std::size_t row = place / filled;
+  const std::size_t sample = place % filled * 32 + threadIdx.x % 32;
+  const bool on = sample < samples && x[row * stride + sample] > 0.5F;
+  const std::uint32_t all = __ballot_sync(0xffffffffU, on);
+  if (threadIdx.x % 32 == 0) bits[row * words + place % filled] = all;
+}
+
+__global__ void count_wrong_bits(const std::uint32_t* received, const std::uint32_t* wanted,
+                                 int features, std::size_t samples, std::size_t words,
+                                 WordMistakes* mistakes) {
+  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  if (word >= words) return;
+  // Bits past the last sample may hold anything.
+  const std::size_t rest = samples - word * 32;
+  const std::uint32_t used = rest >= 32 ? ~0U : (1U << rest) - 1;
+  std::uint32_t bits = 0;
+  std::uint32_t any = 0;
+  for (int feature = 0; feature < features; ++feature) {
+    const std::uint32_t wrong =
+        (received[feature * words + word] ^ wanted[feature * words + word]) & used;
+    bits += __popc(wrong);
+    any |= wrong;
+  }
+  mistakes[word] = {bits, static_cast<std::uint32_t>(__popc(any))};
+}
+
+/// A sample a lane.
+__global__ void count_wrong_outputs(const float* y, Rows rows, const float* targets,
+                                    std::size_t cases, std::size_t first, int features,
+                                    WordMistakes* mistakes) {
+  const int sample = blockIdx.x * threads + threadIdx.x;
+  std::uint32_t wrong = 0;
+  if (sample < rows.samples) {
+    for (int feature = 0; feature < features; ++feature) {
+      const bool on = y[static_cast<std::size_t>(feature) * rows.stride + sample] > 0.5F;
+      const bool wanted = targets[feature * cases + first + sample] > 0.5F;
+      wrong += on != wanted ? 1 : 0;
+    }
+  }
+  const std::uint32_t any = __ballot_sync(0xffffffffU, wrong > 0);
+  for (int step = 16; step > 0; step /= 2) wrong += __shfl_xor_sync(0xffffffffU, wrong, step);
+  if (threadIdx.x % 32 == 0 && sample < rows.samples) {
+    mistakes[sample / 32] = {wrong, static_cast<std::uint32_t>(__popc(any))};
+  }
+}
+
+/// A block takes a word of 32 samples, a warp a class, a lane a sample.
+__global__ void most_ones(const std::uint32_t* bits, std::size_t words, int per_class, int classes,
+                          std::size_t samples, int* predicted) {
+  extern __shared__ int counts[];  // [classes, 32]
+  const int lane = threadIdx.x % 32;
+  const std::size_t word = blockIdx.x;
+  for (int c = threadIdx.x / 32; c < classes; c += threads / 32) {
+    int count = 0;
+#pragma unroll 8
+    for (int o = c * per_class; o < (c + 1) * per_class; ++o) {
+      count += (bits[static_cast<std::size_t>(o) * words + word] >> lane) & 1;
+    }
+    counts[c * 32 + lane] = count;
+  }
+  __syncthreads();
+  const std::size_t sample = word * 32 + lane;
+  if (threadIdx.x >= 32 || sample >= samples) return;
+  int best = 0;
+  for (int c = 1; c < classes; ++c) {
+    if (counts[c * 32 + lane] > counts[best * 32 + lane]) best = c;
+  }
+  predicted[sample] = best;
+}
+
+unsigned blocks_for(std::size_t count) {
+  return static_cast<unsigned>((count + threads - 1) / threads);
+}
+
+}  // namespace
+
+cudaError_t harden(const GateUpdate& update, std::uint64_t* tables, cudaStream_t stream) {
+  harden_gates<<<blocks_for(update.gates), threads, 0, stream>>>(update, tables);
+  return cudaGetLastError();
+}
+
+cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
+                       const std::uint32_t* x, std::size_t words, std::uint32_t* y,
+                       cudaStream_t stream) {
+  const unsigned blocks = blocks_for(words * static_cast<std::size_t>(layer.gates));
+  switch (layer.arity) {
+    case 1: hard_gates<1><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+    case 2: hard_gates<2><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+    case 3: hard_gates<3><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+    case 4: hard_gates<4><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+    case 5: hard_gates<5><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+    default: hard_gates<6><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
+                      std::uint32_t* bits, std::size_t words, cudaStream_t stream) {
+  const std::size_t lanes = (samples + 31) / 32 * static_cast<std::size_t>(features) * 32;
+  pack_rows<<<blocks_for(lanes), threads, 0, stream>>>(x, features, samples, stride, bits, words);
+  return cudaGetLastError();
+}
+
+cudaError_t compare_bits(const std::uint32_t* received, const std::uint32_t* wanted, int features,
+                         std::size_t samples, WordMistakes* mistakes, cudaStream_t stream) {
+  const std::size_t words = (samples + 31) / 32;
+  count_wrong_bits<<<blocks_for(words), threads, 0, stream>>>(received, wanted, features, samples,
+                                                              words, mistakes);
+  return cudaGetLastError();
+}
+
+cudaError_t classes_of_bits(const std::uint32_t* bits, int features, int classes,
+                            std::size_t samples, int* predicted, cudaStream_t stream) {
+  const std::size_t words = (samples + 31) / 32;
+  const std::size_t shared = static_cast<std::size_t>(classes) * 32 * sizeof(int);
+  most_ones<<<static_cast<unsigned>(words), threads, shared, stream>>>(
+      bits, words, features / classes, classes, samples, predicted);
+  return cudaGetLastError();
+}
+
+cudaError_t compare_soft(const float* y, Rows rows, const float* targets, std::size_t cases,
+                         std::size_t first, int features, WordMistakes* mistakes,
+                         cudaStream_t stream) {
+  count_wrong_outputs<<<blocks_for(static_cast<std::size_t>(rows.samples)), threads, 0, stream>>>(
+      y, rows, targets, cases, first, features, mistakes);
+  return cudaGetLastError();
+}
+
+}  // namespace boolgrad::cuda

@@ -1,0 +1,18 @@
+// Networks of soft gates on an NVIDIA GPU: whole training steps, and the hardened circuit.
+//
+// No header of the vendor is included here, so that rooms above need not know whether the backend
+// was built.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "boolgrad/backend/device/network.h"
+
+namespace boolgrad::cuda {
+
+/// A network on the device. The wires are copied.
+std::unique_ptr<DeviceNetwork> make_network(int index, std::span<const LutWires> layers,
+                                            const NetworkPlan& plan);
+
+}  // namespace boolgrad::cuda

@@ -1,0 +1,313 @@
+// From logits to tables and, with the sums of a step, back to logits.
+//
+// Logits and moments are by far the most that a step of a wide network moves. They pass once: the
+// launch that updates a gate's logits has its new table in registers, and leaves its polynomial for
+// the next step's forward.
+#include <type_traits>
+
+#include "boolgrad/backend/cuda/runtime/launch.cuh"
+#include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/optimiser/update.cuh"
+#include "boolgrad/backend/cuda/common/walsh.cuh"
+
+namespace boolgrad::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int quad = 4;  // threads that share a gate of sixteen logits
+
+enum class Work { coefficients, gradients, update };
+
+/// Block 0 adds up the loss and tells the host how the step went.
+__device__ void report_step(const GateUpdate& code) {
+  __shared__ double sums[threads];
+  double sum = 0;
+  for (int part = threadIdx.x; part < code.loss_count; part += threads) sum += code.losses[part];
+  sums[threadIdx.x] = sum;
+  for (int step = threads / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (threadIdx.x < step) sums[threadIdx.x] += sums[threadIdx.x + step];
+  }
+  if (threadIdx.x != 0) return;
+  *code.loss = static_cast<float>(sums[0]);
+  *code.result = {sums[0], *code.not_finite != code.state->stamp ? 1 : 0};
+}
+
+/// Gradients on their way to the optimiser; noise is not for those who update by themselves.
+__device__ __forceinline__ void update_one(const UpdateArguments& factors, float gradient, float& p,
+                                           float& m, float& v) {
+  adamw(factors.adamw, p, m, v, clipped(factors, gradient));
+}
+
+/// How hard the tables are that a launch leaves.
+template <Work kWork>
+__device__ __forceinline__ float share_for_coefficients(const GateUpdate& code) {
+  return kWork == Work::coefficients ? code.hard_share : code.state->hard_share;
+}
+
+__device__ __forceinline__ float harder(float soft, float hard, float share) {
+  return soft + (hard - soft) * share;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Sixteen logits: four threads a gate, four logits each. Bits 3 and 2 of a gate's index, which are
+// a thread's own number, say what it gives at (0, 0) and at (0, 1); bits 1 and 0 at (1, 0), (1, 1).
+
+__device__ __forceinline__ float sum_of_quad(float value) {
+  value += __shfl_xor_sync(0xffffffffU, value, 1);
+  return value + __shfl_xor_sync(0xffffffffU, value, 2);
+}
+
+struct Shares {
+  float4 p;  ///< of the thread's own four gates
+
+  __device__ __forceinline__ explicit Shares(float4 logits) {
+    float largest = fmaxf(fmaxf(logits.x, logits.y), fmaxf(logits.z, logits.w));
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
+    p = make_float4(expf(logits.x - largest), expf(logits.y - largest), expf(logits.z - largest),
+                    expf(logits.w - largest));
+    const float inverse = 1 / sum_of_quad((p.x + p.y) + (p.z + p.w));
+    p = make_float4(p.x * inverse, p.y * inverse, p.z * inverse, p.w * inverse);
+  }
+
+  /// The table by entry: bit j of an entry's place is input j.
+  __device__ __forceinline__ float4 table(int part) const {
+    const float all = (p.x + p.y) + (p.z + p.w);
+    return make_float4(sum_of_quad((part & 2) != 0 ? all : 0), sum_of_quad(p.z + p.w),
+                       sum_of_quad((part & 1) != 0 ? all : 0), sum_of_quad(p.y + p.w));
+  }
+};
+
+/// c0 + c1 a + c2 b + c3 ab
+__device__ __forceinline__ float4 polynomial_of(float4 t) {
+  return make_float4(t.x, t.y - t.x, t.z - t.x, (t.w - t.z) - (t.y - t.x));
+}
+
+__device__ __forceinline__ float4 table_gradient(float4 s) {
+  const float with_b = s.z - s.w;
+  const float with_a = s.y - s.w;
+  return make_float4((s.x - s.y) - with_b, with_a, with_b, s.w);
+}
+
+/// dz = p (dp - sum p dp), where dp_i is the sum of `g` over the entries that gate i has.
+__device__ __forceinline__ float4 logit_gradient(const Shares& shares, float4 g, int part) {
+  const float base = ((part & 2) != 0 ? g.x : 0) + ((part & 1) != 0 ? g.z : 0);
+  const float4 d = make_float4(base, base + g.w, base + g.y, (base + g.y) + g.w);
+  const float4 p = shares.p;
+  const float dot = sum_of_quad(fmaf(p.x, d.x, p.y * d.y) + fmaf(p.z, d.z, p.w * d.w));
+  return make_float4(p.x * (d.x - dot), p.y * (d.y - dot), p.z * (d.z - dot), p.w * (d.w - dot));
+}
+
+/// The first of the largest of a gate's sixteen logits.
+__device__ __forceinline__ int likeliest_of_quad(float4 z, int part) {
+  const float own[4] = {z.x, z.y, z.z, z.w};
+  float best = own[0];
+  int at = part * 4;
+#pragma unroll
+  for (int i = 1; i < 4; ++i) {
+    if (own[i] > best) {
+      best = own[i];
+      at = part * 4 + i;
+    }
+  }
+#pragma unroll
+  for (int step = 1; step < quad; step *= 2) {
+    const float other = __shfl_xor_sync(0xffffffffU, best, step);
+    const int place = __shfl_xor_sync(0xffffffffU, at, step);
+    if (other > best || (other == best && place < at)) {
+      best = other;
+      at = place;
+    }
+  }
+  return at;
+}
+
+/// By entry, as `Shares::table` has it.
+__device__ __forceinline__ float4 table_of(int gate) {
+  return make_float4((gate >> 3) & 1, (gate >> 1) & 1, (gate >> 2) & 1, gate & 1);
+}
+
+__device__ __forceinline__ float4 harder(float4 soft, float4 hard, float share) {
+  return make_float4(harder(soft.x, hard.x, share), harder(soft.y, hard.y, share),
+                     harder(soft.z, hard.z, share), harder(soft.w, hard.w, share));
+}
+
+template <Work kWork>
+__global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code) {
+  let_next_begin();
+  wait_for_previous();
+  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
+  if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
+  const std::size_t place = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  const int part = threadIdx.x % quad;
+  const bool is_there = place / quad < code.gates;
+  // Threads of one warp exchange sums, so none may leave.
+  const std::size_t own = code.first_gate * quad + (is_there ? place : part);
+  const std::size_t gate = own / quad;
+  auto* logits = reinterpret_cast<float4*>(code.logits);
+  float4 z = logits[own];
+  const float mask = code.masks[gate];
+  if constexpr (kWork != Work::coefficients) {
+    float4 s = reinterpret_cast<const float4*>(code.sums)[gate];
+    for (int chunk = 1; chunk < code.chunks; ++chunk) {
+      const float4 more = reinterpret_cast<const float4*>(code.sums + chunk * code.entries)[gate];
+      s = make_float4(s.x + more.x, s.y + more.y, s.z + more.z, s.w + more.w);
+    }
+    float4 g = table_gradient(s);
+    const float factor = mask * code.factor;
+    g = make_float4(g.x * factor, g.y * factor, g.z * factor, g.w * factor);
+    g = logit_gradient(Shares(z), g, part);
+    if (kWork == Work::gradients) {
+      if (is_there) reinterpret_cast<float4*>(code.gradients)[own] = g;
+      return;
+    }
+    float4 m = reinterpret_cast<float4*>(code.first)[own];
+    float4 v = reinterpret_cast<float4*>(code.second)[own];
+    const UpdateArguments factors = code.state->factors;
+    update_one(factors, g.x, z.x, m.x, v.x);
+    update_one(factors, g.y, z.y, m.y, v.y);
+    update_one(factors, g.z, z.z, m.z, v.z);
+    update_one(factors, g.w, z.w, m.w, v.w);
+    if (is_there) {
+      logits[own] = z;
+      reinterpret_cast<float4*>(code.first)[own] = m;
+      reinterpret_cast<float4*>(code.second)[own] = v;
+    }
+  }
+  float4 t = Shares(z).table(part);
+  const float share = share_for_coefficients<kWork>(code);
+  if (share > 0) t = harder(t, table_of(likeliest_of_quad(z, part)), share);
+  if (is_there && part == 0) {
+    reinterpret_cast<float4*>(code.coefficients)[gate] =
+        polynomial_of(make_float4(t.x * mask, t.y * mask, t.z * mask, t.w * mask));
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// A logit an entry, or a Walsh coefficient: a thread a gate.
+
+__device__ __forceinline__ float logistic(float z) { return 1 / (1 + expf(-z)); }
+
+template <int kBit, int kEntries>
+__device__ __forceinline__ void to_polynomial(float* t) {
+  if constexpr (kBit < kEntries) {
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) {
+      if ((e & kBit) != 0) t[e] -= t[e - kBit];
+    }
+    to_polynomial<kBit * 2, kEntries>(t);
+  }
+}
+
+template <int kBit, int kEntries>
+__device__ __forceinline__ void to_table_gradient(float* s) {
+  if constexpr (kBit < kEntries) {
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) {
+      if ((e & kBit) != 0) s[e - kBit] -= s[e];
+    }
+    to_table_gradient<kBit * 2, kEntries>(s);
+  }
+}
+
+template <int kArity, bool kWalsh, Work kWork>
+__global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
+  constexpr int entries = 1 << kArity;
+  let_next_begin();
+  wait_for_previous();
+  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
+  if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
+  const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  if (gate >= code.gates) return;
+  const float mask = code.masks[code.first_gate + gate];
+  const std::size_t first_logit = code.first_logit + gate * entries;
+  const std::size_t first_entry = code.first_entry + gate * entries;
+  float z[entries];
+#pragma unroll
+  for (int e = 0; e < entries; ++e) z[e] = code.logits[first_logit + e];
+  if constexpr (kWalsh) walsh_sums(z, entries);
+  if constexpr (kWork != Work::coefficients) {
+    float g[entries];
+#pragma unroll
+    for (int e = 0; e < entries; ++e) g[e] = code.sums[first_entry + e];
+    for (int chunk = 1; chunk < code.chunks; ++chunk) {
+#pragma unroll
+      for (int e = 0; e < entries; ++e) g[e] += code.sums[chunk * code.entries + first_entry + e];
+    }
+    to_table_gradient<1, entries>(g);
+    const float factor = mask * code.factor;
+#pragma unroll
+    for (int e = 0; e < entries; ++e) {
+      const float t = logistic(z[e]);
+      g[e] = g[e] * factor * (t * (1 - t));
+    }
+    if constexpr (kWalsh) walsh_sums_back(g, entries);
+    const UpdateArguments factors = code.state->factors;
+#pragma unroll
+    for (int e = 0; e < entries; ++e) {
+      const std::size_t at = first_logit + e;
+      if constexpr (kWork == Work::gradients) {
+        code.gradients[at] = g[e];
+      } else {
+        z[e] = code.logits[at];
+        update_one(factors, g[e], z[e], code.first[at], code.second[at]);
+        code.logits[at] = z[e];
+      }
+    }
+    if constexpr (kWalsh && kWork == Work::update) walsh_sums(z, entries);
+  }
+  if constexpr (kWork != Work::gradients) {
+    const float share = share_for_coefficients<kWork>(code);
+#pragma unroll
+    for (int e = 0; e < entries; ++e) {
+      const float t = logistic(z[e]);
+      z[e] = (share > 0 ? harder(t, z[e] > 0 ? 1.0F : 0.0F, share) : t) * mask;
+    }
+    to_polynomial<1, entries>(z);
+#pragma unroll
+    for (int e = 0; e < entries; ++e) code.coefficients[first_entry + e] = z[e];
+  }
+}
+
+unsigned blocks_for(std::size_t count) {
+  return static_cast<unsigned>((count + threads - 1) / threads);
+}
+
+template <bool kWalsh, Work kWork>
+cudaError_t pass_of_entries(const GateUpdate& code, cudaStream_t stream) {
+  const auto pass_with = [&](void (*kernel)(GateUpdate)) {
+    return launch(kernel, blocks_for(code.gates), threads, 0, stream, code);
+  };
+  switch (code.arity) {
+    case 1: return pass_with(pass_sigmoid<1, kWalsh, kWork>);
+    case 2: return pass_with(pass_sigmoid<2, kWalsh, kWork>);
+    case 3: return pass_with(pass_sigmoid<3, kWalsh, kWork>);
+    case 4: return pass_with(pass_sigmoid<4, kWalsh, kWork>);
+    case 5: return pass_with(pass_sigmoid<5, kWalsh, kWork>);
+    default: return pass_with(pass_sigmoid<6, kWalsh, kWork>);
+  }
+}
+
+template <Work kWork>
+cudaError_t pass(const GateUpdate& code, cudaStream_t stream) {
+  switch (code.parametrisation) {
+    case Parametrisation::softmax16:
+      return launch(pass_softmax16<kWork>, blocks_for(code.gates * quad), threads, 0, stream, code);
+    case Parametrisation::walsh: return pass_of_entries<true, kWork>(code, stream);
+    default: return pass_of_entries<false, kWork>(code, stream);
+  }
+}
+
+}  // namespace
+
+cudaError_t make_coefficients(const GateUpdate& update, cudaStream_t stream) {
+  return pass<Work::coefficients>(update, stream);
+}
+
+cudaError_t update_gates(const GateUpdate& update, cudaStream_t stream) {
+  return update.gradients != nullptr ? pass<Work::gradients>(update, stream)
+                                     : pass<Work::update>(update, stream);
+}
+
+}  // namespace boolgrad::cuda

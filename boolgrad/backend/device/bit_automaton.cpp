@@ -1,0 +1,17 @@
+#include "boolgrad/backend/device/bit_automaton.h"
+
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
+#include "boolgrad/backend/device/devices.h"
+#include "boolgrad/backend/vulkan/bits/bit_automaton.h"
+
+namespace boolgrad {
+
+std::unique_ptr<DeviceBitAutomaton> make_device_bit_automaton(const Device& device,
+                                                              const BitCode& code,
+                                                              const BitShape& shape) {
+  expect_gpu(device);
+  if (device.backend == Backend::cuda) return cuda::make_bit_automaton(device.index, code, shape);
+  return vulkan::make_bit_automaton(device.index, code, shape);
+}
+
+}  // namespace boolgrad

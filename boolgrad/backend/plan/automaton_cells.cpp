@@ -1,0 +1,194 @@
+#include "boolgrad/backend/plan/automaton_cells.h"
+
+#include <bit>
+#include <cstring>
+
+#include "boolgrad/backend/plan/automaton_layout.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad {
+namespace {
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Element (channel, cell) of a tensor, one grid of which may stand for all.
+class Cells {
+ public:
+  explicit Cells(const Tensor& tensor)
+      : tensor_(tensor),
+        grid_(tensor.shape()[2] * tensor.shape()[3]),
+        stored_(tensor.shape()[1] * grid_) {}
+
+  std::int64_t grid() const { return grid_; }
+  float operator()(std::int64_t c, std::int64_t cell) const {
+    return static_cast<float>(tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
+  }
+
+ private:
+  const Tensor& tensor_;
+  std::int64_t grid_;
+  std::int64_t stored_;
+};
+
+}  // namespace
+
+std::int64_t words_for(std::int64_t cells) { return (cells + cells_a_word - 1) / cells_a_word; }
+
+std::vector<float> to_cells(const Tensor& tensor, std::int64_t samples) {
+  const Cells value(tensor);
+  const std::int64_t channels = tensor.shape()[0];
+  const std::int64_t cells = samples * value.grid();
+  std::vector<float> result(index(channels * cells));
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    for (std::int64_t c = 0; c < channels; ++c) result[index(cell * channels + c)] = value(c, cell);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> to_cell_words(const Tensor& tensor, std::int64_t samples) {
+  const Cells value(tensor);
+  const std::int64_t channels = tensor.shape()[0];
+  const std::int64_t cells = samples * value.grid();
+  std::vector<std::uint32_t> result(index(channels * words_for(cells)));
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    const std::uint32_t bit = 1U << (cell % cells_a_word);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      if (value(c, cell) > 0.5F) result[index(cell / cells_a_word * channels + c)] |= bit;
+    }
+  }
+  return result;
+}
+
+Tensor from_cells(std::span<const float> cells, const Shape& shape) {
+  Tensor result(shape, DType::float32);
+  const auto to = result.mutable_values<float>();
+  const auto channels = index(shape[0]);
+  const std::size_t count = cells.size() / channels;
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = cells[i % count * channels + i / count];
+  return result;
+}
+
+Tensor from_cell_words(std::span<const std::uint32_t> words, const Shape& shape) {
+  Tensor result(shape, DType::uint8);
+  const auto to = result.mutable_values<std::uint8_t>();
+  const auto channels = index(shape[0]);
+  const std::size_t count = to.size() / channels;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::size_t cell = i % count;
+    to[i] = words[cell / cells_a_word * channels + i / count] >> (cell % cells_a_word) & 1;
+  }
+  return result;
+}
+
+HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells) {
+  HardOutcome outcome;
+  std::int64_t last_wrong = -1;  // sample
+  for (std::size_t word = 0; word < wrong.size(); ++word) {
+    outcome.wrong_bits += wrong[word][0];
+    for (std::uint32_t left = wrong[word][1]; left != 0; left &= left - 1) {
+      const std::int64_t cell =
+          static_cast<std::int64_t>(word) * cells_a_word + std::countr_zero(left);
+      if (cell / grid_cells == last_wrong) continue;
+      last_wrong = cell / grid_cells;
+      ++outcome.wrong_samples;
+    }
+  }
+  return outcome;
+}
+
+std::vector<float> flat(std::span<const Tensor> tensors) {
+  std::vector<float> all;
+  for (const Tensor& tensor : tensors) {
+    const auto values = tensor.values<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+void write_into(std::span<Tensor> tensors, std::span<const float> values) {
+  std::size_t at = 0;
+  for (Tensor& tensor : tensors) {
+    const auto to = tensor.mutable_values<float>();
+    std::memcpy(to.data(), values.data() + at, to.size_bytes());
+    at += to.size();
+  }
+}
+
+std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values) {
+  std::vector<Tensor> tensors;
+  for (const Shape& shape : shapes) tensors.emplace_back(shape, DType::float32);
+  write_into(tensors, values);
+  return tensors;
+}
+
+void take_over(AutomatonInputs& kept, const AutomatonInputs& given) {
+  if (given.starts.defined()) kept.starts = given.starts;
+  if (given.fire.defined()) kept.fire = given.fire;
+  if (given.target.defined()) kept.target = given.target;
+}
+
+// ------------------------------------------------------------------ shapes
+
+OwnedShape::OwnedShape(const AutomatonShape& shape)
+    : shape_(shape), perceive_(owned(shape.perceive)), update_(owned(shape.update)) {
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    (i < perceive_.size() ? perceive_[i] : update_[i - perceive_.size()]).sources = sources_[i];
+  }
+  shape_.perceive = perceive_;
+  shape_.update = update_;
+}
+
+std::vector<LutWires> OwnedShape::owned(std::span<const LutWires> wires) {
+  std::vector<LutWires> views;
+  for (const LutWires& one : wires) {
+    sources_.emplace_back(one.sources.begin(), one.sources.end());
+    LutWires view;
+    view.inputs = one.inputs;
+    view.gates = one.gates;
+    view.arity = one.arity;
+    views.push_back(view);
+  }
+  return views;
+}
+
+std::size_t OwnedShape::gates() const {
+  std::size_t count = 0;
+  for (const auto& part : {perceive_, update_}) {
+    for (const LutWires& wires : part) count += index(wires.gates);
+  }
+  return count;
+}
+
+// ------------------------------------------------------------------ memory
+
+void check_training_memory(
+    const std::string& device, const AutomatonShape& shape, std::size_t free,
+    const std::function<std::size_t(const AutomatonShape&)>& training_bytes) {
+  const std::size_t needed = training_bytes(shape);
+  if (needed <= free) return;
+  AutomatonShape other = shape;
+  std::string advice = "no memory policy would fit; a smaller grid or batch may";
+  for (other.memory = {.policy = MemoryPolicy::some_states, .every = 1};
+       other.memory.every <= shape.steps; ++other.memory.every) {
+    const std::size_t bytes = training_bytes(other);
+    if (bytes > free) continue;
+    const std::string kept = other.memory.every == 1 ? "the state of every step"
+                                                   : fmt::format("a state in {}", other.memory.every);
+    advice = fmt::format("keeping {} would take {}", kept, bytes_text(bytes));
+    break;
+  }
+  fail(device, "expected {} of device memory for training, received {} that are free: {}",
+       bytes_text(needed), bytes_text(free), advice);
+}
+
+void check_grid_size(const std::string& device, const AutomatonShape& shape) {
+  constexpr double most = 0x1.0p31;
+  const double values = static_cast<double>(shape.cells()) * static_cast<double>(shape.channels) *
+                        static_cast<double>(layout::neighbourhood);
+  if (values < most) return;
+  fail(device, "expected less than 2^31 values of patches, received {} cells of {} channels",
+       shape.cells(), shape.channels);
+}
+
+}  // namespace boolgrad

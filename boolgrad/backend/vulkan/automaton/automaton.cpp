@@ -1,0 +1,274 @@
+#include "boolgrad/backend/vulkan/automaton/automaton.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "boolgrad/backend/vulkan/automaton/program.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad::vulkan {
+
+class Automaton final : public DeviceAutomaton {
+ public:
+  Automaton(int number, const AutomatonShape& shape, const AdamWOptions& options);
+  ~Automaton() override;
+
+  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override;
+  void get_parameters(std::span<Tensor> logits) const override;
+  void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
+  void get_moments(std::span<Tensor> first, std::span<Tensor> second) const override;
+  void set_inputs(const AutomatonInputs& inputs) override;
+  double gradients(const AutomatonDraws& draws) override;
+  std::vector<Tensor> logit_gradients() const override;
+  Tensor states() const override;
+  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+                        bool with_hard) override;
+  double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                      const AutomatonDraws& draws, Tensor& last) override;
+  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                           const AutomatonDraws& draws) override;
+  Tensor hard_state() const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+bool has_room_for_activations(int number, const AutomatonShape& shape) {
+  const Context& context = Context::get(number);
+  const AutomatonLimits limits = limits_of(context.physical());
+  return buffers_are_allowed(limits, shape) &&
+         training_bytes(limits, shape) <= context.free_memory() / 2;
+}
+
+std::size_t training_bytes(int number, const AutomatonShape& shape) {
+  return training_bytes(limits_of(Context::get(number).physical()), shape);
+}
+
+namespace {
+
+const AutomatonShape& checked(const Context& context, const AutomatonShape& shape) {
+  const AutomatonLimits limits = limits_of(context.physical());
+  check_grid_size("vulkan", shape);
+  check_training_memory("vulkan", shape, context.free_memory(),
+                        [&](const AutomatonShape& other) { return training_bytes(limits, other); });
+  if (!buffers_are_allowed(limits, shape)) {
+    fail("vulkan",
+         "expected buffers of at most {} for training on this device, received a grid, steps and a "
+         "memory policy that need larger ones",
+         bytes_text(limits.buffer_bytes));
+  }
+  return shape;
+}
+
+/// What is recorded: gradients alone, or with an update, or with a hard rollout beside that too.
+enum class Kind : std::uint8_t { gradients, step, step_with_hard };
+
+}  // namespace
+
+struct Automaton::State {
+  Context& context;
+  OwnedShape owned;
+  const AutomatonShape& shape = owned.get();
+  AdamWOptions options;
+  AutomatonParameters parameters;
+  std::optional<AutomatonProgram> training;
+  std::map<std::pair<Use, std::int64_t>, AutomatonProgram> rollouts;
+  AutomatonProgram* last_hard = nullptr;
+  AutomatonInputs inputs;                           ///< of training
+  std::optional<AutomatonProgram> beside_training;  ///< a hard rollout from the same starts
+  std::map<Kind, Recording> recordings;
+
+  State(int number, const AutomatonShape& given, const AdamWOptions& how)
+      : context(Context::get(number)), owned(checked(context, given)), options(how) {
+    const std::size_t count = owned.gates() * static_cast<std::size_t>(logit_count(shape.parametrisation, 2));
+    parameters.logits = {context, count};
+    parameters.gradients = {context, count};
+    parameters.masks = {context, std::vector<float>(owned.gates(), 1.F)};
+    parameters.moments = {context, 2 * count};
+    parameters.moments.clear();
+    const std::vector<std::uint32_t> nobody(2);
+    parameters.waiting = {context, nobody};
+    parameters.waiting_beside = {context, nobody};
+    training.emplace(context, shape, Use::training, shape.batch, parameters);
+  }
+
+  AutomatonProgram& hard_beside_training() {
+    if (!beside_training) {
+      beside_training.emplace(context, shape, Use::hard, shape.batch, parameters);
+      beside_training->set_inputs(inputs);
+    }
+    return *beside_training;
+  }
+
+  /// Steps of `programs` side by side, with one barrier for all.
+  void record_rollout(Recording& to, std::initializer_list<const AutomatonProgram*> programs) {
+    for (const AutomatonProgram* program : programs) program->prepare(to);
+    to.barrier();
+    for (int step = 0; step < static_cast<int>(shape.steps); ++step) {
+      for (const AutomatonProgram* program : programs) program->forward(to, step);
+      to.barrier();
+    }
+    for (const AutomatonProgram* program : programs) program->judge(to);
+  }
+
+  /// The same with all steps of a program in one dispatch, and back for training. The hard rollout
+  /// comes first: its groups are few, and nobody else need end for them to begin.
+  void record_all_steps(Recording& to, bool with_hard) {
+    training->prepare(to);
+    if (with_hard) beside_training->prepare(to);
+    to.barrier();
+    if (with_hard) beside_training->all_steps(to);
+    training->all_steps(to);
+    to.barrier();
+    training->judge(to);
+    if (with_hard) beside_training->judge(to);
+  }
+
+  /// Runs what is recorded, again and step by step where groups waited in vain.
+  void run(Kind kind) {
+    recorded(kind).run();
+    const bool with_hard = kind == Kind::step_with_hard;
+    if (!training->gave_up() && !(with_hard && beside_training->gave_up())) return;
+    context.let_groups_wait(false);
+    recordings.clear();
+    recorded(kind).run();
+  }
+
+  Recording& recorded(Kind kind) {
+    const auto [found, is_new] = recordings.try_emplace(kind, context);
+    Recording& recording = found->second;
+    if (!is_new) return recording;
+    const bool with_hard = kind == Kind::step_with_hard;
+    if (with_hard) hard_beside_training();
+    if (training->takes_all_steps() && (!with_hard || beside_training->takes_all_steps())) {
+      record_all_steps(recording, with_hard);
+    } else {
+      if (with_hard) record_rollout(recording, {&*training, &*beside_training});
+      else record_rollout(recording, {&*training});
+      training->backward(recording);
+    }
+    training->gather(recording);
+    recording.barrier();
+    training->finish(recording);
+    if (kind == Kind::gradients) return recording;
+    recording.barrier();
+    training->update(recording);
+    return recording;
+  }
+
+  AutomatonProgram& roll_out(Use use, std::int64_t samples, const AutomatonInputs& given,
+                             const AutomatonDraws& draws) {
+    AutomatonProgram& program =
+        rollouts.try_emplace({use, samples}, context, shape, use, samples, parameters)
+            .first->second;
+    program.set_inputs(given);
+    program.set_draws(draws);
+    Recording recording(context);
+    record_rollout(recording, {&program});
+    recording.run();
+    return program;
+  }
+};
+
+Automaton::Automaton(int number, const AutomatonShape& shape, const AdamWOptions& options)
+    : state_(std::make_unique<State>(number, shape, options)) {}
+
+Automaton::~Automaton() = default;
+
+void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) {
+  AutomatonParameters& parameters = state_->parameters;
+  parameters.logit_shapes.clear();
+  for (const Tensor& layer : logits) parameters.logit_shapes.push_back(layer.shape());
+  parameters.logits.upload(flat(logits));
+  if (!masks.empty()) parameters.masks.upload(flat(masks));
+}
+
+void Automaton::get_parameters(std::span<Tensor> logits) const {
+  write_into(logits, state_->parameters.logits.values());
+}
+
+void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
+  Array<float>& moments = state_->parameters.moments;
+  moments.upload(flat(first));
+  moments.upload(flat(second), moments.size() / 2);
+}
+
+void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) const {
+  const std::vector<float> moments = state_->parameters.moments.values();
+  const std::span<const float> all = moments;
+  write_into(first, all.first(all.size() / 2));
+  write_into(second, all.last(all.size() / 2));
+}
+
+void Automaton::set_inputs(const AutomatonInputs& inputs) {
+  State& s = *state_;
+  s.recordings.clear();
+  s.beside_training.reset();
+  s.training->set_inputs(inputs);
+  take_over(s.inputs, inputs);
+}
+
+double Automaton::gradients(const AutomatonDraws& draws) {
+  State& s = *state_;
+  s.training->set_draws(draws);
+  s.run(Kind::gradients);
+  return s.training->loss();
+}
+
+std::vector<Tensor> Automaton::logit_gradients() const {
+  return tensors_of(state_->parameters.logit_shapes, state_->parameters.gradients.values());
+}
+
+Tensor Automaton::states() const {
+  const AutomatonShape& shape = state_->shape;
+  Tensor all({shape.steps + 1, shape.channels, shape.batch, shape.height, shape.width},
+             DType::float32);
+  const auto to = all.mutable_values<float>();
+  for (std::int64_t step = 0; step <= shape.steps; ++step) {
+    const Tensor one = state_->training->state(step);
+    std::ranges::copy(one.values<float>(), to.begin() + step * one.size());
+  }
+  return all;
+}
+
+AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
+                                 double learning_rate, bool with_hard) {
+  State& s = *state_;
+  s.training->set_draws(draws);
+  s.training->set_update(s.options, step, learning_rate);
+  if (with_hard) s.hard_beside_training().set_draws(draws);
+  s.run(with_hard ? Kind::step_with_hard : Kind::step);
+  AutomatonOutcome outcome{
+      .loss = s.training->loss(), .finite = s.training->was_finite(), .hard = {}};
+  if (with_hard) outcome.hard = s.beside_training->outcome();
+  return outcome;
+}
+
+double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                               const AutomatonDraws& draws, Tensor& last) {
+  const AutomatonProgram& program = state_->roll_out(Use::soft, samples, inputs, draws);
+  last = program.state(state_->shape.steps);
+  return program.loss();
+}
+
+HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                                    const AutomatonDraws& draws) {
+  State& s = *state_;
+  s.last_hard = &s.roll_out(Use::hard, samples, inputs, draws);
+  return s.last_hard->outcome();
+}
+
+Tensor Automaton::hard_state() const {
+  if (state_->last_hard == nullptr) fail("vulkan", "expected a hard rollout before, received none");
+  return state_->last_hard->state(state_->shape.steps);
+}
+
+std::unique_ptr<DeviceAutomaton> make_automaton(int number, const AutomatonShape& shape,
+                                                const AdamWOptions& options) {
+  return std::make_unique<Automaton>(number, shape, options);
+}
+
+}  // namespace boolgrad::vulkan

@@ -1,0 +1,116 @@
+// The coefficients of all gates, sixteen threads a gate, and random starts, a thread each. Nobody
+// has arrived where groups wait for one another.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "automaton/automaton.glsl"
+#include "common/functions.glsl"
+#include "common/random.glsl"
+
+#ifdef HARD
+#define WORD uint
+#define FOUR uvec4
+#else
+#define WORD float
+#define FOUR vec4
+#endif
+
+layout(std430, binding = 3) writeonly buffer Coefficients { FOUR coefficients[]; };
+layout(std430, binding = 4) writeonly buffer States { WORD states[]; };
+layout(std430, binding = 11) readonly buffer Logits { float logits[]; };
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
+layout(std430, binding = 20) writeonly buffer Waiting { uint waiting[]; };
+
+#include "common/gates.glsl"
+#include "common/shared_tables.glsl"
+
+/// With the inputs in the order in which the gate reads them.
+FOUR ordered(FOUR polynomial, uint origin) {
+  return (origin & SWAPPED_INPUTS) != 0 ? polynomial.xzyw : polynomial;
+}
+
+#ifdef HARD
+
+FOUR coefficients_of(int gate, uint origin, Table made) {
+  const uint entries = masks[gate] < 0.5 ? 0 : made.hard;
+  const uvec4 f = uvec4(0u - (entries & 1u), 0u - (entries >> 1 & 1u), 0u - (entries >> 2 & 1u),
+                        0u - (entries >> 3 & 1u));
+  return ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
+}
+
+/// 32 cells in a row, whose bits may lie in two random words.
+uint start_value(int c, int word) {
+  const uvec2 first = product_plus(uint(c), numbers.drawn_cells, uint(word) * 32u);
+  uint value = 0;
+  for (int part = 0; part < 2; ++part) {
+    const uvec2 at = product_plus(1u, uint(part) * 32u, first.x);
+    const uvec2 index = uvec2(at.x, first.y + at.y);
+    const uvec4 bits =
+        random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+    const uint bit = first.x & 31u;
+    const uint drawn = bits[index.x >> 5 & 3u];
+    if (part == 0) value = drawn >> bit;
+    else if (bit != 0) value |= drawn << (32u - bit);
+  }
+  const int there = push.all_cells - word * 32;
+  return there >= 32 ? value : value & ((1u << there) - 1u);
+}
+
+#else
+
+/// How hard a gate is.
+float share_of(int gate) {
+  if (numbers.hard_form == HARD_BLEND || numbers.hard_form == HARD_STRAIGHT_THROUGH) return numbers.share;
+  if (numbers.hard_form != HARD_GATES) return 0.0;
+  const uint layer = table[LAYER_OF + gate];
+  const uvec4 bits = random_bits(numbers.seed, numbers.hard_stream, numbers.draw,
+                                 uvec2(uint(gate) - (layer >> 8), layer & 0xFFu));
+  const uint high = bits.x >> 11;
+  const uint low = bits.x << 21 | bits.y >> 11;
+  const bool is_below = high < numbers.gate_below_high ||
+                        (high == numbers.gate_below_high && low < numbers.gate_below_low);
+  return is_below ? 1.0 : 0.0;
+}
+
+FOUR coefficients_of(int gate, uint origin, Table made) {
+  const float share = share_of(gate);
+  const float mask = masks[gate];
+  const vec4 soft = made.soft * mask;
+  const vec4 hard = mask < 0.5 ? vec4(0) : entries_as_floats(made.hard);
+  return ordered(polynomial_of(soft + (hard - soft) * share), origin);
+}
+
+float start_value(int c, int cell) {
+  const uvec2 index = product_plus(uint(c), numbers.drawn_cells, uint(cell));
+  const uvec4 bits =
+      random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+  return float(bits[index.x >> 5 & 3u] >> (index.x & 31u) & 1u);
+}
+
+#endif
+
+const int GATES_A_GROUP = THREADS / TABLE_LANES;
+
+/// Some gates of a group.
+void make_coefficients(int first) {
+  const int within = thread() / TABLE_LANES;
+  const int lane = thread() % TABLE_LANES;
+  const uint origin = table[min(first + within, GATES - 1)];
+  const int gate = int(origin & ~SWAPPED_INPUTS);
+  const Table made = shared_table(gate, within * TABLE_LANES, lane);
+  if (lane != 0 || first + within >= GATES) return;
+  coefficients[first + within] = coefficients_of(gate, origin, made);
+}
+
+void main() {
+  if (gl_GlobalInvocationID.x < 2) waiting[gl_GlobalInvocationID.x] = 0;
+  const int groups = int(gl_NumWorkGroups.x);
+  for (int first = group() * GATES_A_GROUP; first < GATES; first += groups * GATES_A_GROUP) {
+    make_coefficients(first);
+    barrier();
+  }
+  if (numbers.random_starts == 0) return;
+  for (int at = int(gl_GlobalInvocationID.x); at < push.cells * CHANNELS; at += groups * THREADS) {
+    states[push.from + at] = start_value(at % CHANNELS, at / CHANNELS);
+  }
+}

@@ -1,0 +1,34 @@
+// The loss of outputs that have targets of their own in parts, one a group, and its gradient; the
+// host adds the parts up.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "network/network.glsl"
+
+#include "common/functions.glsl"
+#include "common/loss.glsl"
+
+layout(std430, binding = 3) readonly buffer Activations { float activations[]; };
+layout(std430, binding = 4) writeonly buffer Gradients { float gradients[]; };
+layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
+layout(std430, binding = 15) readonly buffer Picked { ivec4 picked[]; };
+layout(std430, binding = 16) readonly buffer Targets { float targets[]; };
+
+#include "network/loss_parts.glsl"
+
+void main() {
+  const int row = push.vectors * 4;
+  precise float sum = 0.0;
+  for (int i = item(); i < push.gates * row; i += int(gl_NumWorkGroups.x) * THREADS) {
+    const int number = i % row;
+    float slope = 0.0;
+    if (number < push.samples) {
+      const float y = activations[push.out_row * row + i];
+      const float target = targets[i / row * push.cases + picked[number].x];
+      sum += loss_value(numbers.gamma, y, target);
+      slope = loss_slope(numbers.gamma, y, target);
+    }
+    if (push.wants_gradients != 0) gradients[i] = slope;
+  }
+  keep_part(sum);
+}

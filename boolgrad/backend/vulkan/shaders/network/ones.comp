@@ -1,0 +1,21 @@
+// Ones of the hardened circuit counted by class, in parts that take the place of those of scores: a
+// thread for a sample of a part.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "network/network.glsl"
+
+#include "network/class_part.glsl"
+#include "network/hard_bit.glsl"
+
+layout(std430, binding = 19) writeonly buffer Scores { float scores[]; };
+
+void main() {
+  const int row = push.vectors * 4;
+  const int i = item();
+  if (i >= push.classes * push.class_parts * row || i % row >= push.samples) return;
+  const ClassPart part = class_part(i / row);
+  uint ones = 0;
+  for (int o = part.first; o < part.end; ++o) ones += hard_bit(o, i % row);
+  scores[i] = float(ones);
+}

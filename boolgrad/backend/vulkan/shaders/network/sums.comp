@@ -1,0 +1,137 @@
+// The gradients of a layer's coefficients, summed over a chunk of the samples: some threads a gate.
+// Where SUBGROUPS is defined, threads of a subgroup exchange sums directly; the order is the same.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle_relative : require
+#endif
+
+#include "network/network.glsl"
+
+layout(std430, binding = 3) readonly buffer Activations { vec4 activations[]; };
+layout(std430, binding = 4) readonly buffer OutputGradients { vec4 output_gradients[]; };
+layout(std430, binding = 5) writeonly buffer Sums { vec4 sums[]; };
+
+#include "network/polynomial.glsl"
+
+// Quads that are summed at once: all products of the first four inputs.
+const int BLOCK = QUADS < 4 ? QUADS : 4;
+
+shared vec4 lane_sums[BLOCK * THREADS];
+
+/// Of up to four quads: of the first two inputs alone, times the third, the fourth, and both.
+struct QuadSums {
+  vec4 ab, c, d, cd;
+};
+
+QuadSums sum_of(QuadSums one, QuadSums other) {
+  precise const QuadSums sum =
+      QuadSums(one.ab + other.ab, one.c + other.c, one.d + other.d, one.cd + other.cd);
+  return sum;
+}
+
+/// Of four samples: the sums of g, g a, g b and g a b.
+vec4 products(vec4 g, vec4 a, vec4 b) {
+  const vec4 one = vec4(1);
+  const vec4 ga = g * a;
+  return vec4(dot(g, one), dot(ga, one), dot(g, b), dot(ga, b));
+}
+
+/// A thread's sums of the quads from `first` on.
+QuadSums sum_block(int gate, int first, int begin, int end) {
+  precise QuadSums sum = QuadSums(vec4(0), vec4(0), vec4(0), vec4(0));
+  for (int vector = begin; vector < end; vector += LANES) {
+    vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
+    if (ARITY > 4 && (first & 4) != 0) g *= input_of(gate, 4, vector);
+    if (ARITY > 5 && (first & 8) != 0) g *= input_of(gate, 5, vector);
+    const vec4 a = input_of(gate, 0, vector);
+    vec4 b = vec4(0);
+    if (ARITY > 1) b = input_of(gate, 1, vector);
+    sum.ab += products(g, a, b);
+    if (ARITY < 3) continue;
+    const vec4 gc = g * input_of(gate, 2, vector);
+    sum.c += products(gc, a, b);
+    if (ARITY < 4) continue;
+    const vec4 d = input_of(gate, 3, vector);
+    sum.d += products(g * d, a, b);
+    sum.cd += products(gc * d, a, b);
+  }
+  return sum;
+}
+
+void share(QuadSums sums_of_lane) {
+  lane_sums[thread()] = sums_of_lane.ab;
+  if (ARITY > 2) lane_sums[THREADS + thread()] = sums_of_lane.c;
+  if (ARITY > 3) {
+    lane_sums[2 * THREADS + thread()] = sums_of_lane.d;
+    lane_sums[3 * THREADS + thread()] = sums_of_lane.cd;
+  }
+}
+
+QuadSums shared_by(int other) {
+  QuadSums found = QuadSums(lane_sums[other], vec4(0), vec4(0), vec4(0));
+  if (ARITY > 2) found.c = lane_sums[THREADS + other];
+  if (ARITY > 3) {
+    found.d = lane_sums[2 * THREADS + other];
+    found.cd = lane_sums[3 * THREADS + other];
+  }
+  return found;
+}
+
+#ifdef SUBGROUPS
+QuadSums from_lane_after(QuadSums own, uint distance) {
+  QuadSums found = QuadSums(subgroupShuffleDown(own.ab, distance), vec4(0), vec4(0), vec4(0));
+  if (ARITY > 2) found.c = subgroupShuffleDown(own.c, distance);
+  if (ARITY > 3) {
+    found.d = subgroupShuffleDown(own.d, distance);
+    found.cd = subgroupShuffleDown(own.cd, distance);
+  }
+  return found;
+}
+#endif
+
+/// What the lanes of a gate have, added up in a fixed tree; the first lane has it.
+QuadSums over_lanes(QuadSums sum, int lane) {
+  int half_way = LANES / 2;
+  if (half_way >= SUBGROUP) {
+    share(sum);
+    barrier();
+  }
+  for (; half_way >= SUBGROUP; half_way /= 2) {
+    if (lane < half_way) {
+      sum = sum_of(sum, shared_by(thread() + half_way));
+      share(sum);
+    }
+    barrier();
+  }
+#ifdef SUBGROUPS
+  for (; half_way > 0; half_way /= 2) sum = sum_of(sum, from_lane_after(sum, uint(half_way)));
+#endif
+  return sum;
+}
+
+void store(int at, QuadSums sum) {
+  sums[at] = sum.ab;
+  if (BLOCK > 1) sums[at + 1] = sum.c;
+  if (BLOCK > 2) {
+    sums[at + 2] = sum.d;
+    sums[at + 3] = sum.cd;
+  }
+}
+
+void main() {
+  const int gates_a_group = THREADS / LANES;
+  const int gate_groups = (push.gates + gates_a_group - 1) / gates_a_group;
+  const int chunk = group() / gate_groups;
+  const int place = group() % gate_groups * gates_a_group + thread() / LANES;
+  const int gate = gate_on_walk(min(place, push.gates - 1));
+  const int lane = thread() % LANES;
+  const int begin = chunk * push.chunk_vectors + lane;
+  const int end = place < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
+  const int own = chunk * push.quads + push.first_quad + gate * QUADS;
+  for (int first = 0; first < QUADS; first += BLOCK) {
+    const QuadSums sum = over_lanes(sum_block(gate, first, begin, end), lane);
+    if (lane == 0 && place < push.gates) store(own + first, sum);
+    barrier();
+  }
+}

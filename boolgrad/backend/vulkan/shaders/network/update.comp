@@ -1,0 +1,47 @@
+// AdamW, unless something is not finite: threads take the logits in turn.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#include "network/network.glsl"
+
+#include "common/functions.glsl"
+#include "common/random.glsl"
+
+layout(std430, binding = 6) buffer Logits { float logits[]; };
+layout(std430, binding = 8) readonly buffer LogitGradients { float gradients[]; };
+layout(std430, binding = 9) buffer Moments { float moments[]; };  // first, then second ones
+layout(std430, binding = 10) readonly buffer Parts { vec2 parts[]; };
+layout(std430, binding = 11) writeonly buffer Seen { float seen[]; };
+
+#include "common/optimiser.glsl"
+
+shared float squares[THREADS];
+shared uint is_broken;
+
+/// Every group looks at all parts itself.
+void look_at_parts() {
+  if (thread() == 0) is_broken = 0;
+  barrier();
+  precise float sum = 0.0;
+  bool broken = false;
+  for (int i = thread(); i < push.parts; i += THREADS) {
+    sum += parts[i].x;
+    broken = broken || parts[i].y != 0.0;
+  }
+  if (broken) atomicOr(is_broken, 1u);
+  squares[thread()] = sum;
+  barrier();
+  for (int half_way = THREADS / 2; half_way > 0; half_way /= 2) {
+    if (thread() < half_way) squares[thread()] += squares[thread() + half_way];
+    barrier();
+  }
+}
+
+void main() {
+  look_at_parts();
+  if (gl_GlobalInvocationID.x == 0) seen[0] = is_broken == 0 ? 1.0 : 0.0;
+  if (is_broken != 0) return;
+  const float norm = sqrt(squares[0]);
+  const int stride = int(gl_NumWorkGroups.x) * THREADS;
+  update_logits(int(gl_GlobalInvocationID.x), stride, push.logits, norm);
+}

@@ -1,0 +1,222 @@
+#include "boolgrad/circuit/bits/runner.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "boolgrad/backend/cpu/bits/bit_counts.h"
+#include "boolgrad/backend/cpu/bits/bit_kernels.h"
+#include "boolgrad/backend/cpu/bits/bit_transpose.h"
+#include "boolgrad/circuit/convert.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/tensor/storage.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr const char* where = "runner";
+constexpr std::uint32_t no_slot = 0xFFFFFFFF;
+
+/// Words of a row that hold so many samples: a power of two that kernels know.
+std::size_t row_words_for(std::size_t samples, std::size_t most) {
+  return std::clamp(std::bit_ceil((samples + 63) / 64), least_row_words, most);
+}
+
+}  // namespace
+
+/// Some samples and the scratch that they are run on: rows of slots, then one of zeros, then
+/// digits of sums, of the largest sum and of its class.
+struct CircuitRunner::Block {
+  std::size_t first;  ///< sample
+  std::size_t samples;
+  std::size_t row_words;
+  std::shared_ptr<Storage> storage;
+
+  std::uint64_t* row(std::size_t index) const {
+    return static_cast<std::uint64_t*>(storage->data()) + index * row_words;
+  }
+  /// Calls `work` with each strip's first word in a row, and its samples.
+  template <class Work>
+  void for_each_strip(const Work& work) const {
+    for (std::size_t at = 0; at < samples; at += cpu::strip_samples) {
+      work(at / 64, at, std::min(cpu::strip_samples, samples - at));
+    }
+  }
+};
+
+CircuitRunner::CircuitRunner(const Netlist& netlist, const RunnerParams& params)
+    : program_(bit_circuit_of(netlist)) {
+  input_slots_.assign(netlist.inputs.size(), no_slot);
+  for (const BitPort& port : program_.code().inputs) input_slots_[port.index] = port.slot;
+  set_groups(params.classes);
+}
+
+void CircuitRunner::set_groups(std::int64_t classes) {
+  const std::int64_t outputs = program_.outputs();
+  if (classes < 0 || (classes > 0 && (outputs == 0 || outputs % classes != 0))) {
+    fail(where, "expected a number of classes that divides {} outputs, received {}", outputs,
+         classes);
+  }
+  if (classes == 0) return;
+  const BitCode code = program_.code();
+  const auto zeros = static_cast<std::uint32_t>(code.slots);
+  std::vector<BitTerm> terms(static_cast<std::size_t>(outputs));
+  for (const BitPort& port : code.outputs) terms[port.index] = {port.slot, port.complemented};
+  for (const BitConstant& constant : code.constants) {
+    terms[constant.output] = {zeros, constant.value};
+  }
+  const auto size = static_cast<std::size_t>(outputs / classes);
+  for (auto group = terms.begin(); group != terms.end();
+       group += static_cast<std::ptrdiff_t>(size)) {
+    std::vector<BitTerm> own(group, group + static_cast<std::ptrdiff_t>(size));
+    own.resize(task_count(size, cpu::term_block) * cpu::term_block, {zeros, false});
+    groups_.push_back(std::move(own));
+  }
+  planes_ = static_cast<std::size_t>(std::bit_width(size));
+  index_planes_ = static_cast<std::size_t>(std::bit_width(groups_.size() - 1));
+}
+
+std::size_t CircuitRunner::scratch_rows() const {
+  return program_.code().slots + 1 + groups_.size() * planes_ + planes_ + index_planes_;
+}
+
+void CircuitRunner::check(const ByteSamples& inputs) const {
+  const auto wanted = static_cast<std::size_t>(inputs.samples) * input_slots_.size();
+  if (inputs.samples < 0 || inputs.bytes.size() != wanted) {
+    fail(where, "expected {} samples of {} bytes, received {} bytes", inputs.samples,
+         input_slots_.size(), inputs.bytes.size());
+  }
+}
+
+void CircuitRunner::check(const BitMatrix& inputs) const {
+  const std::int64_t words = inputs.features * inputs.words_per_feature();
+  if (inputs.features != this->inputs() || inputs.samples < 0 ||
+      std::ssize(inputs.words) != words) {
+    fail(where, "expected samples of {} inputs in {} words, received {} in {}", this->inputs(),
+         this->inputs() * inputs.words_per_feature(), inputs.features, inputs.words.size());
+  }
+}
+
+BitMatrix CircuitRunner::run(const BitMatrix& inputs) const {
+  check(inputs);
+  BitMatrix result{outputs(), inputs.samples, {}};
+  const auto words = static_cast<std::size_t>(inputs.words_per_feature());
+  result.words.resize(static_cast<std::size_t>(outputs()) * words);
+  const auto grain = static_cast<std::size_t>(program_.row_words());
+  parallel_for(task_count(words, grain), [&](std::size_t task) {
+    const std::size_t first = task * grain;
+    std::vector<const std::uint64_t*> from;
+    std::vector<std::uint64_t*> to;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(inputs.features); ++i) {
+      from.push_back(inputs.words.data() + i * words + first);
+    }
+    for (std::size_t o = 0; o < static_cast<std::size_t>(outputs()); ++o) {
+      to.push_back(result.words.data() + o * words + first);
+    }
+    program_.run(from, to, std::min(grain, words - first));
+  });
+  return result;
+}
+
+void CircuitRunner::run(const ByteSamples& inputs, std::span<std::uint8_t> outputs) const {
+  unpack(run(packed(inputs, this->inputs())), outputs);
+}
+
+void CircuitRunner::load(const ByteSamples& inputs, const Block& block) const {
+  const std::size_t features = input_slots_.size();
+  block.for_each_strip([&](std::size_t word, std::size_t sample, std::size_t count) {
+    std::vector<std::uint64_t*> rows(features, nullptr);
+    for (std::size_t i = 0; i < features; ++i) {
+      if (input_slots_[i] != no_slot) rows[i] = block.row(input_slots_[i]) + word;
+    }
+    cpu::pack_strip(inputs.bytes.data() + (block.first + sample) * features, features, count, rows);
+  });
+}
+
+void CircuitRunner::load(const BitMatrix& inputs, const Block& block) const {
+  const auto words = static_cast<std::size_t>(inputs.words_per_feature());
+  for (std::size_t i = 0; i < input_slots_.size(); ++i) {
+    if (input_slots_[i] == no_slot) continue;
+    std::copy_n(inputs.words.data() + i * words + block.first / 64, (block.samples + 63) / 64,
+                block.row(input_slots_[i]));
+  }
+}
+
+template <class Inputs>
+void CircuitRunner::count(const Inputs& inputs, Wanted wanted,
+                          std::span<std::int32_t> results) const {
+  if (groups_.empty()) fail(where, "expected a runner of classes to count for, received none");
+  check(inputs);
+  const std::size_t each = wanted == Wanted::sums ? groups_.size() : 1;
+  if (results.size() != static_cast<std::size_t>(inputs.samples) * each) {
+    fail(where, "expected room for {} results of each of {} samples, received room for {}", each,
+         inputs.samples, results.size());
+  }
+  const BitCode code = program_.code();
+  const auto samples = static_cast<std::size_t>(inputs.samples);
+  const std::size_t grain = 64 * row_words_for(samples, code.row_words);
+  parallel_for(task_count(samples, grain), [&](std::size_t task) {
+    const std::size_t first = task * grain;
+    const std::size_t own = std::min(grain, samples - first);
+    const std::size_t row_words = row_words_for(own, code.row_words);
+    const Block block{first, own, row_words,
+                      Storage::allocate(scratch_rows() * row_words * sizeof(std::uint64_t))};
+    load(inputs, block);
+    std::fill_n(block.row(code.slots), row_words, 0);
+    cpu::run_bit_steps(code, row_words, block.row(0));
+    for (std::size_t c = 0; c < groups_.size(); ++c) {
+      cpu::count_rows(block.row(0), row_words, groups_[c], planes_,
+                      block.row(code.slots + 1 + c * planes_));
+    }
+    if (wanted == Wanted::sums) {
+      write_sums(block, results.data() + first * groups_.size());
+    } else {
+      write_largest(block, results.data() + first);
+    }
+  });
+}
+
+void CircuitRunner::write_sums(const Block& block, std::int32_t* sums) const {
+  const std::size_t begin = program_.code().slots + 1;
+  block.for_each_strip([&](std::size_t word, std::size_t sample, std::size_t count) {
+    for (std::size_t c = 0; c < groups_.size(); ++c) {
+      std::vector<const std::uint64_t*> digits;
+      for (std::size_t p = 0; p < planes_; ++p) {
+        digits.push_back(block.row(begin + c * planes_ + p) + word);
+      }
+      cpu::unpack_numbers(digits, count, sums + sample * groups_.size() + c, groups_.size());
+    }
+  });
+}
+
+void CircuitRunner::write_largest(const Block& block, std::int32_t* classes) const {
+  const std::size_t counts = program_.code().slots + 1;
+  const std::size_t largest = counts + groups_.size() * planes_;
+  const std::size_t indices = largest + planes_;
+  cpu::first_largest(block.row(counts), groups_.size(), planes_, block.row_words,
+                     block.row(largest), index_planes_, block.row(indices));
+  block.for_each_strip([&](std::size_t word, std::size_t sample, std::size_t count) {
+    std::vector<const std::uint64_t*> digits;
+    for (std::size_t p = 0; p < index_planes_; ++p) digits.push_back(block.row(indices + p) + word);
+    cpu::unpack_numbers(digits, count, classes + sample, 1);
+  });
+}
+
+void CircuitRunner::group_sums(const ByteSamples& inputs, std::span<std::int32_t> sums) const {
+  count(inputs, Wanted::sums, sums);
+}
+
+void CircuitRunner::group_sums(const BitMatrix& inputs, std::span<std::int32_t> sums) const {
+  count(inputs, Wanted::sums, sums);
+}
+
+void CircuitRunner::classify(const ByteSamples& inputs, std::span<std::int32_t> classes) const {
+  count(inputs, Wanted::largest, classes);
+}
+
+void CircuitRunner::classify(const BitMatrix& inputs, std::span<std::int32_t> classes) const {
+  count(inputs, Wanted::largest, classes);
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,247 @@
+#include "boolgrad/circuit/formats/classifier_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+
+#include "boolgrad/circuit/formats/c99.h"
+#include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr const char* where = "classifier";
+constexpr int byte_limit = 255;
+
+/// For bytes x > level as x > n with a whole n, -1 where that is always so.
+int whole_level(float level) {
+  return static_cast<int>(std::clamp(std::floor(level), -1.0F, static_cast<float>(byte_limit)));
+}
+
+void check_ports(const Netlist& netlist, const ClassifierPorts& ports) {
+  if (std::ssize(netlist.inputs) != ports.thresholds.bits()) {
+    fail(where, "expected a circuit of {} inputs, received {}", ports.thresholds.bits(),
+         netlist.inputs.size());
+  }
+}
+
+std::string upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Numbers in lines of sixteen.
+template <class F>
+std::string list_of(std::size_t count, F text_of) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += fmt::format("{}{},", i % 16 == 0 ? "\n  " : " ", text_of(i));
+  }
+  return text + "\n";
+}
+
+/// Names one a line, none of which can end the comment.
+std::string named(std::string_view what, const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string name = printable(names[i]);
+    for (std::size_t at = 0; (at = name.find("*/", at)) != std::string::npos;) name[at + 1] = '_';
+    for (std::size_t at = 0; (at = name.find("/*", at)) != std::string::npos;) name[at] = '_';
+    text += fmt::format(" *   {} {}  {}\n", what, i, name);
+  }
+  return text;
+}
+
+// Words between @ are replaced; no name has one.
+constexpr std::string_view before = R"(
+#define @NAME@_FEATURES @features@
+#define @NAME@_GROUPS @groups@
+#define @NAME@_DIGITS @digits@
+typedef @type@ @name@_feature;
+
+/* Input i of the circuit is 1 where feature @name@_sources[i] is above @name@_levels[i]. */
+static const uint32_t @name@_sources[@NAME@_INPUTS] = {@sources@};
+static const @level_type@ @name@_levels[@NAME@_INPUTS] = {@levels@};
+
+/* The outputs of up to 64 samples, a bit each. */
+static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t *out)
+{
+  uint64_t in[@NAME@_INPUTS];
+  size_t i, s;
+  for (i = 0; i < @NAME@_INPUTS; ++i) {
+    const @name@_feature *feature = x + @name@_sources[i];
+    uint64_t word = 0;
+    for (s = 0; s < count; ++s) {
+      word |= (uint64_t)(feature[s * @NAME@_FEATURES] > @name@_levels[i]) << s;
+    }
+    in[i] = word;
+  }
+  @name@_eval(in, out);
+}
+
+/* The sums of @NAME@_GROUPS groups of outputs: the binary digits of each, and a bit of those a
+ * sample. */
+static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DIGITS])
+{
+  const size_t size = @NAME@_OUTPUTS / @NAME@_GROUPS;
+  size_t g, i, d;
+  for (g = 0; g < @NAME@_GROUPS; ++g) {
+    for (d = 0; d < @NAME@_DIGITS; ++d) digits[g][d] = 0;
+    for (i = g * size; i < (g + 1) * size; ++i) {
+      uint64_t carry = out[i];
+      for (d = 0; carry != 0 && d < @NAME@_DIGITS; ++d) {
+        const uint64_t both = digits[g][d] & carry;
+        digits[g][d] ^= carry;
+        carry = both;
+      }
+    }
+  }
+}
+
+/* @task@ of samples: x is [samples][features].
+@names@ */
+static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @result@ *results)
+{
+  uint64_t out[@NAME@_OUTPUTS];
+  uint64_t digits[@NAME@_GROUPS][@NAME@_DIGITS];
+  size_t first, s, g, d;
+  for (first = 0; first < samples; first += 64) {
+    const size_t count = samples - first < 64 ? samples - first : 64;
+    @name@_block(x + first * @NAME@_FEATURES, count, out);
+    @name@_count(out, digits);
+    for (s = 0; s < count; ++s) {
+      int32_t best = 0;
+      int32_t most = -1;
+      for (g = 0; g < @NAME@_GROUPS; ++g) {
+        int32_t sum = 0;
+        for (d = 0; d < @NAME@_DIGITS; ++d) sum |= (int32_t)((digits[g][d] >> s) & 1) << d;
+        if (sum > most) {
+          most = sum;
+          best = (int32_t)g;
+        }
+      }
+      results[first + s] = @value@;
+    }
+  }
+}
+)";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
+  if (ports.head.kind == HeadKind::classes) return "best";
+  if (ports.head.kind == HeadKind::binary) {
+    return fmt::format("best + (2 * most > {} ? 1 : 0)", outputs);
+  }
+  return fmt::format("best + {:a} + {:a} * most / {}.0", ports.head.low,
+                     ports.head.high - ports.head.low, outputs);
+}
+
+std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
+  const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
+  const bool has_classes = ports.head.kind != HeadKind::regression;
+  const auto sources = ports.thresholds.sources();
+  const auto levels = ports.thresholds.levels().values<float>();
+  std::string text(before);
+  replace_all(text, "@sources@",
+              list_of(sources.size(), [&](std::size_t i) { return sources[i]; }));
+  replace_all(text, "@levels@", list_of(levels.size(), [&](std::size_t i) {
+                return ports.has_bytes ? fmt::format("{}", whole_level(levels[i]))
+                                       : fmt::format("{:a}F", levels[i]);
+              }));
+  replace_all(text, "@type@", ports.has_bytes ? "uint8_t" : "float");
+  replace_all(text, "@level_type@", ports.has_bytes ? "int16_t" : "float");
+  replace_all(text, "@features@", std::to_string(ports.thresholds.features()));
+  replace_all(text, "@task@", has_classes ? "Classes" : "Values");
+  replace_all(text, "@verb@", has_classes ? "classify" : "predict");
+  replace_all(text, "@result@", has_classes ? "int32_t" : "double");
+  replace_all(text, "@value@", value_text(ports, netlist.outputs.size()));
+  const auto groups = static_cast<std::size_t>(ports.head.groups());
+  replace_all(text, "@groups@", std::to_string(groups));
+  replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
+  replace_all(text, "@NAME@", upper_case(name));
+  replace_all(text, "@name@", name);
+  // Last, as a name from a file may look like a word to replace.
+  const std::string names = named("feature", ports.features) + named("class", ports.classes);
+  const std::size_t at = text.find("@names@");
+  text.replace(at, 8, names);  // with the end of its line
+  return text;
+}
+
+/// The bits of a level as a key that is larger for a larger number.
+std::uint32_t ordered(float level) {
+  const auto bits = std::bit_cast<std::uint32_t>(level == 0 ? 0.0F : level);  // no -0
+  return (bits >> 31) != 0 ? ~bits : bits ^ 0x80000000U;
+}
+
+std::string comparison(std::int32_t source, float level, bool has_bytes) {
+  if (!has_bytes)
+    return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered(level));
+  const int whole = whole_level(level);
+  if (whole < 0) return "1'b1";
+  return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
+}
+
+}  // namespace
+
+Netlist with_head(const Netlist& netlist, const Head& head) {
+  switch (head.kind) {
+    case HeadKind::classes: return with_argmax(netlist, head.classes);
+    case HeadKind::binary: {
+      Netlist result = with_thresholds(netlist, 1, std::ssize(netlist.outputs) / 2 + 1);
+      result.outputs = {"class_0"};
+      return result;
+    }
+    case HeadKind::regression: return with_group_sums(netlist, 1);
+  }
+  fail(where, "expected one of the three heads, received another");
+}
+
+std::string classifier_c99(const Netlist& netlist, const ClassifierPorts& ports) {
+  check_ports(netlist, ports);
+  std::string text = to_c99(netlist);
+  const std::string_view end = "\n#endif\n";
+  text.insert(text.size() - end.size(), wrapper(netlist, ports));
+  return text;
+}
+
+Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports) {
+  check_ports(netlist, ports);
+  Verilog result = to_verilog(netlist);
+  const auto sources = ports.thresholds.sources();
+  const auto levels = ports.thresholds.levels().values<float>();
+  const int width = ports.has_bytes ? 8 : 32;
+  std::string text = fmt::format(
+      "\n// Feature i is x[{} * i +: {}]{}.\nmodule {}_classifier (\n  input wire [{}:0] x,\n"
+      "  output wire [{}:0] out\n);\n",
+      width, width, ports.has_bytes ? "" : ", as IEEE 754 has it", result.module_name,
+      width * ports.thresholds.features() - 1, netlist.outputs.size() - 1);
+  if (!ports.has_bytes) {
+    text +=
+        "  // A key that is larger for a larger number.\n  function [31:0] ordered(input [31:0] v);"
+        "\n    ordered = v[31] ? ~v : v ^ 32'h80000000;\n  endfunction\n";
+  }
+  // All bits at once: simulators wake every reader of a vector whenever a part of it is assigned.
+  fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits = {{\n", sources.size() - 1);
+  for (std::size_t b = sources.size(); b-- > 0;) {
+    fmt::format_to(std::back_inserter(text), "    {}{}\n",
+                   comparison(sources[b], levels[b], ports.has_bytes), b > 0 ? "," : "};");
+  }
+  fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
+                 result.module_name);
+  result.design += text;
+  return result;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,44 @@
+#include "boolgrad/circuit/formats/net_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace boolgrad {
+namespace {
+
+// Not those of <cctype>, which depend on the locale.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+}  // namespace
+
+std::string identifier(std::string_view name) {
+  std::string result(name);
+  for (char& c : result) {
+    if (!is_digit(c) && !is_letter(c)) c = '_';
+  }
+  if (result.empty() || is_digit(result[0])) result.insert(result.begin(), '_');
+  return result;
+}
+
+std::string NetNames::take(std::string_view wanted) {
+  const std::string base = identifier(wanted);
+  std::string name = base;
+  for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+std::vector<std::string> NetNames::take_all(const std::vector<std::string>& wanted) {
+  std::vector<std::string> names;
+  for (const std::string& name : wanted) names.push_back(take(name));
+  return names;
+}
+
+std::string free_prefix(const std::vector<std::string>& names, std::string stem) {
+  const auto begins = [&](const std::string& name) { return name.starts_with(stem); };
+  while (std::ranges::any_of(names, begins)) stem += '_';
+  return stem;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,333 @@
+#include "boolgrad/circuit/formats/verilog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "boolgrad/circuit/formats/infix_formula.h"
+#include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr const char* where = "verilog";
+constexpr std::int64_t cases_checked = 64;
+
+std::string module_name_of(const Netlist& netlist) {
+  // With this before it no name is a keyword.
+  const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
+  return name == "circuit" ? name : "circuit_" + name;
+}
+
+void check_ports(const Netlist& netlist) {
+  if (netlist.inputs.empty() || netlist.outputs.empty()) {
+    fail(where, "expected at least one input and one output, received {} and {}",
+         netlist.inputs.size(), netlist.outputs.size());
+  }
+}
+
+std::string port_comments(const Netlist& netlist) {
+  std::string text;
+  for (std::size_t i = 0; i < netlist.inputs.size(); ++i) {
+    text += fmt::format("// in[{}]  {}\n", i, printable(netlist.inputs[i]));
+  }
+  for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
+    text += fmt::format("// out[{}]  {}\n", i, printable(netlist.outputs[i]));
+  }
+  return text;
+}
+
+const InfixConstants constants{"1'b0", "1'b1"};
+
+std::string combinational_module(const Netlist& netlist, const std::string& name) {
+  std::string text =
+      fmt::format("module {} (\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n", name,
+                  netlist.inputs.size() - 1, netlist.outputs.size() - 1);
+  auto out = std::back_inserter(text);
+  const auto net_text = [&](Net net) {
+    return netlist.is_input(net) ? fmt::format("in[{}]", net)
+                                 : fmt::format("n{}", net - netlist.inputs.size());
+  };
+  const std::vector<bool> reachable = reachable_gates(netlist);
+  for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
+    if (!reachable[i]) continue;
+    fmt::format_to(out, "  wire n{} = {};\n", i,
+                   infix_formula(netlist.gates[i], constants, net_text));
+  }
+  for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
+    fmt::format_to(out, "  assign out[{}] = {};\n", i, net_text(netlist.output_nets[i]));
+  }
+  return text + "endmodule\n";
+}
+
+/// Stages of a pipeline: in which one each net is made, and how many stages later it is last read.
+struct Pipeline {
+  std::vector<std::int64_t> stages;
+  std::vector<std::int64_t> delays;
+  std::int64_t latency = 1;
+};
+
+bool is_constant(const Netlist& netlist, Net net) {
+  return !netlist.is_input(net) && netlist.driver(net).arity == 0;
+}
+
+Pipeline pipeline_of(const Netlist& netlist, std::int64_t levels,
+                     const std::vector<bool>& reachable) {
+  Pipeline result;
+  result.latency = std::max<std::int64_t>(1, (depth(netlist) + levels - 1) / levels);
+  std::vector<std::int64_t> level(netlist.inputs.size(), 0);
+  for (const NetlistGate& gate : netlist.gates) {
+    std::int64_t own = 0;
+    for (const Net net : gate.sources()) own = std::max(own, level[net] + 1);
+    level.push_back(own);
+  }
+  for (const std::int64_t own : level) result.stages.push_back(own == 0 ? 0 : (own - 1) / levels);
+  result.delays.resize(level.size(), 0);
+  const auto read_in = [&](Net net, std::int64_t stage) {
+    result.delays[net] = std::max(result.delays[net], stage - result.stages[net]);
+  };
+  for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
+    if (!reachable[i]) continue;
+    for (const Net net : netlist.gates[i].sources()) read_in(net, result.stages[netlist.gate(i)]);
+  }
+  for (const Net net : netlist.output_nets) read_in(net, result.latency);
+  return result;
+}
+
+std::string pipelined_module(const Netlist& netlist, const std::string& name, std::int64_t levels) {
+  const std::vector<bool> reachable = reachable_gates(netlist);
+  const Pipeline pipeline = pipeline_of(netlist, levels, reachable);
+  // What a net is called so many stages after the one that makes it. Constants do not wait.
+  const auto delayed = [&](Net net, std::int64_t by) {
+    std::string own = netlist.is_input(net) ? fmt::format("in[{}]", net)
+                                            : fmt::format("n{}", net - netlist.inputs.size());
+    if (by == 0 || is_constant(netlist, net)) return own;
+    return netlist.is_input(net) ? fmt::format("x{}_d{}", net, by) : fmt::format("{}_d{}", own, by);
+  };
+  std::string text = fmt::format(
+      "module {} (\n  input wire clk,\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n"
+      "  localparam LATENCY = {};\n",
+      name, netlist.inputs.size() - 1, netlist.outputs.size() - 1, pipeline.latency);
+  auto out = std::back_inserter(text);
+  std::string clocked;
+  const auto write_registers = [&](Net net) {
+    for (std::int64_t by = 1; by <= pipeline.delays[net] && !is_constant(netlist, net); ++by) {
+      fmt::format_to(out, "  reg {};\n", delayed(net, by));
+      clocked += fmt::format("    {} <= {};\n", delayed(net, by), delayed(net, by - 1));
+    }
+  };
+  for (Net net = 0; net < netlist.inputs.size(); ++net) write_registers(net);
+  for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
+    if (!reachable[i]) continue;
+    const Net own = netlist.gate(i);
+    fmt::format_to(out, "  wire n{} = {};\n", i,
+                   infix_formula(netlist.gates[i], constants, [&](Net net) {
+                     return delayed(net, pipeline.stages[own] - pipeline.stages[net]);
+                   }));
+    write_registers(own);
+  }
+  for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
+    const Net net = netlist.output_nets[i];
+    fmt::format_to(out, "  assign out[{}] = {};\n", i,
+                   delayed(net, pipeline.latency - pipeline.stages[net]));
+  }
+  if (!clocked.empty()) fmt::format_to(out, "  always @(posedge clk) begin\n{}  end\n", clocked);
+  return text + "endmodule\n";
+}
+
+/// The number whose bit i is bits[i], as Verilog writes it.
+std::string number(const std::vector<bool>& bits) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t at = (bits.size() + 3) / 4 * 4; at > 0; at -= 4) {
+    unsigned digit = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (at - 4 + i < bits.size() && bits[at - 4 + i]) digit |= 1U << i;
+    }
+    text += digits[digit];
+  }
+  return fmt::format("{}'h{}", bits.size(), text);
+}
+
+std::vector<bool> lane(const std::vector<std::uint64_t>& words, std::int64_t sample) {
+  std::vector<bool> bits;
+  for (const std::uint64_t word : words) bits.push_back((word >> sample & 1) != 0);
+  return bits;
+}
+
+/// Words of 64 cases, one an input: all of them where 64 are all, else random ones.
+std::vector<std::uint64_t> test_cases(std::size_t inputs) {
+  std::vector<std::uint64_t> words;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    std::uint64_t word = 0;
+    for (std::uint64_t s = 0; s < 64; ++s) word |= (i < 6 ? s >> i & 1 : 0) << s;
+    const PhiloxCounter bits = random_bits({.seed = 0, .index = i});
+    words.push_back(inputs <= 6 ? word : std::uint64_t{bits[0]} << 32 | bits[1]);
+  }
+  return words;
+}
+
+constexpr std::string_view closing =
+    "    if (errors != 0) begin\n      $display(\"FAIL %0d of {0}\", errors);\n      $fatal(1);\n"
+    "    end\n    $display(\"PASS {0}\");\n    $finish;\n  end\nendmodule\n";
+
+/// A test bench for modules with `in` and `out`; a clocked one answers after `latency` clocks.
+std::string bench_of(const Netlist& netlist, const std::string& name, std::int64_t latency) {
+  const std::vector<std::uint64_t> inputs = test_cases(netlist.inputs.size());
+  const std::vector<std::uint64_t> outputs = evaluate(netlist, inputs);
+  const bool clocked = latency > 0;
+  const std::size_t last_in = netlist.inputs.size() - 1;
+  const std::size_t last_out = netlist.outputs.size() - 1;
+  std::string text = fmt::format(
+      "`timescale 1ns/1ps\nmodule {0}_tb;\n  reg clk = 0;\n  reg [{1}:0] in;\n  wire [{2}:0] out;\n"
+      "  reg [{1}:0] given [0:{3}];\n  reg [{2}:0] expected [0:{3}];\n  integer i;\n"
+      "  integer errors = 0;\n  {0} dut ({4}.in(in), .out(out));\n  initial begin\n",
+      name, last_in, last_out, cases_checked - 1, clocked ? ".clk(clk), " : "");
+  auto out = std::back_inserter(text);
+  for (std::int64_t s = 0; s < cases_checked; ++s) {
+    fmt::format_to(out, "    given[{0}] = {1}; expected[{0}] = {2};\n", s, number(lane(inputs, s)),
+                   number(lane(outputs, s)));
+  }
+  // A new case a clock, so that cases are in the pipeline together. Case i + 1 - latency is what
+  // comes out after clock i.
+  fmt::format_to(out,
+                 "    for (i = 0; i < {0} + {1}; i = i + 1) begin\n"
+                 "      in = given[i < {0} ? i : {0} - 1];\n      #1 clk = 1; #1 clk = 0;\n"
+                 "      if (i >= {1} && out !== expected[i - {1}]) errors = errors + 1;\n"
+                 "    end\n",
+                 cases_checked, clocked ? latency - 1 : 0);
+  return text + fmt::format(closing, cases_checked);
+}
+
+/// The state after one step, cell by cell; bit (y * width + x) * channels + c.
+std::vector<bool> stepped(const Netlist& netlist, const GridSize& size,
+                          const std::vector<bool>& state) {
+  const std::int64_t channels = netlist.state->channels;
+  std::vector<bool> next;
+  for (std::int64_t cell = 0; cell < size.height * size.width; ++cell) {
+    std::vector<std::uint64_t> inputs;
+    for (std::int64_t k = 0; k < 9 * channels; ++k) {
+      const std::int64_t y = cell / size.width + k % 9 / 3 - 1;
+      const std::int64_t x = cell % size.width + k % 3 - 1;
+      const bool outside = y < 0 || x < 0 || y >= size.height || x >= size.width;
+      const std::int64_t at =
+          (y + size.height) % size.height * size.width + (x + size.width) % size.width;
+      const bool seen = !(outside && netlist.state->border == Border::zero) &&
+                        state[static_cast<std::size_t>(at * channels + k / 9)];
+      inputs.push_back(seen ? 1 : 0);
+    }
+    for (const std::uint64_t word : evaluate(netlist, inputs)) next.push_back((word & 1) != 0);
+  }
+  return next;
+}
+
+std::string array_module(const Netlist& netlist, const std::string& name, const GridSize& size) {
+  const bool periodic = netlist.state->border == Border::periodic;
+  return fmt::format(
+      R"(module {0} #(
+  parameter HEIGHT = {1},
+  parameter WIDTH = {2}
+) (
+  input wire clk,
+  input wire load,
+  input wire enable,
+  input wire [HEIGHT*WIDTH*{3}-1:0] initial_state,
+  output reg [HEIGHT*WIDTH*{3}-1:0] state
+);
+  wire [HEIGHT*WIDTH*{3}-1:0] next;
+  genvar y, x, c, n;
+  generate
+    for (y = 0; y < HEIGHT; y = y + 1) begin : row
+      for (x = 0; x < WIDTH; x = x + 1) begin : column
+        wire [{4}:0] around;
+        for (c = 0; c < {3}; c = c + 1) begin : channel
+          for (n = 0; n < 9; n = n + 1) begin : neighbour
+            localparam BY = y + n / 3 - 1;
+            localparam BX = x + n % 3 - 1;
+            localparam AT = (((BY + HEIGHT) % HEIGHT) * WIDTH + (BX + WIDTH) % WIDTH) * {3} + c;
+            if ({5} || (BY >= 0 && BX >= 0 && BY < HEIGHT && BX < WIDTH))
+              assign around[9 * c + n] = state[AT];
+            else
+              assign around[9 * c + n] = 1'b0;
+          end
+        end
+        {0}_cell rule (.in(around), .out(next[(y * WIDTH + x) * {3} +: {3}]));
+      end
+    end
+  endgenerate
+  always @(posedge clk) begin
+    if (load) state <= initial_state;
+    else if (enable) state <= next;
+  end
+endmodule
+)",
+      name, size.height, size.width, netlist.state->channels, 9 * netlist.state->channels - 1,
+      periodic ? 1 : 0);
+}
+
+std::string array_bench(const Netlist& netlist, const std::string& name, const GridSize& size) {
+  constexpr int steps = 8;
+  std::vector<bool> state;
+  const std::int64_t bits = size.height * size.width * netlist.state->channels;
+  for (std::int64_t i = 0; i < bits; ++i) {
+    state.push_back(random_below({.seed = 0, .index = static_cast<std::uint64_t>(i)}, 2) != 0);
+  }
+  std::string text = fmt::format(
+      "`timescale 1ns/1ps\nmodule {0}_tb;\n  reg clk = 0;\n  reg load = 1;\n  reg enable = 0;\n"
+      "  reg [{1}:0] start;\n  wire [{1}:0] state;\n  integer errors = 0;\n"
+      "  {0} dut (.clk(clk), .load(load), .enable(enable), .initial_state(start), .state(state));\n"
+      "  task check(input [{1}:0] expected);\n    begin\n      #1 clk = 1; #1 clk = 0;\n"
+      "      if (state !== expected) errors = errors + 1;\n    end\n  endtask\n"
+      "  initial begin\n    start = {2};\n    check(start);\n    load = 0;\n    check(start);\n"
+      "    enable = 1;\n",
+      name, bits - 1, number(state));
+  for (int step = 0; step < steps; ++step) {
+    state = stepped(netlist, size, state);
+    text += fmt::format("    check({});\n", number(state));
+  }
+  return text + fmt::format(closing, steps + 2);
+}
+
+std::string opening(const Netlist& netlist) {
+  return fmt::format("// {}: a circuit of {} gates, written by boolgrad.\n{}",
+                     printable(netlist.name), netlist.gates.size(), port_comments(netlist));
+}
+
+}  // namespace
+
+Verilog to_verilog(const Netlist& netlist) {
+  check_ports(netlist);
+  const std::string name = module_name_of(netlist);
+  return {name, opening(netlist) + combinational_module(netlist, name), bench_of(netlist, name, 0)};
+}
+
+Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels) {
+  check_ports(netlist);
+  if (levels < 1) fail(where, "expected registers every 1 or more levels, received {}", levels);
+  const std::string name = module_name_of(netlist);
+  const std::int64_t latency = pipeline_of(netlist, levels, reachable_gates(netlist)).latency;
+  return {name, opening(netlist) + pipelined_module(netlist, name, levels),
+          bench_of(netlist, name, latency)};
+}
+
+Verilog to_verilog_array(const Netlist& netlist, const GridSize& size) {
+  if (!netlist.state) fail(where, "expected the rule of an automaton for an array, received none");
+  constexpr std::int64_t most = 4096;
+  if (size.height < 1 || size.width < 1 || size.height > most || size.width > most) {
+    fail(where, "expected an array of 1x1 to {}x{} cells, received {}x{}", most, most, size.height,
+         size.width);
+  }
+  const std::string name = module_name_of(netlist);
+  return {name,
+          opening(netlist) + combinational_module(netlist, name + "_cell") + "\n" +
+              array_module(netlist, name, size),
+          array_bench(netlist, name, size)};
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,145 @@
+#include "boolgrad/circuit/passes/rewriting.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "boolgrad/circuit/passes/best_forms.h"
+#include "boolgrad/circuit/passes/rebuilding.h"
+#include "boolgrad/circuit/passes/small_cuts.h"
+#include "boolgrad/core/random.h"
+
+namespace boolgrad {
+namespace {
+
+/// One round over a circuit. The new one grows beside it; what is tried there and not taken stays
+/// unread. A node that is not built yet but will read counts as a reader.
+class Round {
+ public:
+  Round(const BitCircuit& old, std::size_t most_cuts, std::optional<std::uint64_t> shuffle)
+      : old_(old),
+        new_(old.inputs()),
+        readers_(new_),
+        cuts_(new_, most_cuts),
+        shuffle_(shuffle),
+        literals_(old.nodes().size()) {}
+
+  BitCircuit run() {
+    const std::vector<bool> reachable = old_.reachable();
+    count_reads(reachable);
+    for (std::uint32_t n = 1; n < literals_.size(); ++n) {
+      const BitNode& node = old_.nodes()[n];
+      if (node.kind == BitNodeKind::input) literals_[n] = new_.input(std::int64_t{n} - 1);
+      if (!reachable[n] || !is_gate(node)) continue;
+      const BitLiteral a = literal_of(node.a);
+      const BitLiteral b = literal_of(node.b);
+      literals_[n] = best_for(built(new_, node.kind, a, b), a.node(), b.node(), n);
+      for (std::uint32_t i = 0; i < reads_[n]; ++i) readers_.retain(literals_[n].node());
+      readers_.release(a.node());
+      readers_.release(b.node());
+    }
+    for (const BitLiteral output : old_.outputs()) new_.add_output(literal_of(output));
+    return std::move(new_);
+  }
+
+ private:
+  void count_reads(const std::vector<bool>& reachable) {
+    reads_ = reads_of(old_, reachable);
+    for (std::uint32_t n = 1; n <= old_.inputs(); ++n) {
+      for (std::uint32_t i = 0; i < reads_[n]; ++i) readers_.retain(n);
+    }
+  }
+
+  BitLiteral literal_of(BitLiteral old) const { return literals_[old.node()] ^ old.complemented(); }
+
+  /// The form that needs the fewest gates, of a literal that reads nodes a and b.
+  BitLiteral best_for(BitLiteral own, std::uint32_t a, std::uint32_t b, std::uint32_t index) {
+    const bool takes_equal =
+        shuffle_ && (random_bits({.seed = *shuffle_, .index = index})[0] & 1) != 0;
+    BitLiteral best = own;
+    int most_saved = takes_equal ? -1 : 0;
+    const std::vector<SmallCut> cuts = cuts_.of(own.node());
+    for (const SmallCut& cut : cuts) {
+      if (cut.size == 1 && cut.leaves[0] == own.node()) continue;
+      const std::vector<BitLiteral> forms = forms_of(cut);
+      const auto leaves = std::span(cut.leaves).first(cut.size);
+      // The leaves stay, whatever else goes with the old form.
+      for (const std::uint32_t leaf : leaves) readers_.retain(leaf);
+      readers_.release(a);
+      readers_.release(b);
+      const int old_cost = cost_of(own);
+      for (const BitLiteral form : forms) {
+        const int saved = old_cost - cost_of(form);
+        if (saved <= most_saved || form.node() == own.node()) continue;
+        most_saved = saved;
+        best = form ^ own.complemented();
+      }
+      readers_.retain(a);
+      readers_.retain(b);
+      for (const std::uint32_t leaf : leaves) readers_.release(leaf);
+    }
+    return best;
+  }
+
+  int cost_of(BitLiteral literal) {
+    const int cost = readers_.retain(literal.node());
+    readers_.release(literal.node());
+    return cost;
+  }
+
+  /// What a cut's node is, in all best forms.
+  std::vector<BitLiteral> forms_of(const SmallCut& cut) {
+    const std::span<const Form> forms = BestForms::get().forms(cut.truth);
+    if (forms.empty()) return {tree(cut.truth, cut)};
+    std::vector<BitLiteral> result;
+    for (const Form& form : forms) {
+      result.push_back(joined(form, cut) ^ BestForms::is_complemented(cut.truth));
+    }
+    return result;
+  }
+
+  BitLiteral joined(const Form& form, const SmallCut& cut) {
+    const BitLiteral g = tree(form.g, cut);
+    const BitLiteral h = tree(form.h, cut);
+    return (form.exclusive ? new_.exclusive_or(g, h) : new_.conjunction(g, h)) ^ form.complemented;
+  }
+
+  BitLiteral tree(SmallTruth f, const SmallCut& cut) {
+    const bool complemented = BestForms::is_complemented(f);
+    const SmallTruth plain = complemented ? static_cast<SmallTruth>(~f) : f;
+    if (plain == 0) return new_.constant(complemented);
+    for (std::size_t j = 0; j < 4; ++j) {
+      if (plain == small_variables[j]) return BitLiteral(cut.leaves[j], complemented);
+    }
+    return joined(BestForms::get().forms(plain)[0], cut) ^ complemented;
+  }
+
+  const BitCircuit& old_;
+  BitCircuit new_;
+  Readers readers_;
+  SmallCuts cuts_;
+  std::optional<std::uint64_t> shuffle_;
+  std::vector<BitLiteral> literals_;  ///< of the old nodes
+  std::vector<std::uint32_t> reads_;  ///< of the old nodes
+};
+
+}  // namespace
+
+BitCircuit cuts_rewritten(const BitCircuit& circuit, const RewritingParams& params) {
+  BitCircuit best = compacted(circuit);
+  BitCircuit current = best;
+  int idle = 0;
+  for (int round = 0; round < params.most_rounds && idle < params.most_idle_rounds; ++round) {
+    // Forms that cost the same change places once nothing is left to gain.
+    std::optional<std::uint64_t> shuffle;
+    if (idle > 0) shuffle = static_cast<std::uint64_t>(round);
+    current = compacted(Round(current, params.most_cuts, shuffle).run());
+    const bool better = current.gates() < best.gates();
+    idle = better ? 0 : idle + 1;
+    if (better) best = current;
+  }
+  return best;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,51 @@
+#include "boolgrad/model/state_image.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::int64_t colours = 3;
+
+/// A picture whose level, from 0 to 1, of a channel at a cell `level(channel, y, x)` gives.
+template <class Level>
+Image painted(std::int64_t channels, std::int64_t height, std::int64_t width, Level level) {
+  Image image = filled_image(width, height, black);
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      const auto shade = [&](std::int64_t channel) {
+        const double value = level(channels < colours ? 0 : channel, y, x);
+        return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
+      };
+      image.at(x, y) = {shade(0), shade(1), shade(2)};
+    }
+  }
+  return image;
+}
+
+}  // namespace
+
+Image state_image(const BitGrid& state, std::int64_t channels) {
+  if (channels < 1 || channels > state.channels()) {
+    fail("state_image", "expected 1 to {} channels, received {}", state.channels(), channels);
+  }
+  return painted(
+      channels, state.height(), state.width(),
+      [&](std::int64_t c, std::int64_t y, std::int64_t x) { return state.at(c, 0, y, x) ? 1 : 0; });
+}
+
+Image soft_state_image(const Tensor& state) {
+  if (!state.defined() || state.rank() != 4 || state.size() == 0) {
+    fail("state_image", "expected a state [channels, grids, height, width], received {}",
+         state.defined() ? to_string(state.shape()) : "none");
+  }
+  const Shape& shape = state.shape();
+  return painted(shape[0], shape[2], shape[3], [&](std::int64_t c, std::int64_t y, std::int64_t x) {
+    return state.at((c * shape[1] * shape[2] + y) * shape[3] + x);
+  });
+}
+
+}  // namespace boolgrad

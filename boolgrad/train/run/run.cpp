@@ -1,0 +1,221 @@
+#include "boolgrad/train/run/run.h"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
+#include "boolgrad/train/run/best_model.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/search/trainer.h"
+
+namespace boolgrad {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Run {
+ public:
+  Run(const Experiment& experiment, const RunOptions& options)
+      : experiment_(experiment),
+        options_(options),
+        trainer_(experiment, options.device),
+        checkpoint_(options.folder / checkpoint_file) {}
+
+  RunReport go() {
+    start();
+    while (!ending_) advance();
+    save();
+    if (*ending_ != Ending::stopped) polish();
+    RunReport report{.ending = *ending_,
+                     .last = last_,
+                     .best = best_.entry(),
+                     .checkpoint = checkpoint_,
+                     .model = {}};
+    if (report.ending != Ending::stopped) {
+      report.model = options_.folder / model_file;
+      save_model(report.model, experiment_,
+                 best_.entry() ? best_.model() : trainer_.learner().to_file());
+    }
+    return report;
+  }
+
+ private:
+  const TrainingOptions& training() const { return experiment_.training; }
+
+  double seconds() const {
+    return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  void start() {
+    make_run_folder(options_.folder);
+    const auto metrics_path = options_.folder / metrics_file;
+    if (options_.resume) {
+      const Checkpoint saved = load_checkpoint(checkpoint_);
+      check_resumable(saved.experiment, experiment_, checkpoint_.string());
+      trainer_.restore(saved.state, checkpoint_.string());
+      best_.load(saved.state);
+      seconds_before_ = saved.seconds;
+      metrics_ = MetricsLog::resume(metrics_path, trainer_.steps());
+      observe();
+    } else {
+      metrics_ = MetricsLog::create(metrics_path);
+      log();
+    }
+    // A run that had not stopped would not have looked here.
+    if (is_log_point()) end_if_solved();
+    if (trainer_.steps() >= training().steps) end(Ending::finished);
+  }
+
+  void advance() {
+    if (trainer_.knockout_due()) damage();
+    const StepResult result = trainer_.step();
+    if (!result.finite) give_up(trainer_.steps() + 1, result.loss);
+    const bool stop = options_.stop && options_.stop();
+    const bool last = trainer_.steps() == training().steps;
+    if (is_log_point() || stop || last) log();
+    if (is_log_point() || last) end_if_solved();
+    if (training().patience > 0 && best_.lines_since() >= training().patience) end(Ending::waited);
+    if (last) end(Ending::finished);
+    if (stop) end(Ending::stopped);
+    if (is_checkpoint_point() && !ending_) save();
+    if (options_.watch) options_.watch(trainer_.steps(), last_);
+  }
+
+  /// The first reason to end is the one that counts.
+  void end(Ending ending) {
+    if (!ending_) ending_ = ending;
+  }
+
+  void end_if_solved() {
+    const bool damage_to_come = trainer_.steps() <= experiment_.knockout_step();
+    if (training().stop_when_solved && !damage_to_come && last_.evaluation.solved()) {
+      end(Ending::solved);
+    }
+  }
+
+  bool is_checkpoint_point() const {
+    return training().checkpoint_every > 0 && trainer_.steps() % training().checkpoint_every == 0;
+  }
+
+  // A checkpoint is looked at first: it must never hold a state that has gone wrong.
+  bool is_log_point() const {
+    return trainer_.steps() % training().log_every == 0 || is_checkpoint_point() ||
+           is_diagnosis_point() || is_refit_point();
+  }
+
+  // What a refit has solved must be seen before another step is taken.
+  bool is_refit_point() const {
+    const SearchOptions& search = experiment_.search;
+    return search.refit > 0 && trainer_.steps() % search.refit_every == 0;
+  }
+
+  bool is_diagnosis_point() const {
+    return training().diagnose_every > 0 && trainer_.steps() % training().diagnose_every == 0;
+  }
+
+  /// One line before the damage and one after it, so that it shows.
+  void damage() {
+    if (last_.step != trainer_.steps()) log();
+    const std::int64_t before = trainer_.learner().masked();
+    trainer_.take_knockout();
+    observe();
+    last_.knocked_out = last_.masked - before;
+    metrics_->write(last_);
+  }
+
+  void log() {
+    observe();
+    if (is_diagnosis_point()) last_.layers = trainer_.diagnose();
+    metrics_->write(last_);
+    last_.layers.clear();
+    if (!experiment_.is_classifier()) return;
+    best_.consider(last_, trainer_.learner());
+    best_.save(good_.state);
+  }
+
+  /// Evaluates the network as it is now and keeps its state if that went well.
+  void observe() {
+    last_ = {.step = trainer_.steps(),
+             .evaluation = trainer_.evaluate(),
+             .learning_rate = trainer_.learning_rate(),
+             .seconds = seconds(),
+             .masked = trainer_.learner().masked()};
+    if (!std::isfinite(last_.evaluation.soft_loss)) {
+      give_up(trainer_.steps(), last_.evaluation.soft_loss);
+    }
+    good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
+    best_.save(good_.state);
+    good_step_ = trainer_.steps();
+  }
+
+  /// The checkpoint goes on from where the run stands; the model is the best there was, and sealed
+  /// where it is right.
+  void polish() {
+    if (experiment_.search.keep_best && !last_.evaluation.solved()) {
+      trainer_.take_best();
+      last_.evaluation = trainer_.evaluate();
+    }
+    if (experiment_.hardening.seal && last_.evaluation.solved()) {
+      trainer_.seal();
+      last_.evaluation = trainer_.evaluate();
+    }
+  }
+
+  void save() {
+    if (good_step_ != trainer_.steps()) observe();
+    save_checkpoint(checkpoint_, good_);
+  }
+
+  [[noreturn]] void give_up(std::int64_t step, double loss) {
+    const std::string kept = good_step_ < 0 ? ""
+                                            : fmt::format("; the state after step {} is kept in {}",
+                                                          good_step_, checkpoint_.string());
+    if (good_step_ >= 0) save_checkpoint(checkpoint_, good_);
+    if (std::isfinite(loss)) {
+      fail("train", "step {}: expected finite gradients, received others{}", step, kept);
+    }
+    // NaN has a sign, which means nothing.
+    fail("train", "step {}: expected a finite loss, received {}{}", step,
+         std::isnan(loss) ? "nan" : fmt::format("{}", loss), kept);
+  }
+
+  const Experiment& experiment_;
+  const RunOptions& options_;
+  Trainer trainer_;
+  std::filesystem::path checkpoint_;
+  std::optional<MetricsLog> metrics_;
+  LogEntry last_;
+  Checkpoint good_;  ///< of the last step that was looked at
+  std::int64_t good_step_ = -1;
+  std::optional<Ending> ending_;
+  BestModel best_;  ///< of classifiers
+  Clock::time_point start_ = Clock::now();
+  double seconds_before_ = 0;
+};
+
+}  // namespace
+
+void make_run_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    fail("train", "{}: expected to make this folder, received {}", folder.string(),
+         error.message());
+  }
+  const Replacement probe("train", folder / checkpoint_file);
+}
+
+RunReport run_experiment(const Experiment& experiment, const RunOptions& options) {
+  const bool counts_epochs = experiment.training.epochs > 0 || experiment.training.log_every == 0;
+  if (experiment.is_classifier() && counts_epochs) {
+    return run_experiment(with_epochs_in_steps(experiment, *make_learner(experiment)), options);
+  }
+  return Run(experiment, options).go();
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,411 @@
+#include "boolgrad/train/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/file.h"
+#include "boolgrad/core/parallel.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/run/run.h"
+#include "boolgrad/model/scenario.h"
+
+namespace boolgrad {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* where = "sweep";
+
+// ---------------------------------------------------------------------------------------------
+// Which runs
+
+/// The parts of a text between commas that are in no brackets and quotes.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  char quote = 0;
+  for (const char letter : text) {
+    if (quote == 0 && letter == ',' && depth == 0) {
+      parts.emplace_back();
+      continue;
+    }
+    parts.back() += letter;
+    if (quote != 0) {
+      if (letter == quote) quote = 0;
+    } else if (letter == '"' || letter == '\'') {
+      quote = letter;
+    } else {
+      depth += letter == '[' ? 1 : letter == ']' ? -1 : 0;
+    }
+  }
+  return parts;
+}
+
+/// Every combination of values, the last variation fastest.
+std::vector<std::vector<std::string>> combinations(const std::vector<Variation>& variations) {
+  std::vector<std::vector<std::string>> all(1);
+  for (const Variation& variation : variations) {
+    std::vector<std::vector<std::string>> longer;
+    for (const std::vector<std::string>& begun : all) {
+      for (const std::string& value : variation.values) {
+        longer.push_back(begun);
+        longer.back().push_back(value);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+void check_sweep(const Sweep& sweep) {
+  constexpr std::int64_t most_runs = 100'000;
+  if (sweep.seeds < 1) fail(where, "expected at least 1 seed, received {}", sweep.seeds);
+  if (sweep.first_seed < 0) {
+    fail(where, "expected a first seed of at least 0, received {}", sweep.first_seed);
+  }
+  std::set<std::string> keys;
+  double runs = static_cast<double>(sweep.seeds);
+  for (const Variation& variation : sweep.variations) {
+    if (variation.key == "seed") {
+      fail(where, "expected other keys to vary than seed, which has a range, received seed");
+    }
+    if (!keys.insert(variation.key).second) {
+      fail(where, "expected every key to vary once, received {} twice", printable(variation.key));
+    }
+    const std::set<std::string> values(variation.values.begin(), variation.values.end());
+    if (values.size() != variation.values.size()) {
+      fail(where, "expected different values of {}, received one twice", printable(variation.key));
+    }
+    runs *= static_cast<double>(variation.values.size());
+  }
+  if (runs > static_cast<double>(most_runs)) {
+    fail(where, "expected at most {} runs, received {:.0f}", most_runs, runs);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Whose folder
+
+std::string text_of_file(const fs::path& path) {
+  std::ifstream file = opened_to_read(where, path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  Replacement file(where, path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+/// What makes a sweep another one: everything but its seeds.
+json identity_of(const Sweep& sweep) {
+  Experiment experiment = sweep.experiment;
+  experiment.seed = 0;
+  json variations = json::array();
+  for (const Variation& variation : sweep.variations) {
+    variations.push_back({{"key", variation.key}, {"values", variation.values}});
+  }
+  return {{"experiment", to_toml(experiment)}, {"variations", std::move(variations)}};
+}
+
+/// The first lines of two experiments that differ. Both have all keys, in the same order.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream first(a);
+  std::istringstream second(b);
+  std::string x;
+  std::string y;
+  std::string section;
+  while (std::getline(first, x) && std::getline(second, y)) {
+    if (x != y) return {section + x, section + y};
+    if (x.starts_with('[')) section = x.substr(1, x.size() - 2) + ".";
+  }
+  return {"another length", "this one's"};
+}
+
+void check_same_sweep(const fs::path& path, const json& wanted) {
+  const json saved = json::parse(text_of_file(path), nullptr, false);
+  if (!saved.is_object() || !saved.contains("experiment") || !saved["experiment"].is_string()) {
+    fail(where, "{}: expected the description of a sweep, received something else", path.string());
+  }
+  const std::string folder = path.parent_path().string();
+  if (saved["experiment"] != wanted["experiment"]) {
+    const auto [before, now] = first_difference(saved["experiment"].get<std::string>(),
+                                                wanted["experiment"].get<std::string>());
+    fail(where, "{}: expected {} as the sweep there was started with, received {}", folder,
+         printable(before), printable(now));
+  }
+  if (saved != wanted) {
+    fail(where,
+         "{}: expected the variations that the sweep there was started with, received others",
+         folder);
+  }
+}
+
+void take_folder(const Sweep& sweep, const fs::path& folder) {
+  const json wanted = identity_of(sweep);
+  const fs::path path = folder / sweep_file;
+  if (fs::exists(path)) return check_same_sweep(path, wanted);
+  if (fs::exists(folder / checkpoint_file)) {
+    fail(where, "{}: expected a folder for a sweep, received that of a run", folder.string());
+  }
+  make_run_folder(folder);
+  write_file(path, wanted.dump(2) + "\n");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Results
+
+/// Whether the hardened model is right wherever it is asked.
+bool is_right(const Experiment& experiment, const RunReport& report) {
+  constexpr std::int64_t fresh_starts = 32;
+  if (!report.last.evaluation.solved()) return false;
+  // All cases of circuits and of life have been tried.
+  if (!experiment.is_automaton() || experiment.task.kind == "life") return true;
+  const Model model = load_model(report.model);
+  const Scenario scenario = scenarios_of(experiment).front();
+  return play(experiment, model.rule(), scenario, fresh_starts).bits == 0;
+}
+
+/// The first update that was looked at from which on no bit was wrong. Where a run was interrupted
+/// it was looked at too; that does not count, so that interruptions change nothing.
+std::int64_t first_right_step(const Experiment& experiment, const fs::path& metrics,
+                              std::int64_t last) {
+  const std::int64_t log_every = experiment.training.log_every;
+  const std::int64_t checkpoint_every = experiment.training.checkpoint_every;
+  std::int64_t first = last;
+  bool right = false;
+  for (const LoggedLoss& logged : read_losses(metrics)) {
+    // Of classifiers 0 stands for an epoch: every line counts.
+    const bool planned = log_every == 0 || logged.step % log_every == 0 || logged.step == last ||
+                         (checkpoint_every > 0 && logged.step % checkpoint_every == 0);
+    if (!planned) continue;
+    if (logged.hard == 0 && !right) first = logged.step;
+    right = logged.hard == 0;
+  }
+  return first;
+}
+
+SweepResult result_of(const Experiment& experiment, const RunReport& report) {
+  const Evaluation& evaluation = report.last.evaluation;
+  SweepResult result{.steps_to_converge = std::nullopt,
+                     .steps = report.last.step,
+                     .soft_loss = evaluation.soft_loss,
+                     .hard_loss = evaluation.hard_loss,
+                     .hard_accuracy = evaluation.hard_accuracy,
+                     .bit_accuracy = evaluation.bit_accuracy,
+                     .seconds = report.last.seconds};
+  if (is_right(experiment, report)) {
+    result.steps_to_converge =
+        first_right_step(experiment, report.model.parent_path() / metrics_file, report.last.step);
+  }
+  return result;
+}
+
+void save_result(const fs::path& path, const SweepResult& result) {
+  const json object = {
+      {"steps_to_converge", result.converged() ? json(*result.steps_to_converge) : json()},
+      {"steps", result.steps},
+      {"soft_loss", result.soft_loss},
+      {"hard_loss", result.hard_loss},
+      {"hard_accuracy", result.hard_accuracy},
+      {"bit_accuracy", result.bit_accuracy},
+      {"seconds", result.seconds}};
+  write_file(path, object.dump(2) + "\n");
+}
+
+/// None where the file is not there or not whole: the run then ends once more from its checkpoint.
+std::optional<SweepResult> load_result(const fs::path& path) {
+  std::ifstream file(path);
+  const json object = json::parse(file, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  try {
+    SweepResult result{.steps_to_converge = std::nullopt,
+                       .steps = object.at("steps").get<std::int64_t>(),
+                       .soft_loss = object.at("soft_loss").get<double>(),
+                       .hard_loss = object.at("hard_loss").get<double>(),
+                       .hard_accuracy = object.at("hard_accuracy").get<double>(),
+                       .bit_accuracy = object.at("bit_accuracy").get<double>(),
+                       .seconds = object.at("seconds").get<double>()};
+    const json& converged = object.at("steps_to_converge");
+    if (!converged.is_null()) result.steps_to_converge = converged.get<std::int64_t>();
+    return result;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running them
+
+/// One thread for every loop, for as long as runs share the cores.
+class OneThreadEach {
+ public:
+  explicit OneThreadEach(bool needed) : before_(thread_count()) {
+    if (needed) set_thread_count(1);
+  }
+  ~OneThreadEach() { set_thread_count(before_); }
+  OneThreadEach(const OneThreadEach&) = delete;
+  OneThreadEach& operator=(const OneThreadEach&) = delete;
+
+ private:
+  int before_;
+};
+
+class Runner {
+ public:
+  Runner(const Sweep& sweep, const SweepOptions& options) : options_(options) {
+    for (SweepRun& run : runs_of(sweep)) entries_.push_back({std::move(run)});
+    take_folder(sweep, options.folder);
+  }
+
+  std::vector<SweepEntry> go() {
+    progress_.runs = static_cast<std::int64_t>(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      entries_[i].result = load_result(folder_of(entries_[i]) / result_file);
+      if (entries_[i].result) count(*entries_[i].result);
+      else waiting_.push_back(i);
+    }
+    std::ranges::reverse(waiting_);
+    const auto workers = std::min(static_cast<std::size_t>(options_.jobs), waiting_.size());
+    const OneThreadEach threads(workers > 1);
+    if (workers <= 1) {
+      work();
+    } else {
+      std::vector<std::jthread> all;
+      for (std::size_t i = 0; i < workers; ++i) all.emplace_back([this] { work(); });
+    }
+    return std::move(entries_);
+  }
+
+ private:
+  fs::path folder_of(const SweepEntry& entry) const { return options_.folder / entry.run.name; }
+  bool stopped() const { return options_.stop && options_.stop(); }
+
+  void work() {
+    while (const std::optional<std::size_t> index = next()) {
+      SweepEntry& entry = entries_[*index];
+      try {
+        entry.result = train(entry.run, folder_of(entry), *index);
+      } catch (const std::exception& error) {
+        entry.error = error.what();
+      }
+      finish(entry, *index);
+    }
+  }
+
+  std::optional<std::size_t> next() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty() || stopped()) return std::nullopt;
+    const std::size_t index = waiting_.back();
+    waiting_.pop_back();
+    return index;
+  }
+
+  /// None where it was stopped.
+  std::optional<SweepResult> train(const SweepRun& run, const fs::path& folder, std::size_t index) {
+    const RunOptions options{
+        .folder = folder,
+        .device = options_.device,
+        .resume = fs::exists(folder / checkpoint_file),
+        .stop = options_.stop,
+        .watch = [&](std::int64_t steps, const LogEntry& last) { tell(run, index, steps, last); }};
+    const RunReport report = run_experiment(run.experiment, options);
+    if (report.ending == Ending::stopped) return std::nullopt;
+    SweepResult result = result_of(run.experiment, report);
+    save_result(folder / result_file, result);
+    return result;
+  }
+
+  void tell(const SweepRun& run, std::size_t index, std::int64_t steps, const LogEntry& last) {
+    if (!options_.watch) return;
+    const std::lock_guard lock(mutex_);
+    running_[index] = {run.name, steps, last.evaluation.hard_loss};
+    show();
+  }
+
+  void finish(const SweepEntry& entry, std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(index);
+    if (entry.result) count(*entry.result);
+    else if (!entry.error.empty()) ++progress_.done;
+    if (options_.watch) show();
+  }
+
+  void count(const SweepResult& result) {
+    ++progress_.done;
+    if (result.converged()) ++progress_.converged;
+  }
+
+  void show() {
+    progress_.running.clear();
+    for (const auto& [index, running] : running_) progress_.running.push_back(running);
+    options_.watch(progress_);
+  }
+
+  const SweepOptions& options_;
+  std::vector<SweepEntry> entries_;
+  std::mutex mutex_;                  ///< of all that follows
+  std::vector<std::size_t> waiting_;  ///< the next one last
+  std::map<std::size_t, SweepProgress::Running> running_;
+  SweepProgress progress_;
+};
+
+}  // namespace
+
+Variation parse_variation(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  Variation variation;
+  if (equals != std::string::npos) {
+    variation = {text.substr(0, equals), split(text.substr(equals + 1))};
+  }
+  const bool empty =
+      std::ranges::any_of(variation.values, [](const std::string& value) { return value.empty(); });
+  if (variation.key.empty() || empty) {
+    fail(where,
+         "expected a key and its values, as in training.learning_rate=0.05,0.1, received '{}'",
+         printable(text));
+  }
+  return variation;
+}
+
+std::vector<SweepRun> runs_of(const Sweep& sweep) {
+  check_sweep(sweep);
+  std::vector<SweepRun> runs;
+  std::size_t variant = 0;
+  for (const std::vector<std::string>& values : combinations(sweep.variations)) {
+    ++variant;
+    std::vector<std::string> overrides;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      overrides.push_back(sweep.variations[i].key + "=" + values[i]);
+    }
+    Experiment experiment = with_overrides(sweep.experiment, overrides, "--vary");
+    for (std::int64_t i = 0; i < sweep.seeds; ++i) {
+      experiment.seed = sweep.first_seed + i;
+      const std::string seed = fmt::format("seed-{}", experiment.seed);
+      runs.push_back({values.empty() ? seed : fmt::format("variant-{}-{}", variant, seed), values,
+                      experiment});
+    }
+  }
+  return runs;
+}
+
+std::vector<SweepEntry> run_sweep(const Sweep& sweep, const SweepOptions& options) {
+  if (options.jobs < 1) fail(where, "expected at least 1 job, received {}", options.jobs);
+  return Runner(sweep, options).go();
+}
+
+}  // namespace boolgrad
