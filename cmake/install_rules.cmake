@@ -11,14 +11,16 @@ install(DIRECTORY boolgrad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   # The inside of the library. The install test includes every header that is left.
   PATTERN "cli" EXCLUDE
-  REGEX "/backend/[a-z_]+$" EXCLUDE
-  # What stands between the rooms and a device: whoever uses the library names the device instead.
-  REGEX "/(on_device|device_[a-z]+_engine|device_options|network_checks)\\.h$" EXCLUDE
+  REGEX "/backend/(cpu|cuda|vulkan|no_cuda|no_vulkan)$" EXCLUDE
+  REGEX "/backend/plan/(automaton|network|gate_order|flat)[a-z_]*\\.h$" EXCLUDE
+  PATTERN "network_checks.h" EXCLUDE
   PATTERN "tape_node.h" EXCLUDE
-  PATTERN "circuit/page_parts.h" EXCLUDE
-  PATTERN "circuit/sat_miter.h" EXCLUDE
+  PATTERN "page_parts.h" EXCLUDE
+  PATTERN "sat_miter.h" EXCLUDE
   PATTERN "data/bytes_file.h" EXCLUDE
-  PATTERN "train/best_model.h" EXCLUDE
+  PATTERN "model/keys.h" EXCLUDE
+  PATTERN "experiment_keys.h" EXCLUDE
+  PATTERN "best_model.h" EXCLUDE
   PATTERN "ops/checks.h" EXCLUDE
   PATTERN "ops/unary.h" EXCLUDE
   PATTERN "geometry/arrangement.h" EXCLUDE

@@ -11,9 +11,9 @@ set(shaders
   automaton/train automaton/hard_steps
   automaton/loss automaton/wrong automaton/gather automaton/finish automaton/update
   network/gather network/tables network/tables.hard network/forward
-  network/loss network/scores network/join_scores network/class_loss
+  network/loss network/scores network/join_scores network/head_loss network/thresholds
   network/sums network/sums.subgroups network/backward network/finish network/update
-  network/pack network/hard network/ones network/judge
+  network/pack network/hard network/ones
   bits/step bits/step.scratch bits/fire bits/clear)
 
 set(binaries "")

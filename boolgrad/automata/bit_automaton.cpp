@@ -1,7 +1,6 @@
 #include "boolgrad/automata/bit_automaton.h"
 
 #include <algorithm>
-#include <array>
 
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/core/error.h"
@@ -12,39 +11,6 @@ namespace boolgrad {
 namespace {
 
 constexpr std::int64_t patch = 9;
-constexpr std::int64_t own_place = 4;
-
-/// The layers of a network over literals.
-std::vector<BitLiteral> apply(const LogicNetwork& network, std::vector<BitLiteral> values,
-                              BitCircuit& circuit) {
-  for (std::int64_t i = 0; i < network.inputs(); ++i) {
-    if (network.input_mask().at(i) < 0.5) {
-      values[static_cast<std::size_t>(i)] = circuit.constant(false);
-    }
-  }
-  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
-    const Wiring& wiring = *network.layers()[layer].wiring;
-    const Tensor tables = network.hard_tables_of(layer);
-    const std::span<const std::uint8_t> entries = tables.values<std::uint8_t>();
-    const std::size_t size = std::size_t{1} << wiring.arity();
-    std::vector<BitLiteral> outputs;
-    for (std::int64_t gate = 0; gate < wiring.gates(); ++gate) {
-      std::array<BitLiteral, most_inputs_per_gate> inputs;
-      for (int slot = 0; slot < wiring.arity(); ++slot) {
-        inputs[static_cast<std::size_t>(slot)] =
-            values[static_cast<std::size_t>(wiring.source(gate, slot))];
-      }
-      std::uint64_t truth = 0;
-      for (std::size_t e = 0; e < size; ++e) {
-        truth |= std::uint64_t{entries[static_cast<std::size_t>(gate) * size + e]} << e;
-      }
-      outputs.push_back(
-          circuit.table(std::span(inputs).first(static_cast<std::size_t>(wiring.arity())), truth));
-    }
-    values = std::move(outputs);
-  }
-  return values;
-}
 
 /// Rows of a channel moved by one cell: each cell receives what lies to its left, and to its right.
 void shift_row(const std::uint64_t* row, std::size_t words, std::int64_t width, bool periodic,
@@ -64,25 +30,6 @@ void shift_row(const std::uint64_t* row, std::size_t words, std::int64_t width, 
 }
 
 }  // namespace
-
-BitCircuit hardened_circuit(const Rule& rule) {
-  BitCircuit circuit(rule.channels() * patch);
-  std::vector<BitLiteral> own;
-  std::vector<BitLiteral> perceived;
-  for (std::int64_t c = 0; c < rule.channels(); ++c) {
-    std::vector<BitLiteral> around;
-    for (std::int64_t n = 0; n < patch; ++n) around.push_back(circuit.input(c * patch + n));
-    own.push_back(around[own_place]);
-    const std::vector<BitLiteral> outputs = apply(rule.perceive(), around, circuit);
-    perceived.insert(perceived.end(), outputs.begin(), outputs.end());
-  }
-  std::vector<BitLiteral> inputs = std::move(own);
-  inputs.insert(inputs.end(), perceived.begin(), perceived.end());
-  for (const BitLiteral output : apply(rule.update(), std::move(inputs), circuit)) {
-    circuit.add_output(output);
-  }
-  return circuit;
-}
 
 BitAutomaton::BitAutomaton(const Rule& rule) : BitAutomaton(rule, hardened_circuit(rule)) {}
 

@@ -6,14 +6,11 @@
 
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/bits/bit_circuit.h"
 #include "boolgrad/circuit/bits/bit_program.h"
 
 namespace boolgrad {
-
-/// What a hardened rule computes, simplified: input 9 c + n is neighbour n of channel c (row-major,
-/// 4 the cell itself), output c the new value of channel c.
-BitCircuit hardened_circuit(const Rule& rule);
 
 /// Steps grids with a hardened rule.
 class BitAutomaton {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/network/lut.h"
 #include "boolgrad/backend/cpu/automaton/rollout.h"
+#include "boolgrad/backend/cpu/network/lut.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"

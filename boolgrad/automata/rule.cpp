@@ -51,8 +51,6 @@ void check_shape(const RuleShape& shape) {
 
 }  // namespace
 
-std::string_view to_string(Border border) { return border == Border::zero ? "zero" : "periodic"; }
-
 Rule::Rule(Border border, std::int64_t kernels, LogicNetwork perceive, LogicNetwork update)
     : border_(border),
       kernels_(kernels),
@@ -120,10 +118,19 @@ std::vector<Tensor> Rule::parameters() const {
   return all;
 }
 
-std::vector<Tensor> Rule::tables() const {
-  std::vector<Tensor> all = perceive_.tables();
-  for (const Tensor& table : update_.tables()) all.push_back(table);
+std::vector<Tensor> Rule::tables(const std::vector<Tensor>& logits) const {
+  const auto split = logits.begin() + std::ssize(perceive_.layers());
+  std::vector<Tensor> all = perceive_.tables({logits.begin(), split});
+  for (const Tensor& table : update_.tables({split, logits.end()})) all.push_back(table);
   return all;
+}
+
+void Rule::set_masks(const std::vector<Tensor>& masks) {
+  const std::size_t first = perceive_.layers().size();
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (i < first) perceive_.set_mask(i, masks[i]);
+    else update_.set_mask(i - first, masks[i]);
+  }
 }
 
 std::vector<Tensor> Rule::hard_tables() const {

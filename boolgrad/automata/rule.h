@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "boolgrad/backend/options/border.h"
@@ -10,8 +9,6 @@
 #include "boolgrad/tensor/safetensors.h"
 
 namespace boolgrad {
-
-std::string_view to_string(Border border);
 
 /// Sizes of a rule.
 struct RuleShape {
@@ -54,8 +51,13 @@ class Rule {
   std::vector<Tensor> parameters() const;
 
   /// The tables of the same layers, soft and hardened (uint8).
-  std::vector<Tensor> tables() const;
+  std::vector<Tensor> tables() const { return tables(parameters()); }
+  /// The soft tables of other logits.
+  std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
   std::vector<Tensor> hard_tables() const;
+
+  /// Masks of the gates of all layers, in the order of `parameters`.
+  void set_masks(const std::vector<Tensor>& masks);
 
   TensorFile to_file() const;
   static Rule from_file(const TensorFile& file);

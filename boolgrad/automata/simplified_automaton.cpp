@@ -1,7 +1,7 @@
 #include "boolgrad/automata/simplified_automaton.h"
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/convert.h"
-#include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/passes/passes.h"
 
 namespace boolgrad {

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <utility>
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {
 namespace {
 
-constexpr std::uint32_t nothing = 0;  ///< the value that is 0 everywhere
+constexpr std::uint32_t zero = 0;  ///< the value that is 0 everywhere
 constexpr std::uint32_t first_place = 1;
 constexpr std::uint32_t patch = 9;
 constexpr std::uint32_t own_place = 4;
@@ -23,17 +25,18 @@ std::size_t words_of(const BitGrid& grids) {
   return static_cast<std::size_t>((grids.batch() * grids.height() * grids.width() + 63) / 64);
 }
 
+std::size_t gates_of(const LogicNetwork& network) {
+  std::size_t gates = 0;
+  for (const LogicLayer& layer : network.layers()) {
+    gates += static_cast<std::size_t>(layer.wiring->gates());
+  }
+  return gates;
+}
+
 /// Values of a step.
 std::size_t values_of(const Rule& rule) {
   const auto channels = static_cast<std::size_t>(rule.channels());
-  std::size_t gates = 0;
-  for (const LogicLayer& layer : rule.perceive().layers()) {
-    gates += channels * static_cast<std::size_t>(layer.wiring->gates());
-  }
-  for (const LogicLayer& layer : rule.update().layers()) {
-    gates += static_cast<std::size_t>(layer.wiring->gates());
-  }
-  return first_place + channels * patch + gates;
+  return first_place + channels * (patch + gates_of(rule.perceive())) + gates_of(rule.update());
 }
 
 /// A bit a cell of one channel, grid after grid; the first again where `from` has but one.
@@ -130,54 +133,51 @@ void TrialRollout::list_moves(Border border) {
   }
 }
 
-/// Adds the gates of a network that reads `values`; returns the values that its outputs are.
-std::vector<std::uint32_t> TrialRollout::add_network(const LogicNetwork& network,
-                                                     std::size_t first_layer,
-                                                     std::vector<std::uint32_t> values) {
-  for (std::int64_t i = 0; i < network.inputs(); ++i) {
-    if (network.input_mask().at(i) < 0.5) values[static_cast<std::size_t>(i)] = nothing;
+/// Takes the gates that a rule is emitted as. A signal is a value of a step. Gates of perception
+/// come once per channel and share their tables.
+class TrialRollout::Sink final : public GateSink {
+ public:
+  Sink(TrialRollout& trial, const Rule& rule)
+      : trial_(trial), perceived_(gates_of(rule.perceive())) {}
+
+  Signal constant(bool value) override {
+    if (value) fail("trial_rollout", "expected no constant but 0, received 1");
+    return zero;
   }
-  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
-    const Wiring& wiring = *network.layers()[layer].wiring;
-    if (wiring.arity() != 2) {
-      fail("trial_rollout", "expected gates of two inputs, received some of {}", wiring.arity());
+
+  Signal gate(std::span<const Signal> inputs, std::uint64_t truth) override {
+    if (inputs.size() != 2) {
+      fail("trial_rollout", "expected gates of two inputs, received some of {}", inputs.size());
     }
-    const std::span<const std::int32_t> sources = wiring.sources();
-    std::vector<std::uint32_t> outputs;
-    for (std::size_t gate = 0; gate < sources.size() / 2; ++gate) {
-      const std::size_t table = first_table_[first_layer + layer] + gate;
-      gates_of_table_[table].push_back(static_cast<std::uint32_t>(gates_.size()));
-      outputs.push_back(place_in(channels_, 0) + static_cast<std::uint32_t>(gates_.size()));
-      gates_.push_back({values[static_cast<std::size_t>(sources[gate * 2])],
-                        values[static_cast<std::size_t>(sources[gate * 2 + 1])],
-                        static_cast<std::uint32_t>(table)});
-    }
-    values = std::move(outputs);
+    const std::size_t index = trial_.gates_.size();
+    const std::size_t repeated = (trial_.channels_ - 1) * perceived_;
+    const std::size_t table = index < repeated + perceived_ ? index % perceived_ : index - repeated;
+    trial_.tables_[table] = static_cast<std::uint8_t>(truth);
+    trial_.gates_of_table_[table].push_back(static_cast<std::uint32_t>(index));
+    trial_.gates_.push_back({inputs[0], inputs[1], static_cast<std::uint32_t>(table)});
+    return place_in(trial_.channels_, 0) + static_cast<std::uint32_t>(index);
   }
-  return values;
-}
+
+ private:
+  TrialRollout& trial_;
+  std::size_t perceived_;  ///< gates of perception
+};
 
 void TrialRollout::take_gates(const Rule& rule) {
-  for (const Tensor& layer : rule.hard_tables()) {
-    first_table_.push_back(tables_.size());
-    const std::span<const std::uint8_t> entries = layer.values<std::uint8_t>();
-    for (std::size_t first = 0; first < entries.size(); first += 4) {
-      unsigned table = 0;
-      for (unsigned e = 0; e < 4; ++e) table |= unsigned{entries[first + e]} << e;
-      tables_.push_back(static_cast<std::uint8_t>(table));
+  std::size_t tables = 0;
+  for (const LogicNetwork* network : {&rule.perceive(), &rule.update()}) {
+    for (const LogicLayer& layer : network->layers()) {
+      first_table_.push_back(tables);
+      tables += static_cast<std::size_t>(layer.wiring->gates());
     }
   }
-  gates_of_table_.resize(tables_.size());
+  tables_.resize(tables);
+  gates_of_table_.resize(tables);
   values_ = values_of(rule);
-  std::vector<std::uint32_t> inputs;
-  for (std::size_t c = 0; c < channels_; ++c) inputs.push_back(place_in(c, own_place));
-  for (std::size_t c = 0; c < channels_; ++c) {
-    std::vector<std::uint32_t> around;
-    for (std::size_t n = 0; n < patch; ++n) around.push_back(place_in(c, n));
-    const std::vector<std::uint32_t> seen = add_network(rule.perceive(), 0, std::move(around));
-    inputs.insert(inputs.end(), seen.begin(), seen.end());
-  }
-  outputs_ = add_network(rule.update(), rule.perceive().layers().size(), std::move(inputs));
+  std::vector<Signal> inputs(channels_ * patch);
+  std::iota(inputs.begin(), inputs.end(), first_place);
+  Sink sink(*this, rule);
+  outputs_ = emit(rule, inputs, sink);
   list_readers();
   differs_.assign(values_, 0);
   different_at_.assign(values_, 0);

@@ -60,11 +60,11 @@ class TrialRollout {
     std::size_t words = 0;  ///< in `different_`
   };
 
+  class Sink;
+
   void take_grids(const BitGrid& starts, const std::vector<BitGrid>& fire, const Tensor& target);
   void list_moves(Border border);
   void take_gates(const Rule& rule);
-  std::vector<std::uint32_t> add_network(const LogicNetwork& network, std::size_t first_layer,
-                                         std::vector<std::uint32_t> values);
   void list_readers();
   void run_all();
 

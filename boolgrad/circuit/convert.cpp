@@ -1,5 +1,6 @@
 #include "boolgrad/circuit/convert.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -8,6 +9,24 @@
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {
+namespace {
+
+/// Nodes whose complement is an output and needs an inverter: inputs, and gates that another output
+/// reads plain.
+std::vector<bool> inverted_nodes(const BitCircuit& circuit) {
+  std::vector<bool> plain(circuit.nodes().size(), false);
+  for (std::int64_t i = 0; i < circuit.inputs(); ++i) plain[circuit.input(i).node()] = true;
+  for (const BitLiteral output : circuit.outputs()) {
+    if (!output.complemented()) plain[output.node()] = true;
+  }
+  std::vector<bool> inverted(circuit.nodes().size(), false);
+  for (const BitLiteral output : circuit.outputs()) {
+    if (output.complemented() && output.node() != 0) inverted[output.node()] = plain[output.node()];
+  }
+  return inverted;
+}
+
+}  // namespace
 
 BitCircuit bit_circuit_of(const Netlist& netlist) {
   BitCircuit circuit(std::ssize(netlist.inputs));
@@ -47,6 +66,26 @@ Netlist netlist_of(const BitCircuit& circuit, const Netlist& like) {
   std::vector<BitLiteral> outputs;
   for (const BitLiteral output : circuit.outputs()) outputs.push_back(literal_of(output));
   return builder.finish(outputs);
+}
+
+std::int64_t netlist_gate_count(const BitCircuit& circuit) {
+  const std::vector<bool> inverted = inverted_nodes(circuit);
+  return circuit.gates() + std::count(inverted.begin(), inverted.end(), true);
+}
+
+std::int64_t netlist_depth(const BitCircuit& circuit) {
+  const std::vector<bool> inverted = inverted_nodes(circuit);
+  std::vector<std::int32_t> levels(circuit.nodes().size(), 0);
+  for (std::size_t n = static_cast<std::size_t>(circuit.inputs()) + 1; n < levels.size(); ++n) {
+    const BitNode& node = circuit.nodes()[n];
+    levels[n] = 1 + std::max(levels[node.a.node()], levels[node.b.node()]);
+  }
+  std::int32_t deepest = 0;
+  for (const BitLiteral output : circuit.outputs()) {
+    const bool inverts = output.complemented() && inverted[output.node()];
+    deepest = std::max(deepest, levels[output.node()] + (inverts ? 1 : 0));
+  }
+  return deepest;
 }
 
 }  // namespace boolgrad

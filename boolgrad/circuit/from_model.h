@@ -1,7 +1,7 @@
-// Trained models as netlists, gate by gate.
+// Trained networks as netlists and circuits.
 #pragma once
 
-#include "boolgrad/automata/rule.h"
+#include "boolgrad/circuit/bits/bit_circuit.h"
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/logic/network.h"
 
@@ -11,8 +11,7 @@ namespace boolgrad {
 /// simplified: inputs x0, x1, ... and outputs y0, y1, ...
 Netlist netlist_of(const LogicNetwork& network);
 
-/// What a cell of the hardened automaton computes in a step, all channels together: input c2_n4 is
-/// neighbour 4 of channel 2, output c2 its next state. Perception is there once a channel.
-Netlist netlist_of(const Rule& rule);
+/// The same function as a circuit, which simplifies itself on the way.
+BitCircuit hardened_circuit(const LogicNetwork& network);
 
 }  // namespace boolgrad

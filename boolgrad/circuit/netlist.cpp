@@ -1,8 +1,8 @@
 #include "boolgrad/circuit/netlist.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "boolgrad/core/error.h"
@@ -14,7 +14,8 @@ namespace {
 constexpr const char* where = "netlist";
 
 void check_names(const std::vector<std::string>& names, std::string_view what) {
-  std::set<std::string> seen;
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(names.size());
   for (const std::string& name : names) {
     if (name.empty()) fail(where, "expected a name for every {}, received an empty one", what);
     if (!seen.insert(name).second) {

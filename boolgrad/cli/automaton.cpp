@@ -6,26 +6,28 @@
 
 namespace boolgrad::cli {
 
-const Rule& automaton_of(const Model& model, std::string_view where, const std::string& path) {
-  if (!model.is_automaton()) fail(where, "{}: expected an automaton, received a circuit", path);
-  const Rule& rule = model.rule();
-  if (!model.experiment) return rule;
-  if (!model.experiment->is_automaton()) {
+const Rule& automaton_of(const LoadedModel& loaded, std::string_view where,
+                         const std::string& path) {
+  if (!loaded.model.is_automaton())
+    fail(where, "{}: expected an automaton, received a circuit", path);
+  const Rule& rule = loaded.model.rule();
+  if (!loaded.spec) return rule;
+  if (!loaded.spec->is_automaton()) {
     fail(where, "{}: expected the experiment of an automaton, received {}", path,
-         model.experiment->task.kind);
+         to_string(loaded.spec->task.kind));
   }
-  if (model.experiment->automaton.channels != rule.channels()) {
+  if (loaded.spec->automaton.channels != rule.channels()) {
     fail(where, "{}: expected {} channels as its experiment has, received {}", path,
-         model.experiment->automaton.channels, rule.channels());
+         loaded.spec->automaton.channels, rule.channels());
   }
   return rule;
 }
 
-bool is_life(const Experiment& experiment) { return experiment.task.kind == "life"; }
+bool is_life(const ModelSpec& spec) { return spec.task.kind == TaskKind::life; }
 
-Size default_size(const Experiment& experiment) {
-  if (is_life(experiment)) return {64, 64};
-  return {experiment.automaton.height, experiment.automaton.width};
+Size default_size(const ModelSpec& spec) {
+  if (is_life(spec)) return {64, 64};
+  return {spec.automaton.height, spec.automaton.width};
 }
 
 Image for_terminal(const Image& cells) {

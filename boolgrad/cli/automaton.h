@@ -5,25 +5,26 @@
 #include <string>
 #include <string_view>
 
+#include "boolgrad/model/model.h"
 #include "boolgrad/picture/image.h"
-#include "boolgrad/train/run/checkpoint.h"
 
 namespace boolgrad::cli {
 
 /// The rule of a model from file `path`. Throws in the name of command `where` for a circuit, and
-/// for a rule that does not fit its experiment.
-const Rule& automaton_of(const Model& model, std::string_view where, const std::string& path);
+/// for a rule that does not fit its spec.
+const Rule& automaton_of(const LoadedModel& loaded, std::string_view where,
+                         const std::string& path);
 
 struct Size {
   std::int64_t height = 0;
   std::int64_t width = 0;
 };
 
-bool is_life(const Experiment& experiment);
+bool is_life(const ModelSpec& spec);
 
 /// The grid that an automaton is shown on where nobody asks for another: that of its training, or,
 /// for life, which trains on the smallest grids, a roomy one.
-Size default_size(const Experiment& experiment);
+Size default_size(const ModelSpec& spec);
 
 /// A picture of few cells, enlarged so that it can be made out in a terminal.
 Image for_terminal(const Image& cells);

@@ -181,12 +181,12 @@ void AutomatonCase::name_gradients(const std::vector<Tensor>& gradients,
   }
 }
 
-OnDeviceOptions AutomatonCase::device_options() const {
-  return {.loss_channels = setting(of_, "loss_channels")};
+AutomatonSpec AutomatonCase::spec_for(const RolloutSize& size) const {
+  return {.size = size, .loss_channels = setting(of_, "loss_channels")};
 }
 
 std::unique_ptr<DeviceAutomaton> AutomatonCase::on(const Device& device) const {
-  auto automaton = on_device(device, rule_, size(), device_options());
+  auto automaton = make_automaton_program(device, rule_, spec_for(size()));
   automaton->set_inputs({initial_, fire_, target_});
   return automaton;
 }
@@ -200,7 +200,7 @@ AutomatonValues AutomatonCase::values_on(const Device& device) const {
       initial_.size(), {steps_, rule_.channels(), now.batch, now.height, now.width});
   values.soft_states = channel_last(states);
   values.hard_states = channel_last(hard_states_on(device));
-  name_gradients(automaton->logit_gradients(), values);
+  name_gradients(automaton->parameter_gradients(), values);
   return values;
 }
 
@@ -210,7 +210,7 @@ Tensor AutomatonCase::hard_states_on(const Device& device) const {
   for (std::int64_t steps = 1; steps <= steps_; ++steps) {
     RolloutSize some = size();
     some.steps = steps;
-    const auto automaton = on_device(device, rule_, some, device_options());
+    const auto automaton = make_automaton_program(device, rule_, spec_for(some));
     automaton->hard_rollout(some.batch, {initial_, fire_, target_}, {});
     states.push_back(cast(automaton->hard_state(), initial_.dtype()));
   }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/automata/on_device.h"
+#include "boolgrad/automata/host_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/cli/reference.h"
@@ -49,7 +49,7 @@ class AutomatonCase {
  private:
   Tensor loss_at(const Tensor& states) const;
   Tensor hard_states_on(const Device& device) const;
-  OnDeviceOptions device_options() const;
+  AutomatonSpec spec_for(const RolloutSize& size) const;
   void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 
   ReferenceCase of_;

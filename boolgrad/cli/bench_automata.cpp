@@ -8,8 +8,9 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/cpu/runtime/machine_rates.h"
 #include "boolgrad/automata/simplified_automaton.h"
+#include "boolgrad/automata/starts.h"
+#include "boolgrad/backend/cpu/runtime/machine_rates.h"
 #include "boolgrad/cli/automaton_cases.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/command.h"
@@ -18,9 +19,10 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/optim/adamw.h"
-#include "boolgrad/train/learners/automaton_learner.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad::cli {
@@ -61,17 +63,18 @@ void bench_experiments(const BenchOptions& options, const Report& report) {
   for (const char* name : {"life", "checkerboard", "checkerboard-async", "lizard", "letter-g"}) {
     const Experiment experiment = plain_experiment(name);
     Trainer trainer(experiment);
-    const auto& learner = dynamic_cast<const AutomatonLearner&>(trainer.learner());
+    const RolloutSize size = rollout_size(make_automaton_task(experiment), experiment.automaton);
     const Timing time = measure([&] { trainer.step(); }, options.repeat);
-    report({fmt::format("automata.{}", name), time, 0, gigaflop(learner.rule(), learner.size())});
+    report({fmt::format("automata.{}", name), time, 0,
+            gigaflop(trainer.learner().model().rule(), size)});
   }
 }
 
 /// The ways to remember, on the sizes of the checkerboard.
 void bench_memory(const BenchOptions& options, const Report& report) {
-  const AutomatonLearner learner(plain_experiment("checkerboard"));
-  const Rule& rule = learner.rule();
-  const RolloutSize size = learner.size();
+  const Experiment experiment = plain_experiment("checkerboard");
+  const Rule rule = make_rule(experiment);
+  const RolloutSize size = rollout_size(make_automaton_task(experiment), experiment.automaton);
   const Tensor start =
       Tensor::full({rule.channels(), size.batch, size.height, size.width}, 0.5, rule.dtype());
   for (const Memory& memory : memory_choices(rule, size)) {
@@ -199,9 +202,9 @@ class LifeByHand {
 void bench_model(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   constexpr std::int64_t side = 2048;
   constexpr int warm_steps = 8;
-  const Model model = load_model(options.file);
-  const Rule& rule = model.rule();
-  const bool is_life = model.experiment && model.experiment->task.kind == "life";
+  const LoadedModel loaded = load_model(options.file);
+  const Rule& rule = loaded.model.rule();
+  const bool is_life = loaded.spec && loaded.spec->task.kind == TaskKind::life;
   const BitGrid start = BitGrid::from(random_starts({rule.channels(), 1, side, side}, 1, 0));
   BitAutomaton automaton = simplified_automaton(rule);
   BitGrid state = start;
@@ -242,7 +245,7 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
   if (Rule::is_in(file)) {
     check_device(options.device, on_cuda);
     return options.device.backend == Backend::cuda ? bench_hard_on_cuda(options, report, facts)
-                                    : bench_model(options, report, facts);
+                                                   : bench_model(options, report, facts);
   }
   if (!holds_automaton_cases(file)) {
     fail("bench", "{}: expected an automaton or reference values of one, received neither",

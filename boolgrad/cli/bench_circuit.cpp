@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "boolgrad/backend/cpu/bits/bit_kernels.h"
-#include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/formats/text.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/backend/cuda/bits/bit_automaton.h"
 #include "boolgrad/automata/simplified_automaton.h"
+#include "boolgrad/backend/cuda/bits/bit_automaton.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/core/random.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -112,9 +112,9 @@ void bench_case(const BenchOptions& options, const Case& of, const BitGrid& star
 
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   constexpr int warm_steps = 8;
-  const Model model = load_model(options.file);
-  const Rule& rule = model.rule();
-  const bool is_life = model.experiment && model.experiment->task.kind == "life";
+  const LoadedModel loaded = load_model(options.file);
+  const Rule& rule = loaded.model.rule();
+  const bool is_life = loaded.spec && loaded.spec->task.kind == TaskKind::life;
   const bool periodic = rule.border() == Border::periodic;
   const BitProgram hand(life_by_hand());
   for (const std::int64_t side : {1024, 4096, 16384}) {

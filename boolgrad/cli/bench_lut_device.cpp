@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "boolgrad/backend/cuda/runtime/machine_rates.h"
-#include "boolgrad/backend/device/network.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
+#include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/network.h"
 
 namespace boolgrad::cli {
@@ -78,22 +78,14 @@ Classifier classifier_in(const std::string& path) {
 }
 
 std::unique_ptr<DeviceNetwork> on_device(const Device& name, const Classifier& of) {
-  std::vector<LutWires> wires;
-  const auto owned = of.network.wirings();
-  for (const WiringPtr& wiring : owned) wires.push_back(wiring->view());
-  auto device = make_device_network(name, wires,
-                                    NetworkPlan{.batch = of.batch(),
-                                                .parametrisation = of.network.parametrisation(),
-                                                .classes = of.classes,
-                                                .temperature = of.temperature});
-  std::vector<Tensor> logits;
-  std::vector<Tensor> masks;
-  for (const LogicLayer& layer : of.network.layers()) {
-    logits.push_back(layer.logits.detach());
-    masks.push_back(layer.mask);
-  }
-  device->set_parameters(logits, masks, of.network.input_mask());
-  device->set_cases(of.x, of.labels);
+  auto device = make_network_program(
+      name, of.network,
+      {.batch = of.batch(),
+       .parametrisation = of.network.parametrisation(),
+       .head =
+           Head{.kind = HeadKind::classes, .classes = of.classes, .temperature = of.temperature}});
+  device->set_cases(DataRole::training, of.x, of.labels);
+  device->set_parameters(of.network.parameters(), masks_of(of.network), of.network.input_mask());
   return device;
 }
 
@@ -102,7 +94,7 @@ double error_of(const Classifier& of, DeviceNetwork& device) {
   if (of.gradients.empty()) return 0;
   const double loss = device.gradients({});
   double error = relative_error(Tensor::scalar(loss, DType::float64), of.loss);
-  const std::vector<Tensor> gradients = device.logit_gradients();
+  const std::vector<Tensor> gradients = device.parameter_gradients();
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const double next = relative_error(gradients[i], of.gradients[i]);
     if (!(next <= error)) error = next;  // so that a NaN stays
@@ -155,7 +147,7 @@ void bench_lut_on_device(const BenchOptions& options, const Report& report, nloh
   const auto device = on_device(options.device, classifier);
   BenchmarkRow step{"lut.step", {}, error_of(classifier, *device)};
   const int count = options.repeat > 0 ? options.repeat : 200;
-  device->step({}, 0, learning_rate);
+  device->step({.learning_rate = learning_rate});
   device->milliseconds(count);  // warms up
   std::vector<double> times;
   constexpr int rounds = 5;
@@ -167,7 +159,8 @@ void bench_lut_on_device(const BenchOptions& options, const Report& report, nloh
   report(step);
 
   facts["batch"] = classifier.batch();
-  if (options.device.backend == Backend::cuda) facts["floor"] = floor_on_cuda(floor, step.time.median_ms);
+  if (options.device.backend == Backend::cuda)
+    facts["floor"] = floor_on_cuda(floor, step.time.median_ms);
 }
 
 }  // namespace boolgrad::cli

@@ -114,8 +114,8 @@ std::vector<double> numbers_in(const std::string& where, const fs::path& path) {
 
 }  // namespace
 
-ClassifierPorts ports_of(const Model& model) {
-  const Classifier& classifier = *model.classifier;
+ClassifierPorts ports_of(const LoadedModel& loaded) {
+  const Classifier& classifier = *loaded.model.classifier();
   return {.thresholds = classifier.thresholds,
           .head = classifier.head,
           .has_bytes = classifier.has_bytes,

@@ -7,12 +7,12 @@
 
 #include "boolgrad/circuit/formats/classifier_code.h"
 #include "boolgrad/circuit/netlist.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
 
-/// What stands around the netlist of a classifier; `model` must outlive it.
-ClassifierPorts ports_of(const Model& model);
+/// What stands around the netlist of a classifier; `loaded` must outlive it.
+ClassifierPorts ports_of(const LoadedModel& loaded);
 
 /// Predictions of the C that a netlist without its head is exported as, compiled by `cc`. Throws in
 /// the name of command `where` if that cannot be done.

@@ -1,9 +1,11 @@
-// `boolgrad devices`: where there is to compute on, and why not elsewhere.
+// `boolgrad devices`: the devices there are, what they support, and why others cannot be used.
 #include <fmt/format.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
@@ -24,16 +26,32 @@ void print(const DeviceDescription& device) {
              device.why_not.empty() ? device.runs : "cannot be used: " + printable(device.why_not));
 }
 
-nlohmann::json to_json(const DeviceDescription& device) {
-  return {{"device", device.device},          {"name", device.name},      {"kind", device.kind},
-          {"memory", device.memory},          {"driver", device.driver},  {"runs", device.runs},
-          {"usable", device.why_not.empty()}, {"why_not", device.why_not}};
+/// Names of the features, in a list.
+nlohmann::json features_json(Backend backend, bool supported) {
+  nlohmann::json names = nlohmann::json::array();
+  for (const FeatureText& text : feature_texts()) {
+    if (supports(backend, text.feature) == supported) names.push_back(text.name);
+  }
+  return names;
 }
 
-int run(const CommonOptions& common) {
+nlohmann::json to_json(const DeviceDescription& device) {
+  return {{"device", device.device},
+          {"name", device.name},
+          {"kind", device.kind},
+          {"memory", device.memory},
+          {"driver", device.driver},
+          {"runs", device.runs},
+          {"usable", device.why_not.empty()},
+          {"why_not", device.why_not},
+          {"unsupported", features_json(device.backend, false)}};
+}
+
+int run(bool shows_capabilities, const CommonOptions& common) {
+  if (shows_capabilities && !common.quiet) fmt::print("{}", capability_table());
   nlohmann::json all = nlohmann::json::array();
   for (const DeviceDescription& device : all_devices()) {
-    if (!common.quiet) print(device);
+    if (!common.quiet && !shows_capabilities) print(device);
     all.push_back(to_json(device));
   }
   if (common.json) print_json({{"devices", all}});
@@ -45,10 +63,16 @@ int run(const CommonOptions& common) {
 void add_devices(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
       root, common, "devices",
-      "Lists where there is to compute on: name, kind, memory, driver, what runs there and, where "
-      "nothing does, why not.",
-      "boolgrad devices\n  boolgrad train checkerboard --device vulkan:1");
-  command->callback([&common, &job] { job = [&common] { return run(common); }; });
+      "Lists the devices to compute on: name, kind, memory, driver, what they do not support and, "
+      "where one cannot be used, why not.",
+      "boolgrad devices\n  boolgrad devices --capabilities\n"
+      "  boolgrad train checkerboard --device vulkan:1");
+  const auto shows_capabilities = std::make_shared<bool>(false);
+  command->add_flag("--capabilities", *shows_capabilities,
+                    "Print which feature each backend supports, as a Markdown table");
+  command->callback([shows_capabilities, &common, &job] {
+    job = [shows_capabilities, &common] { return run(*shows_capabilities, common); };
+  });
 }
 
 }  // namespace boolgrad::cli

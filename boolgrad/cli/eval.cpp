@@ -10,10 +10,9 @@
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/device_circuit_engine.h"
 #include "boolgrad/model/evaluation.h"
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/model/tasks.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -25,20 +24,17 @@ void check_fits(const LogicNetwork& network, const BooleanTask& task, const std:
   }
 }
 
-void eval_circuit(const EvalArguments& arguments, const Model& model, const CommonOptions& common) {
-  if (model.experiment->is_automaton() || model.experiment->is_classifier()) {
+void eval_circuit(const EvalArguments& arguments, const LoadedModel& loaded,
+                  const CommonOptions& common) {
+  if (loaded.spec->is_automaton() || loaded.spec->is_classifier()) {
     fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
-         model.experiment->task.kind);
+         to_string(loaded.spec->task.kind));
   }
-  const BooleanTask task = make_task(*model.experiment);
-  check_fits(model.network(), task, arguments.model);
-  const Cases cases(task, model.network().dtype());
-  const TrainingOptions& training = model.experiment->training;
-  check_device(arguments.device, on_gpus);
+  const BooleanTask task = make_task(*loaded.spec);
+  check_fits(loaded.model.network(), task, arguments.model);
+  const Cases cases(task, loaded.model.network().dtype());
   const Evaluation evaluation =
-      arguments.device.is_cpu()
-          ? evaluate(model.network(), cases, training)
-          : evaluate_on_device(arguments.device, model.network(), cases, *model.experiment);
+      evaluate(loaded.model.network(), cases, loaded.spec->loss, arguments.device);
   if (!common.quiet) {
     fmt::print("{} on {} cases of {}\n", printable(arguments.model), task.cases(),
                printable(task.name));
@@ -48,7 +44,7 @@ void eval_circuit(const EvalArguments& arguments, const Model& model, const Comm
                evaluation.hard_loss, 100 * evaluation.hard_accuracy, 100 * evaluation.bit_accuracy);
   }
   if (common.json) {
-    print_json({{"experiment", model.experiment->name},
+    print_json({{"experiment", loaded.spec->name},
                 {"cases", task.cases()},
                 {"soft_loss", evaluation.soft_loss},
                 {"soft_accuracy", evaluation.soft_accuracy},
@@ -69,21 +65,21 @@ void check_arguments(const EvalArguments& arguments) {
 
 int run(const EvalArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
-  const Model model = load_model(arguments.model);
-  if (!model.experiment) {
+  const LoadedModel loaded = load_model(arguments.model);
+  if (!loaded.spec) {
     fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
   }
-  const bool is_classifier = model.classifier && model.experiment->is_classifier();
+  const bool is_classifier = loaded.model.classifier().has_value() && loaded.spec->is_classifier();
   if (!is_classifier && (!arguments.data.empty() || !arguments.confusion.empty() ||
                          arguments.compiled || arguments.simulated || !arguments.simplifies)) {
     throw UsageError(fmt::format(
         "[eval] expected --data, --confusion, --compiled, --simulated and --no-simplify with a "
         "classifier, received {}",
-        printable(model.experiment->name)));
+        printable(loaded.spec->name)));
   }
-  if (is_classifier) eval_classifier(arguments, model, common);
-  else if (model.is_automaton()) eval_automaton(arguments, model, common);
-  else eval_circuit(arguments, model, common);
+  if (is_classifier) eval_classifier(arguments, loaded, common);
+  else if (loaded.model.is_automaton()) eval_automaton(arguments, loaded, common);
+  else eval_circuit(arguments, loaded, common);
   return 0;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "boolgrad/cli/command.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/model/model.h"
 
 #include "boolgrad/backend/device/device.h"
 
@@ -24,11 +24,11 @@ struct EvalArguments {
 };
 
 /// Judges an automaton, which has an experiment, and prints how it fares.
-void eval_automaton(const EvalArguments& arguments, const Model& model,
+void eval_automaton(const EvalArguments& arguments, const LoadedModel& loaded,
                     const CommonOptions& common);
 
 /// Judges a classifier, which has an experiment, on its test.
-void eval_classifier(const EvalArguments& arguments, const Model& model,
+void eval_classifier(const EvalArguments& arguments, const LoadedModel& loaded,
                      const CommonOptions& common);
 
 }  // namespace boolgrad::cli

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/model/automaton_evaluation.h"
-#include "boolgrad/train/learners/automaton_learner.h"
-#include "boolgrad/train/learners/engine.h"
+#include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/scenario.h"
 
 namespace boolgrad::cli {
@@ -20,38 +19,35 @@ namespace {
 /// A scenario and how it went.
 struct Line {
   Scenario scenario;
-  GridMistakes mistakes;
+  GridErrors mistakes;
 };
 
 /// All grids are the same where nothing is left to chance.
-std::int64_t grids_of(const Experiment& experiment, const Scenario& scenario, std::int64_t asked) {
-  const bool same =
-      experiment.automaton.start == StartKind::seed && scenario.options.fire_rate == 1;
+std::int64_t grids_of(const ModelSpec& spec, const Scenario& scenario, std::int64_t asked) {
+  const bool same = spec.automaton.start == StartKind::seed && scenario.options.fire_rate == 1;
   return same ? 1 : asked;
 }
 
-std::vector<Line> play_all(const Experiment& experiment, const Rule& rule, std::int64_t grids,
+std::vector<Line> play_all(const ModelSpec& spec, const Rule& rule, std::int64_t grids,
                            const Device& device) {
   std::vector<Line> lines;
-  for (Scenario& scenario : scenarios_of(experiment)) {
+  for (Scenario& scenario : scenarios_of(spec)) {
     scenario.options.device = device;
-    lines.push_back(
-        {scenario, play(experiment, rule, scenario, grids_of(experiment, scenario, grids))});
+    lines.push_back({scenario, play(spec, rule, scenario, grids_of(spec, scenario, grids))});
   }
   return lines;
 }
 
 /// Every neighbourhood there is, as in training, and a long run beside Conway's own rule.
-std::vector<Line> play_life(const Experiment& experiment, const Rule& rule,
-                            const Device& device) {
+std::vector<Line> play_life(const ModelSpec& spec, const Rule& rule, const Device& device) {
   const AutomatonTask task = life_task();
   Simulation all(rule, task.starts, {.device = device});
   all.step();
-  const GridMistakes step = compare(all.state(), task.target);
+  const GridErrors step = compare(all.state(), task.target);
   constexpr std::int64_t side = 128;
   constexpr std::int64_t steps = 300;
   const std::int64_t wrong =
-      differences_from_life(rule, side, side, steps, fresh_seed(experiment), device);
+      differences_from_life(rule, side, side, steps, fresh_seed(spec), device);
   return {{{"all neighbourhoods", task.height(), task.width(), 1}, step},
           {{"every step as Conway's", side, side, steps},
            {.bits = wrong,
@@ -73,9 +69,9 @@ void print_line(const Line& line) {
              share(mistakes.bit_accuracy()), share(mistakes.accuracy()));
 }
 
-void print_report(const std::string& path, const Experiment& experiment,
-                  const Evaluation& evaluation, const std::vector<Line>& lines) {
-  fmt::print("{}: {}\n", printable(path), printable(experiment.name));
+void print_report(const std::string& path, const ModelSpec& spec, const Evaluation& evaluation,
+                  const std::vector<Line>& lines) {
+  fmt::print("{}: {}\n", printable(path), printable(spec.name));
   fmt::print("  soft loss {:.6g}, accuracy {:.2f} %\n", evaluation.soft_loss,
              100 * evaluation.soft_accuracy);
   fmt::print("  {:<24}{:>9}{:>7}{:>7}{:>18}{:>12}{:>13}\n", "hardened", "grid", "steps", "grids",
@@ -83,7 +79,7 @@ void print_report(const std::string& path, const Experiment& experiment,
   for (const Line& line : lines) print_line(line);
 }
 
-nlohmann::json to_json(const Experiment& experiment, const Evaluation& evaluation,
+nlohmann::json to_json(const ModelSpec& spec, const Evaluation& evaluation,
                        const std::vector<Line>& lines) {
   nlohmann::json scenarios = nlohmann::json::array();
   for (const auto& [scenario, mistakes] : lines) {
@@ -96,8 +92,8 @@ nlohmann::json to_json(const Experiment& experiment, const Evaluation& evaluatio
                          {"bit_accuracy", mistakes.bit_accuracy()},
                          {"accuracy", mistakes.accuracy()}});
   }
-  const GridMistakes& plain = lines.front().mistakes;
-  return {{"experiment", experiment.name},
+  const GridErrors& plain = lines.front().mistakes;
+  return {{"experiment", spec.name},
           {"soft_loss", evaluation.soft_loss},
           {"soft_accuracy", evaluation.soft_accuracy},
           {"hard_loss", plain.bits},
@@ -108,21 +104,18 @@ nlohmann::json to_json(const Experiment& experiment, const Evaluation& evaluatio
 
 }  // namespace
 
-void eval_automaton(const EvalArguments& arguments, const Model& model,
+void eval_automaton(const EvalArguments& arguments, const LoadedModel& loaded,
                     const CommonOptions& common) {
   constexpr std::int64_t usual_grids = 32;
-  const Rule& rule = automaton_of(model, "eval", arguments.model);
-  const Experiment& experiment = *model.experiment;
-  const Experiment judged = for_judging(experiment);
-  AutomatonLearner learner(judged);
-  learner.restore(rule.to_file());
-  const Evaluation evaluation = make_engine(arguments.device, judged, learner)->evaluate();
+  const Rule& rule = automaton_of(loaded, "eval", arguments.model);
+  const ModelSpec& spec = *loaded.spec;
+  const Evaluation evaluation = evaluate(rule, spec, arguments.device);
   const std::vector<Line> lines =
-      experiment.task.kind == "life"
-          ? play_life(experiment, rule, arguments.device)
-          : play_all(experiment, rule, arguments.grids.value_or(usual_grids), arguments.device);
-  if (!common.quiet) print_report(arguments.model, experiment, evaluation, lines);
-  if (common.json) print_json(to_json(experiment, evaluation, lines));
+      spec.task.kind == TaskKind::life
+          ? play_life(spec, rule, arguments.device)
+          : play_all(spec, rule, arguments.grids.value_or(usual_grids), arguments.device);
+  if (!common.quiet) print_report(arguments.model, spec, evaluation, lines);
+  if (common.json) print_json(to_json(spec, evaluation, lines));
 }
 
 }  // namespace boolgrad::cli

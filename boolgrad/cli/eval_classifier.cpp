@@ -10,17 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/samples.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/picture/plot.h"
-#include "boolgrad/model/samples.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -36,8 +37,8 @@ struct BitRun {
   double samples_per_second = 0;
 };
 
-BitRun run_as_bits(const Model& model, const Netlist& netlist, const Tensor& samples) {
-  const Classifier& classifier = *model.classifier;
+BitRun run_as_bits(const LoadedModel& loaded, const Netlist& netlist, const Tensor& samples) {
+  const Classifier& classifier = *loaded.model.classifier();
   const std::int64_t groups = classifier.head.groups();
   const CircuitRunner runner(netlist, {.classes = groups});
   const auto count = static_cast<std::size_t>(samples.shape()[0]);
@@ -64,7 +65,7 @@ BitRun run_as_bits(const Model& model, const Netlist& netlist, const Tensor& sam
           sums[s * static_cast<std::size_t>(groups) + g];
     }
   }
-  return {predictions(classifier.head, by_group, model.network().outputs()),
+  return {predictions(classifier.head, by_group, loaded.model.network().outputs()),
           static_cast<double>(count) / least};
 }
 
@@ -77,7 +78,7 @@ void print_confusion(const Confusion& counts, const std::vector<std::string>& na
   const auto label = [&](std::size_t i) {
     return std::string(beginning(printable(names[i]), width));
   };
-  fmt::print("  {:>{}} taken for\n", "class", width);
+  fmt::print("  {:>{}} predicted as\n", "class", width);
   fmt::print("  {:>{}}", "", width);
   for (std::size_t c = 0; c < counts.size(); ++c) fmt::print(" {:>{}}", label(c), width);
   for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -92,13 +93,13 @@ std::string confusion_path(const EvalArguments& arguments) {
   return (std::filesystem::path(arguments.model).parent_path() / "confusion.png").string();
 }
 
-void draw_confusion(const std::string& path, const Confusion& counts, const Model& model) {
-  MatrixChart chart{.title = printable(model.experiment->name) + ", hardened, test samples",
+void draw_confusion(const std::string& path, const Confusion& counts, const LoadedModel& loaded) {
+  MatrixChart chart{.title = printable(loaded.spec->name) + ", hardened, test samples",
                     .row_label = "class",
-                    .column_label = "taken for",
+                    .column_label = "predicted as",
                     .labels = {},
                     .values = {}};
-  for (const std::string& name : model.classifier->form.classes) {
+  for (const std::string& name : loaded.model.classifier()->form.classes) {
     chart.labels.push_back(printable(name));
   }
   for (const auto& row : counts) chart.values.emplace_back(row.begin(), row.end());
@@ -124,11 +125,11 @@ struct Report {
   std::string picture;
 };
 
-void print_report(const EvalArguments& arguments, const Model& model, const Report& report) {
-  const bool has_classes = model.classifier->head.kind != HeadKind::regression;
+void print_report(const EvalArguments& arguments, const LoadedModel& loaded, const Report& report) {
+  const bool has_classes = loaded.model.classifier()->head.kind != HeadKind::regression;
   const char* what = has_classes ? "accuracy" : "explained variance";
   fmt::print("{} on {} samples for the test of {}\n", printable(arguments.model), report.samples,
-             printable(model.experiment->name));
+             printable(loaded.spec->name));
   fmt::print("  soft {} {:.2f} %, loss {:.6g}\n", what, 100 * report.evaluation.soft_accuracy,
              report.evaluation.soft_loss);
   fmt::print("  hard {} {:.2f} %, the same from the gates run as bits\n", what,
@@ -146,12 +147,12 @@ void print_report(const EvalArguments& arguments, const Model& model, const Repo
   fmt::print("  {:.3g} million samples a second on one core, from features to sums\n",
              report.bits.samples_per_second / 1e6);
   if (!has_classes) return;
-  print_confusion(report.confusion, model.classifier->form.classes);
+  print_confusion(report.confusion, loaded.model.classifier()->form.classes);
   if (!report.picture.empty()) fmt::print("  picture {}\n", printable(report.picture));
 }
 
-nlohmann::json to_json(const Model& model, const Report& report) {
-  nlohmann::json object = {{"experiment", model.experiment->name},
+nlohmann::json to_json(const LoadedModel& loaded, const Report& report) {
+  nlohmann::json object = {{"experiment", loaded.spec->name},
                            {"samples", report.samples},
                            {"soft_loss", report.evaluation.soft_loss},
                            {"soft_accuracy", report.evaluation.soft_accuracy},
@@ -178,33 +179,29 @@ void expect_same(const std::vector<double>& received, const std::vector<double>&
 
 /// Simulates the Verilog of a netlist on some samples and expects what was predicted for them.
 /// Returns how many they are.
-std::int64_t simulate(const Netlist& netlist, const Model& model, const Tensor& samples,
+std::int64_t simulate(const Netlist& netlist, const LoadedModel& loaded, const Tensor& samples,
                       const std::vector<double>& predicted) {
   constexpr std::int64_t most_simulated = 1000;
   const std::int64_t count = std::min(most_simulated, samples.shape()[0]);
-  expect_same(run_simulated(where, netlist, ports_of(model), slice(samples, 0, 0, count)),
+  expect_same(run_simulated(where, netlist, ports_of(loaded), slice(samples, 0, 0, count)),
               {predicted.begin(), predicted.begin() + count}, "the exported Verilog");
   return count;
 }
 
 }  // namespace
 
-void eval_classifier(const EvalArguments& arguments, const Model& model,
+void eval_classifier(const EvalArguments& arguments, const LoadedModel& loaded,
                      const CommonOptions& common) {
-  if (!arguments.device.is_cpu()) {
-    fail("device", "expected cpu, where classifiers are evaluated, received {}",
-         to_string(arguments.device));
-  }
-  const Classifier& classifier = *model.classifier;
-  const SampleSet samples = load_test_samples(*model.experiment, classifier, arguments.data);
-  const Predictions predicted = predict(model.network(), classifier, samples);
+  const Classifier& classifier = *loaded.model.classifier();
+  const SampleSet samples = load_test_samples(*loaded.spec, classifier, arguments.data);
+  const Predictions predicted = predict(loaded.model, samples, arguments.device);
   Report report;
   report.samples = samples.count();
   report.evaluation = evaluation_of(predicted, classifier.head, samples.labels);
-  Netlist netlist = netlist_of(model.network());
-  netlist.name = model.experiment->name;
+  Netlist netlist = netlist_of(loaded.model.network());
+  netlist.name = loaded.spec->name;
   report.gates = gate_count(netlist);
-  report.bits = run_as_bits(model, netlist, samples.features);
+  report.bits = run_as_bits(loaded, netlist, samples.features);
   expect_same(report.bits.predicted, predicted.hard, "the gates run as bits");
   if (arguments.simplifies) {
     netlist = simplified(netlist);
@@ -213,24 +210,24 @@ void eval_classifier(const EvalArguments& arguments, const Model& model,
   if (arguments.compiled) {
     const Predictions from_c{
         .soft = predicted.soft,
-        .hard = run_compiled(where, netlist, ports_of(model), samples.features),
+        .hard = run_compiled(where, netlist, ports_of(loaded), samples.features),
         .soft_loss = predicted.soft_loss};
     expect_same(from_c.hard, predicted.hard, "the exported C");
     report.compiled = evaluation_of(from_c, classifier.head, samples.labels);
   }
   if (arguments.simulated) {
-    report.simulated = simulate(netlist, model, samples.features, predicted.hard);
+    report.simulated = simulate(netlist, loaded, samples.features, predicted.hard);
   }
   if (classifier.head.kind != HeadKind::regression) {
     report.confusion = confusion(predicted.hard, samples.labels, classifier.head.classes);
     constexpr std::size_t most_drawn = 64;
     if (report.confusion.size() <= most_drawn) {
       report.picture = confusion_path(arguments);
-      draw_confusion(report.picture, report.confusion, model);
+      draw_confusion(report.picture, report.confusion, loaded);
     }
   }
-  if (!common.quiet) print_report(arguments, model, report);
-  if (common.json) print_json(to_json(model, report));
+  if (!common.quiet) print_report(arguments, loaded, report);
+  if (common.json) print_json(to_json(loaded, report));
 }
 
 }  // namespace boolgrad::cli

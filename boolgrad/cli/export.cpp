@@ -9,24 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/formats/c99.h"
 #include "boolgrad/circuit/formats/dot.h"
-#include "boolgrad/circuit/proof/equivalence.h"
-#include "boolgrad/circuit/from_model.h"
-#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/formats/html.h"
 #include "boolgrad/circuit/formats/named_netlist.h"
-#include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/circuit/passes/smallest_form.h"
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/circuit/formats/verilog.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/passes/smallest_form.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/model_page.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -79,16 +80,16 @@ void check_usage(const ExportArguments& arguments) {
   }
 }
 
-Netlist netlist_of(const Model& model) {
-  Netlist netlist = model.is_automaton() ? boolgrad::netlist_of(model.rule())
-                                         : boolgrad::netlist_of(model.network());
-  netlist.name = model.experiment ? model.experiment->name : "circuit";
+Netlist netlist_of(const LoadedModel& loaded) {
+  Netlist netlist = loaded.model.is_automaton() ? boolgrad::netlist_of(loaded.model.rule())
+                                                : boolgrad::netlist_of(loaded.model.network());
+  netlist.name = loaded.spec ? loaded.spec->name : "circuit";
   return netlist;
 }
 
 /// Whether what is exported goes from the numbers of a classifier to its class.
-bool has_head(const Model& model, const ExportArguments& arguments) {
-  return model.classifier.has_value() && !arguments.classes;
+bool has_head(const LoadedModel& loaded, const ExportArguments& arguments) {
+  return loaded.model.classifier().has_value() && !arguments.classes;
 }
 
 /// The circuit that is to be written, and the one before it that it was proven equal to.
@@ -104,29 +105,30 @@ Netlist small_form_of(const Netlist& netlist, const std::string& format) {
   return keeps_tables ? smallest_form(netlist) : simplified(netlist);
 }
 
-Exported verilog_of(const Netlist& netlist, const Model& model, const ExportArguments& arguments) {
+Exported verilog_of(const Netlist& netlist, const LoadedModel& loaded,
+                    const ExportArguments& arguments) {
   Verilog verilog;
   if (arguments.pipeline) {
     verilog = to_pipelined_verilog(netlist, *arguments.pipeline);
   } else if (!arguments.size.empty()) {
     verilog = to_verilog_array(netlist, parse_size(arguments.size));
-  } else if (has_head(model, arguments)) {
-    verilog = classifier_verilog(netlist, ports_of(model));
+  } else if (has_head(loaded, arguments)) {
+    verilog = classifier_verilog(netlist, ports_of(loaded));
   } else {
     verilog = to_verilog(netlist);
   }
   return {verilog.design, std::nullopt, verilog.test_bench};
 }
 
-Exported page_of(const Netlist& netlist, const Netlist& original, const Model& model,
+Exported page_of(const Netlist& netlist, const Netlist& original, const LoadedModel& loaded,
                  const ExportArguments& arguments) {
-  ModelPage page = page_of_model(model, where, arguments.model);
+  ModelPage page = page_of_model(loaded, where, arguments.model);
   page.options.gates_before = gate_count(original);
   const std::string html = to_html(netlist, page.options);
   return {html, netlist_from_html(html, arguments.file), "", page.why_no_target};
 }
 
-Exported exported(const Netlist& netlist, const Netlist& original, const Model& model,
+Exported exported(const Netlist& netlist, const Netlist& original, const LoadedModel& loaded,
                   const ExportArguments& arguments) {
   const std::string& file = arguments.file;
   if (arguments.format == "netlist") {
@@ -143,26 +145,27 @@ Exported exported(const Netlist& netlist, const Netlist& original, const Model& 
     return {bytes, netlist_from_aiger(bytes, file), ""};
   }
   if (arguments.format == "c") {
-    return {has_head(model, arguments) ? classifier_c99(netlist, ports_of(model)) : to_c99(netlist),
-            std::nullopt, ""};
+    return {
+        has_head(loaded, arguments) ? classifier_c99(netlist, ports_of(loaded)) : to_c99(netlist),
+        std::nullopt, ""};
   }
   if (arguments.format == "dot") return {to_dot(netlist), std::nullopt, ""};
-  if (arguments.format == "html") return page_of(netlist, original, model, arguments);
-  return verilog_of(netlist, model, arguments);
+  if (arguments.format == "html") return page_of(netlist, original, loaded, arguments);
+  return verilog_of(netlist, loaded, arguments);
 }
 
 /// The head of a classifier comes on top of its gates once they are simplified and proven: the same
 /// sums on both, so that nobody has to prove adders equal.
-Forms forms_of(const Model& model, const ExportArguments& arguments) {
-  Forms forms{netlist_of(model), {}};
+Forms forms_of(const LoadedModel& loaded, const ExportArguments& arguments) {
+  Forms forms{netlist_of(loaded), {}};
   if (arguments.classes) forms.original = with_argmax(forms.original, *arguments.classes);
   forms.small =
       arguments.as_trained ? forms.original : small_form_of(forms.original, arguments.format);
   if (!arguments.unproven) expect_equivalent(forms.original, forms.small, "the simplified circuit");
   // C counts ones in loops of its own.
-  if (has_head(model, arguments) && arguments.format != "c") {
-    forms.original = with_head(forms.original, model.classifier->head);
-    forms.small = with_head(forms.small, model.classifier->head);
+  if (has_head(loaded, arguments) && arguments.format != "c") {
+    forms.original = with_head(forms.original, loaded.model.classifier()->head);
+    forms.small = with_head(forms.small, loaded.model.classifier()->head);
   }
   return forms;
 }
@@ -174,9 +177,9 @@ std::string test_bench_path(const std::filesystem::path& path) {
 
 int run(const ExportArguments& arguments, const CommonOptions& common) {
   check_usage(arguments);
-  const Model model = load_model(arguments.model);
-  const auto [original, netlist] = forms_of(model, arguments);
-  const Exported result = exported(netlist, original, model, arguments);
+  const LoadedModel loaded = load_model(arguments.model);
+  const auto [original, netlist] = forms_of(loaded, arguments);
+  const Exported result = exported(netlist, original, loaded, arguments);
   // Before anything is written: a file that is there has been proven.
   if (!arguments.unproven && result.read_back) {
     expect_equivalent(netlist, *result.read_back, "the file's circuit");

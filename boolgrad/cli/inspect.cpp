@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/rule_netlist.h"
+#include "boolgrad/automata/simplified_automaton.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/automata/simplified_automaton.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/run/diagnosis.h"
 #include "boolgrad/model/inspection.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::cli {
@@ -33,35 +33,40 @@ void print_layers(const Inspection& inspection, const std::vector<double>& norms
   }
 }
 
-std::string architecture_text(const Model& model) {
-  if (!model.is_automaton()) {
-    return fmt::format("{} inputs, {} outputs, {}", model.network().inputs(),
-                       model.network().outputs(), to_string(model.network().parametrisation()));
+std::string architecture_text(const LoadedModel& loaded) {
+  if (!loaded.model.is_automaton()) {
+    return fmt::format("{} inputs, {} outputs, {}", loaded.model.network().inputs(),
+                       loaded.model.network().outputs(),
+                       to_string(loaded.model.network().parametrisation()));
   }
-  const Rule& rule = model.rule();
+  const Rule& rule = loaded.model.rule();
   return fmt::format("an automaton of {} channels and {} kernels, borders {}, {}", rule.channels(),
                      rule.kernels(), to_string(rule.border()),
                      to_string(rule.update().parametrisation()));
 }
 
-/// How training would pull at a model; empty where its experiment is not known.
-std::vector<double> norms_of(const Model& model, const std::string& path) {
-  if (!model.experiment) return {};
-  const std::unique_ptr<Learner> learner = make_learner(*model.experiment);
+/// The norms of the training gradients; empty where the model's experiment is not known.
+std::vector<double> norms_of(const LoadedModel& loaded, const std::string& path) {
+  if (!loaded.spec) return {};
   const TensorFile file = load_safetensors(path);
-  learner->restore(file);
+  const Experiment experiment = with_epochs_in_steps(
+      parse_experiment(file.metadata.at(experiment_metadata_key), path, "", ""));
+  const std::unique_ptr<Learner> learner = make_learner(experiment);
+  learner->enter(experiment.training.steps);
+  learner->model().restore(file);
   learner->load_progress(file);
-  return gradient_norms(*model.experiment, *learner, model.experiment->training.steps);
+  learner->load(learner->moments());
+  return learner->gradient_norms(experiment.training.steps);
 }
 
-void print_report(const std::string& path, const Model& model, const Inspection& inspection,
+void print_report(const std::string& path, const LoadedModel& loaded, const Inspection& inspection,
                   const std::vector<double>& norms, std::int64_t operations) {
-  fmt::print("{}: {}{}\n", printable(path), architecture_text(model),
-             model.experiment ? ", " + printable(model.experiment->name) : "");
+  fmt::print("{}: {}{}\n", printable(path), architecture_text(loaded),
+             loaded.spec ? ", " + printable(loaded.spec->name) : "");
   print_layers(inspection, norms);
   fmt::print("{} gates, {} of them active, depth {}\n", inspection.gates, inspection.active_gates,
              inspection.depth);
-  if (model.is_automaton()) {
+  if (loaded.model.is_automaton()) {
     fmt::print("{} word operations a cell and step once simplified, all channels together\n",
                operations);
   }
@@ -69,7 +74,7 @@ void print_report(const std::string& path, const Model& model, const Inspection&
   fmt::print("soft against hard on {} inputs\n", inspection.samples);
 }
 
-nlohmann::json to_json(const Model& model, const Inspection& inspection,
+nlohmann::json to_json(const LoadedModel& loaded, const Inspection& inspection,
                        const std::vector<double>& norms, std::int64_t operations) {
   nlohmann::json layers = nlohmann::json::array();
   for (std::size_t i = 0; i < inspection.layers.size(); ++i) {
@@ -85,7 +90,8 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection,
   }
   nlohmann::json kinds = nlohmann::json::object();
   for (const auto& [kind, count] : inspection.kinds) kinds[kind] = count;
-  const LogicNetwork& network = model.is_automaton() ? model.rule().update() : model.network();
+  const LogicNetwork& network =
+      loaded.model.is_automaton() ? loaded.model.rule().update() : loaded.model.network();
   nlohmann::json object = {{"inputs", network.inputs()},
                            {"outputs", network.outputs()},
                            {"parametrisation", to_string(network.parametrisation())},
@@ -95,20 +101,21 @@ nlohmann::json to_json(const Model& model, const Inspection& inspection,
                            {"kinds", std::move(kinds)},
                            {"layers", std::move(layers)},
                            {"samples", inspection.samples}};
-  if (model.is_automaton()) {
-    object["channels"] = model.rule().channels();
-    object["kernels"] = model.rule().kernels();
-    object["border"] = to_string(model.rule().border());
+  if (loaded.model.is_automaton()) {
+    object["channels"] = loaded.model.rule().channels();
+    object["kernels"] = loaded.model.rule().kernels();
+    object["border"] = to_string(loaded.model.rule().border());
     object["operations"] = operations;
   }
   return object;
 }
 
 /// What each pass leaves of the hardened circuit.
-std::vector<PassStats> passes_of(const Model& model) {
+std::vector<PassStats> passes_of(const LoadedModel& loaded) {
   std::vector<PassStats> stats;
-  simplified(model.is_automaton() ? netlist_of(model.rule()) : netlist_of(model.network()), {},
-             &stats);
+  simplified(loaded.model.is_automaton() ? netlist_of(loaded.model.rule())
+                                         : netlist_of(loaded.model.network()),
+             {}, &stats);
   return stats;
 }
 
@@ -138,18 +145,17 @@ struct InspectOptions {
 };
 
 int run(const InspectOptions& options, const CommonOptions& common) {
-  const Model model = load_model(options.path);
-  const Inspection inspection =
-      model.is_automaton() ? inspect(model.rule()) : inspect(model.network());
-  const std::vector<double> norms = norms_of(model, options.path);
+  const LoadedModel loaded = load_model(options.path);
+  const Inspection inspection = loaded.model.inspect();
+  const std::vector<double> norms = norms_of(loaded, options.path);
   std::vector<PassStats> passes;
-  if (options.passes) passes = passes_of(model);
+  if (options.passes) passes = passes_of(loaded);
   const std::int64_t operations =  // of a cell
-      model.is_automaton() ? simplified_automaton(model.rule()).operations() : 0;
-  if (!common.quiet) print_report(options.path, model, inspection, norms, operations);
+      loaded.model.is_automaton() ? simplified_automaton(loaded.model.rule()).operations() : 0;
+  if (!common.quiet) print_report(options.path, loaded, inspection, norms, operations);
   if (!common.quiet && options.passes) print_passes(passes);
   if (common.json) {
-    nlohmann::json object = to_json(model, inspection, norms, operations);
+    nlohmann::json object = to_json(loaded, inspection, norms, operations);
     if (options.passes) object["passes"] = to_json(passes);
     print_json(object);
   }

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/device/network.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/matrix.h"
@@ -94,26 +94,18 @@ LutValues values_on_cpu(const LutCase& of, const LogicNetwork& network, const Te
 
 LutValues values_on_device(const Device& name, const LutCase& of, const LogicNetwork& network,
                            const Tensor& x, const Tensor& target) {
-  std::vector<LutWires> wires;
-  std::vector<Tensor> logits;
-  std::vector<Tensor> masks;
-  for (const LogicLayer& layer : network.layers()) {
-    wires.push_back(layer.wiring->view());
-    logits.push_back(layer.logits.detach());
-    masks.push_back(layer.mask);
-  }
-  const auto device = make_device_network(name, wires,
-                                          {.batch = x.shape()[1],
-                                           .parametrisation = network.parametrisation(),
-                                           .loss = {of.loss_on_device()}});
-  device->set_parameters(logits, masks, network.input_mask());
-  device->set_cases(x, target);
+  const auto device = make_network_program(name, network,
+                                           {.batch = x.shape()[1],
+                                            .parametrisation = network.parametrisation(),
+                                            .loss = {of.loss_on_device()}});
+  device->set_cases(DataRole::training, x, target);
+  device->set_parameters(network.parameters(), masks_of(network), network.input_mask());
   LutValues values;
   values.loss = Tensor::scalar(device->gradients({}), x.dtype());
-  values.outputs = device->outputs();
+  values.outputs = device->layer_outputs();
   values.output = values.outputs.back();
-  values.hard_output = cast(device->hard_outputs(), x.dtype());
-  values.gradients = device->logit_gradients();
+  values.hard_output = cast(device->evaluate().hard, x.dtype());
+  values.gradients = device->parameter_gradients();
   return values;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "boolgrad/circuit/formats/html.h"
-#include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
 
@@ -16,7 +16,7 @@ struct ModelPage {
 
 /// The page of a model from file `path`: an automaton begins as `boolgrad run` begins it without
 /// options, the bits of a circuit are the numbers of its task. Throws in the name of command
-/// `where` for a rule that does not fit its experiment.
-ModelPage page_of_model(const Model& model, std::string_view where, const std::string& path);
+/// `where` for a rule that does not fit its spec.
+ModelPage page_of_model(const LoadedModel& loaded, std::string_view where, const std::string& path);
 
 }  // namespace boolgrad::cli

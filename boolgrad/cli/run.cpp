@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/command.h"
@@ -18,11 +19,10 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/picture/png.h"
-#include "boolgrad/model/automaton_evaluation.h"
 #include "boolgrad/model/scenario.h"
 #include "boolgrad/model/simulation.h"
 #include "boolgrad/model/state_image.h"
+#include "boolgrad/picture/png.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -121,10 +121,10 @@ void check_size(const Size& size, const Rule& rule) {
 
 /// As many as in training; more on a larger grid that starts from noise, where order has further to
 /// travel. What grows out of one cell does not grow larger on a larger grid.
-std::int64_t default_steps(const Experiment& experiment, const Size& size) {
+std::int64_t default_steps(const ModelSpec& spec, const Size& size) {
   constexpr std::int64_t of_life = 100;
-  if (is_life(experiment)) return of_life;
-  const AutomatonOptions& options = experiment.automaton;
+  if (is_life(spec)) return of_life;
+  const AutomatonOptions& options = spec.automaton;
   if (options.start == StartKind::seed) return options.steps;
   const double scale =
       std::max({1.0, static_cast<double>(size.height) / static_cast<double>(options.height),
@@ -138,10 +138,10 @@ struct Goal {
   std::string why_not = {};  ///< where there should be one
 };
 
-Goal goal_of(const Experiment& experiment, const Size& size) {
-  if (!experiment.is_automaton() || is_life(experiment)) return {};
+Goal goal_of(const ModelSpec& spec, const Size& size) {
+  if (!spec.is_automaton() || is_life(spec)) return {};
   try {
-    const Tensor target = target_for(experiment, size.height, size.width);
+    const Tensor target = target_for(spec, size.height, size.width);
     return {target.viewed_as({target.shape()[0], 1, size.height, size.width})};
   } catch (const Error& error) {
     // A grid that the picture does not fit into, or a picture that is no longer there.
@@ -150,10 +150,10 @@ Goal goal_of(const Experiment& experiment, const Size& size) {
 }
 
 /// Channels that pictures show: those of the target, or what fits into a picture.
-std::int64_t shown_channels(const Experiment& experiment, const Rule& rule, const Goal& goal) {
+std::int64_t shown_channels(const ModelSpec& spec, const Rule& rule, const Goal& goal) {
   if (goal.target.defined()) return goal.target.shape()[0];
-  const Size own = default_size(experiment);
-  const Goal at_home = goal_of(experiment, own);
+  const Size own = default_size(spec);
+  const Goal at_home = goal_of(spec, own);
   if (at_home.target.defined()) return at_home.target.shape()[0];
   return rule.channels() >= 3 ? 3 : 1;
 }
@@ -162,7 +162,7 @@ std::int64_t shown_channels(const Experiment& experiment, const Rule& rule, cons
 // The run
 
 struct Plan {
-  Experiment experiment;
+  ModelSpec spec;
   Rule rule;
   Size size;
   std::int64_t steps = 0;
@@ -172,21 +172,21 @@ struct Plan {
 };
 
 Plan plan_of(const RunArguments& arguments) {
-  const Model model = load_model(arguments.model);
-  const Rule& rule = automaton_of(model, "run", arguments.model);
-  Plan plan{.experiment = model.experiment.value_or(Experiment{}),
+  const LoadedModel loaded = load_model(arguments.model);
+  const Rule& rule = automaton_of(loaded, "run", arguments.model);
+  Plan plan{.spec = loaded.spec.value_or(ModelSpec{}),
             .rule = rule,
             .size = {},
             .steps = 0,
             .options = {},
             .goal = {}};
-  plan.size = arguments.size.empty() ? default_size(plan.experiment) : parse_size(arguments.size);
+  plan.size = arguments.size.empty() ? default_size(plan.spec) : parse_size(arguments.size);
   check_size(plan.size, rule);
-  plan.steps = arguments.steps.value_or(default_steps(plan.experiment, plan.size));
-  plan.options.fire_rate = arguments.fire_rate.value_or(plan.experiment.automaton.fire_rate);
+  plan.steps = arguments.steps.value_or(default_steps(plan.spec, plan.size));
+  plan.options.fire_rate = arguments.fire_rate.value_or(plan.spec.automaton.fire_rate);
   plan.options.device = arguments.device;
   plan.options.seed =
-      arguments.seed ? static_cast<std::uint64_t>(*arguments.seed) : fresh_seed(plan.experiment);
+      arguments.seed ? static_cast<std::uint64_t>(*arguments.seed) : fresh_seed(plan.spec);
   for (const std::string& text : arguments.damage) {
     plan.options.damage.push_back(parse_damage(text, plan.size));
     if (plan.options.damage.back().first > plan.steps) {
@@ -194,8 +194,8 @@ Plan plan_of(const RunArguments& arguments) {
                                    plan.steps, printable(text)));
     }
   }
-  plan.goal = goal_of(plan.experiment, plan.size);
-  plan.channels = shown_channels(plan.experiment, rule, plan.goal);
+  plan.goal = goal_of(plan.spec, plan.size);
+  plan.channels = shown_channels(plan.spec, rule, plan.goal);
   return plan;
 }
 
@@ -213,10 +213,10 @@ struct Outcome {
 
 Outcome play(const Plan& plan, const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
-  Simulation simulation(plan.rule,
-                        starts_for(plan.experiment, plan.rule, 1, plan.size.height, plan.size.width,
-                                   plan.options.seed),
-                        plan.options);
+  Simulation simulation(
+      plan.rule,
+      starts_for(plan.spec, plan.rule, 1, plan.size.height, plan.size.width, plan.options.seed),
+      plan.options);
   check_png(arguments, plan.size);
   Film film({.gif = arguments.gif,
              .show = arguments.show,

@@ -68,17 +68,17 @@ void check_arguments(const SweepArguments& arguments) {
   check_device(arguments.device, on_gpus);
 }
 
-Sweep sweep_of(const SweepArguments& arguments) {
+Sweep sweep_of(const SweepArguments& arguments, std::vector<std::string>& notices) {
   std::vector<std::string> overrides = arguments.overrides;
   if (arguments.steps) {
     overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
-    overrides.emplace_back("training.epochs=0");
   }
-  Sweep sweep{
-      .experiment = read_experiment(experiment_file("sweep", arguments.experiment), overrides),
-      .variations = {},
-      .first_seed = arguments.first_seed,
-      .seeds = *arguments.seeds};
+  Sweep sweep{.experiment = read_experiment(experiment_file("sweep", arguments.experiment),
+                                            overrides, &notices),
+              .variations = {},
+              .first_seed = arguments.first_seed,
+              .seeds = *arguments.seeds};
+  if (arguments.steps) sweep.experiment.training.epochs = 0;
   for (const std::string& text : arguments.variations) {
     sweep.variations.push_back(parse_variation(text));
   }
@@ -249,7 +249,11 @@ void check_some_ran(const std::vector<SweepEntry>& entries) {
 
 int run(const SweepArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
-  const Sweep sweep = sweep_of(arguments);
+  std::vector<std::string> notices;
+  const Sweep sweep = sweep_of(arguments, notices);
+  if (!common.quiet) {
+    for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", notice);
+  }
   SweepOptions options{.folder = arguments.out.empty()
                                      ? fs::path("runs") / (sweep.experiment.name + "-sweep")
                                      : fs::path(arguments.out),

@@ -15,13 +15,12 @@
 #include "boolgrad/cli/train_view.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/learners/automaton_learner.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/classifier_learner.h"
 #include "boolgrad/model/inspection.h"
 #include "boolgrad/train/learners/learner.h"
+#include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/report.h"
 #include "boolgrad/train/run/run.h"
+#include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -101,14 +100,14 @@ std::vector<std::string> overrides_of(const TrainArguments& arguments,
 }
 
 Experiment with_epochs(Experiment experiment, std::int64_t epochs) {
-  experiment.training.steps = epochs * make_learner(experiment)->steps_per_epoch();
+  experiment.training.steps = epochs * steps_per_epoch(experiment);
   return experiment;
 }
 
 /// Refuses options that the experiment, as it is without them, has no use for.
 void check_use(const TrainArguments& arguments, const Experiment& experiment) {
-  const bool grows_pattern = experiment.is_automaton() && experiment.task.kind != "life";
-  if (!arguments.target.empty() && !grows_pattern && experiment.task.kind != "csv") {
+  const bool grows_pattern = experiment.is_automaton() && experiment.task.kind != TaskKind::life;
+  if (!arguments.target.empty() && !grows_pattern && experiment.task.kind != TaskKind::csv) {
     throw UsageError(
         fmt::format("[train] expected --target with an automaton that grows a pattern or with a "
                     "table, received {}",
@@ -124,11 +123,12 @@ void check_use(const TrainArguments& arguments, const Experiment& experiment) {
   }
 }
 
-Experiment experiment_from_file(const TrainArguments& arguments) {
+Experiment experiment_from_file(const TrainArguments& arguments,
+                                std::vector<std::string>& notices) {
   const fs::path path = experiment_file("train", arguments.experiment);
   const Experiment plain = read_experiment(path);
   check_use(arguments, plain);
-  return read_experiment(path, overrides_of(arguments, plain));
+  return read_experiment(path, overrides_of(arguments, plain), &notices);
 }
 
 Experiment experiment_from_checkpoint(const fs::path& folder, const TrainArguments& arguments) {
@@ -138,10 +138,10 @@ Experiment experiment_from_checkpoint(const fs::path& folder, const TrainArgumen
   return parse_experiment(to_toml(saved), path.string(), "", "", overrides_of(arguments, saved));
 }
 
-Experiment experiment_of(const TrainArguments& arguments) {
+Experiment experiment_of(const TrainArguments& arguments, std::vector<std::string>& notices) {
   Experiment experiment;
   if (!arguments.experiment.empty()) {
-    experiment = experiment_from_file(arguments);
+    experiment = experiment_from_file(arguments, notices);
   } else if (arguments.resume && !arguments.resume_from.empty()) {
     experiment = experiment_from_checkpoint(arguments.resume_from, arguments);
   } else if (arguments.resume && !arguments.out.empty()) {
@@ -175,44 +175,44 @@ void check_arguments(const TrainArguments& arguments) {
 }
 
 /// Says what is about to be trained where that is not in the experiment's file.
-void print_setting(const TrainArguments& arguments, const Experiment& experiment,
-                   const Learner& learner) {
-  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
-  const auto* classifier = dynamic_cast<const ClassifierLearner*>(&learner);
-  if (classifier != nullptr) print_samples(*classifier);
-  if (automaton == nullptr) return;
-  if (!arguments.target.empty()) print_target(experiment, *automaton);
-  if (arguments.device.is_cpu()) print_memory(*automaton);  // other devices choose for themselves
+void print_setting(const TrainArguments& arguments, const Trainer& trainer) {
+  const Experiment& experiment = trainer.experiment();
+  if (experiment.is_classifier()) print_samples(experiment, trainer.learner().model());
+  if (!experiment.is_automaton()) return;
+  if (!arguments.target.empty()) print_target(experiment);
+  if (arguments.device.is_cpu()) {  // other devices choose for themselves
+    print_memory(experiment, trainer.learner().model().rule());
+  }
   std::fflush(stdout);  // before anything comes on standard error
 }
 
-Plots plots_of(const Experiment& experiment, const RunReport& report) {
-  const Model model = load_model(report.checkpoint);
-  return write_plots(report.checkpoint.parent_path(),
-                     fmt::format("{}, seed {}", experiment.name, experiment.seed),
-                     hard_loss_name(experiment),
-                     model.is_automaton() ? inspect(model.rule()) : inspect(model.network()));
+Plots plots_of(const Experiment& experiment, const Trainer& trainer, const fs::path& folder) {
+  return write_plots(folder, fmt::format("{}, seed {}", experiment.name, experiment.seed),
+                     hard_loss_name(experiment), trainer.learner().model().inspect());
 }
 
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
-  const Experiment asked = experiment_of(arguments);
-  const std::unique_ptr<Learner> learner = make_learner(asked);
-  const Experiment experiment = with_epochs_in_steps(asked, *learner);
+  std::vector<std::string> notices;
+  const Experiment asked = experiment_of(arguments, notices);
+  if (!common.quiet) {
+    for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", notice);
+  }
   RunOptions options;
-  options.folder = folder_of(arguments, experiment);
-  options.device = arguments.device;
+  options.folder = folder_of(arguments, asked);
   options.resume = arguments.resume;
   options.stop = interrupted;
-  make_run_folder(options.folder);
-  if (!common.quiet) print_setting(arguments, experiment, *learner);
-  TrainView view(experiment, *learner, common.quiet);
+  Trainer trainer(asked, arguments.device);
+  make_run_folder(options.folder);  // once it is known that there is something to train
+  const Experiment& experiment = trainer.experiment();
+  if (!common.quiet) print_setting(arguments, trainer);
+  TrainView view(experiment, common.quiet);
   options.watch = [&](std::int64_t steps, const LogEntry& last) { view.watch(steps, last); };
   watch_for_interruption();
-  const RunReport report = run_experiment(experiment, options);
+  const RunReport report = run_training(trainer, options);
   view.finish(report.last);
-  const Plots plots = plots_of(experiment, report);
-  if (!common.quiet) print_summary(experiment, *learner, report, plots);
+  const Plots plots = plots_of(experiment, trainer, options.folder);
+  if (!common.quiet) print_summary(experiment, report, plots);
   if (common.json) print_json(train_json(experiment, report, plots));
   return 0;
 }

@@ -9,8 +9,9 @@
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/learners/problem.h"
 #include "boolgrad/model/state_image.h"
+#include "boolgrad/model/tasks.h"
+#include "boolgrad/train/learners/network_learner.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -33,38 +34,36 @@ std::string ending_text(const RunReport& report) {
 }
 
 /// What accuracy is a share of.
-std::string cases_text(const Experiment& experiment, const Learner& learner) {
-  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
-  if (automaton == nullptr) return "cases";
-  const Tensor& starts = automaton->task().starts;
-  if (starts.defined()) return fmt::format("{} starts", starts.shape()[1]);
+std::string cases_text(const Experiment& experiment) {
+  if (!experiment.is_automaton()) return "cases";
+  const AutomatonTask task = make_automaton_task(experiment);
+  if (task.starts.defined()) return fmt::format("{} starts", task.starts.shape()[1]);
   const std::int64_t count = probe_count(experiment.automaton);
   return count == 1 ? "1 start" : fmt::format("{} fresh starts", count);
 }
 
 /// Whether the states that are evaluated are worth a picture: those of life are all grids of 3 by
 /// 3 cells there are, the first of them empty.
-bool has_picture(const Learner& learner) {
-  const auto* automaton = dynamic_cast<const AutomatonLearner*>(&learner);
-  return automaton != nullptr && !automaton->task().starts.defined();
+bool has_picture(const Experiment& experiment) {
+  return experiment.is_automaton() && experiment.task.kind != TaskKind::life;
 }
 
-void print_best(const LogEntry& best, const Learner& learner) {
-  const auto& classifier = dynamic_cast<const ClassifierLearner&>(learner);
-  const bool is_apart = classifier.samples().validation.count() > 0;
+void print_best(const LogEntry& best, const Experiment& experiment) {
+  const auto samples = training_samples_of(experiment);
+  const std::int64_t validation = samples->validation.count();
   fmt::print("  best model     of step {}, on {} samples {}\n", best.step,
-             classifier.judged().count(), is_apart ? "kept for validation" : "it learned from");
+             validation > 0 ? validation : samples->train.count(),
+             validation > 0 ? "kept for validation" : "it learned from");
   fmt::print("  soft loss      {:.6g}\n", best.evaluation.soft_loss);
   fmt::print("  soft accuracy  {:.2f} %\n", 100 * best.evaluation.soft_accuracy);
   fmt::print("  hard accuracy  {:.2f} %\n", 100 * best.evaluation.hard_accuracy);
 }
 
-void print_losses(const Experiment& experiment, const Learner& learner,
-                  const Evaluation& evaluation) {
+void print_losses(const Experiment& experiment, const Evaluation& evaluation) {
   fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
   fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
   fmt::print("  hard accuracy  {} of {}, {} of bits\n", percent(evaluation.hard_accuracy),
-             cases_text(experiment, learner), percent(evaluation.bit_accuracy));
+             cases_text(experiment), percent(evaluation.bit_accuracy));
 }
 
 void print_files(const RunReport& report, const Plots& plots) {
@@ -81,8 +80,8 @@ void print_files(const RunReport& report, const Plots& plots) {
 
 }  // namespace
 
-void print_target(const Experiment& experiment, const AutomatonLearner& learner) {
-  const AutomatonTask& task = learner.task();
+void print_target(const Experiment& experiment) {
+  const AutomatonTask task = make_automaton_task(experiment);
   const Image cells =
       pattern_image(task.target.viewed_as({task.channels(), task.height(), task.width()}));
   Animation drawing(stdout);
@@ -91,35 +90,35 @@ void print_target(const Experiment& experiment, const AutomatonLearner& learner)
              task.width(), task.channels() == 1 ? "black and white" : "eight colours");
 }
 
-void print_memory(const AutomatonLearner& learner) {
-  const Memory& chosen = learner.memory();
-  const auto needed = [&](const Memory& memory) {
-    return bytes_text(memory_needed(learner.rule(), learner.size(), memory));
+void print_memory(const Experiment& experiment, const Rule& rule) {
+  const auto [chosen, size] = training_memory(experiment, rule);
+  const auto needed = [&, sizes = size](const Memory& memory) {
+    return bytes_text(memory_needed(rule, sizes, memory));
   };
   std::vector<std::string> others;
-  for (const Memory& other : memory_choices(learner.rule(), learner.size())) {
+  for (const Memory& other : memory_choices(rule, size)) {
     if (other.policy == chosen.policy) continue;
     others.push_back(fmt::format("{} {}", describe(other), needed(other)));
   }
   fmt::print("memory  {}, {} ({})\n", describe(chosen), needed(chosen), fmt::join(others, ", "));
 }
 
-TrainView::TrainView(const Experiment& experiment, const Learner& learner, bool quiet)
-    : experiment_(experiment), quiet_(quiet), steps_per_epoch_(learner.steps_per_epoch()) {
-  if (quiet || !has_picture(learner)) return;
+TrainView::TrainView(const Experiment& experiment, bool quiet)
+    : experiment_(experiment), quiet_(quiet), steps_per_epoch_(steps_per_epoch(experiment)) {
+  if (quiet || !has_picture(experiment)) return;
   animation_.emplace(stderr);
   if (!animation_->live()) animation_.reset();
 }
 
-void print_samples(const ClassifierLearner& learner) {
-  const TrainingSamples& samples = learner.samples();
-  const Classifier classifier = learner.classifier();
-  fmt::print("samples {} to learn from, {}\n", samples.train.count(),
-             samples.validation.count() > 0
-                 ? fmt::format("{} others to judge by", samples.validation.count())
-                 : std::string("judged by the same"));
+void print_samples(const Experiment& experiment, const Model& model) {
+  const auto samples = training_samples_of(experiment);
+  const Classifier& classifier = *model.classifier();
+  fmt::print("samples {} to learn from, {}\n", samples->train.count(),
+             samples->validation.count() > 0
+                 ? fmt::format("{} others to evaluate on", samples->validation.count())
+                 : std::string("evaluated on the same"));
   std::int64_t gates = 0;
-  for (const LogicLayer& layer : learner.network().layers()) gates += layer.wiring->gates();
+  for (const LogicLayer& layer : model.network().layers()) gates += layer.wiring->gates();
   fmt::print("network {} bits of {} features, {} gates, {}\n", classifier.thresholds.bits(),
              classifier.thresholds.features(), gates,
              classifier.head.kind == HeadKind::regression
@@ -164,13 +163,12 @@ void TrainView::finish(const LogEntry& last) {
                      status(last.step, last));
 }
 
-void print_summary(const Experiment& experiment, const Learner& learner, const RunReport& report,
-                   const Plots& plots) {
+void print_summary(const Experiment& experiment, const RunReport& report, const Plots& plots) {
   const Evaluation& evaluation = report.last.evaluation;
   fmt::print("{} (seed {}): {} after {} steps, {:.1f} s\n", printable(experiment.name),
              experiment.seed, ending_text(report), report.last.step, report.last.seconds);
-  if (report.best) print_best(*report.best, learner);
-  else print_losses(experiment, learner, evaluation);
+  if (report.best) print_best(*report.best, experiment);
+  else print_losses(experiment, evaluation);
   print_files(report, plots);
 }
 

@@ -8,7 +8,6 @@
 #include "boolgrad/core/progress.h"
 #include "boolgrad/picture/terminal.h"
 #include "boolgrad/train/learners/automaton_learner.h"
-#include "boolgrad/train/learners/classifier_learner.h"
 #include "boolgrad/train/learners/learner.h"
 #include "boolgrad/train/run/report.h"
 #include "boolgrad/train/run/run.h"
@@ -16,19 +15,19 @@
 namespace boolgrad::cli {
 
 /// The pattern that is to be learned, on the grid of the automaton.
-void print_target(const Experiment& experiment, const AutomatonLearner& learner);
+void print_target(const Experiment& experiment);
 
 /// The samples of a classifier and what becomes of them.
-void print_samples(const ClassifierLearner& learner);
+void print_samples(const Experiment& experiment, const Model& model);
 
 /// What the backward of an automaton keeps, and what else it could.
-void print_memory(const AutomatonLearner& learner);
+void print_memory(const Experiment& experiment, const Rule& rule);
 
 /// Shows a run as it goes, on standard error: where the automaton has a pattern to reach and the
 /// terminal can be redrawn, the pattern as it forms; else a progress bar or lines.
 class TrainView {
  public:
-  TrainView(const Experiment& experiment, const Learner& learner, bool quiet);
+  TrainView(const Experiment& experiment, bool quiet);
 
   /// To be told after every step.
   void watch(std::int64_t steps, const LogEntry& last);
@@ -46,8 +45,7 @@ class TrainView {
   std::optional<Animation> animation_;  ///< none where there is nothing to draw
 };
 
-void print_summary(const Experiment& experiment, const Learner& learner, const RunReport& report,
-                   const Plots& plots);
+void print_summary(const Experiment& experiment, const RunReport& report, const Plots& plots);
 
 nlohmann::json train_json(const Experiment& experiment, const RunReport& report,
                           const Plots& plots);

@@ -108,8 +108,7 @@ const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
 }
 
 bool runs_on(const ReferenceKind& kind, const Device& device) {
-  return device.is_cpu() ||
-         std::ranges::find(kind.devices, device.backend) != kind.devices.end();
+  return device.is_cpu() || std::ranges::find(kind.devices, device.backend) != kind.devices.end();
 }
 
 std::vector<Check> verify_file(const fs::path& path, const Device& device) {
@@ -260,8 +259,8 @@ int run(const VerifyOptions& options, const CommonOptions& common) {
   }
   if (!common.quiet) {
     fmt::print("{} of {} cases within tolerance on {} ({}, {} threads)\n",
-               totals.cases - totals.failed, totals.cases, to_string(options.device), cpu::instruction_set(),
-               thread_count());
+               totals.cases - totals.failed, totals.cases, to_string(options.device),
+               cpu::instruction_set(), thread_count());
   }
   if (common.json) print_json({{"pass", totals.failed == 0}, {"cases", std::move(cases)}});
   if (totals.failed == 0) return 0;

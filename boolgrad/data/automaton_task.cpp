@@ -47,32 +47,6 @@ AutomatonTask life_task() {
   return {life_step(starts).viewed_as({1, grids, 3, 3}), starts.viewed_as({1, grids, 3, 3})};
 }
 
-Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t stream,
-                     std::uint32_t draw) {
-  Tensor starts(shape, DType::uint8);
-  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
-  constexpr std::size_t bits_per_draw = 128;
-  PhiloxCounter bits{};
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const std::size_t bit = i % bits_per_draw;
-    if (bit == 0) {
-      bits =
-          random_bits({.seed = seed, .stream = stream, .step = draw, .index = i / bits_per_draw});
-    }
-    to[i] = (bits[bit / 32] >> (bit % 32)) & 1;
-  }
-  return starts;
-}
-
-Tensor seed_starts(const Shape& shape) {
-  Tensor starts = Tensor::zeros(shape, DType::uint8);
-  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
-  const auto cells = static_cast<std::size_t>(shape[2] * shape[3]);
-  const auto middle = static_cast<std::size_t>(shape[2] / 2 * shape[3] + shape[3] / 2);
-  for (std::size_t first = 0; first < to.size(); first += cells) to[first + middle] = 1;
-  return starts;
-}
-
 Tensor grown_part(const Tensor& target, double share) {
   const std::int64_t height = target.shape()[2];
   const std::int64_t width = target.shape()[3];

@@ -1,16 +1,11 @@
 // What automata are to learn.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
-
-inline constexpr std::array<std::string_view, 3> automaton_task_names = {"life", "checkerboard",
-                                                                         "picture"};
 
 /// States to reach, and where they are given, the states to start from.
 struct AutomatonTask {
@@ -29,15 +24,6 @@ Tensor life_step(const Tensor& grids);
 /// All 512 grids of 3 by 3 cells as starts and what they become after a step. On a torus of that
 /// size the neighbours of a cell are all others, so that each neighbourhood comes up nine times.
 AutomatonTask life_task();
-
-/// Every channel of every cell 0 or 1, drawn at (seed, stream, draw): uint8 [channels, grids,
-/// height, width].
-Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t stream,
-                     std::uint32_t draw = 0);
-
-/// The cell in the middle (below and right of it where there is none) 1 in every channel, all
-/// others 0.
-Tensor seed_starts(const Shape& shape);
 
 /// What of a target should be there once `share` of its way is grown from the cell that
 /// `seed_starts` sets: ones that lie within that share, rounded up, of the way to the farthest one,

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "boolgrad/core/error.h"
-#include "boolgrad/core/text.h"
 
 namespace boolgrad {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 using Number = std::uint64_t;
 
 struct Function {
-  std::string_view name;
+  TaskKind kind;
   bool two_halves;
   int (*outputs)(int bits);
   Number (*value)(Number x, int bits);
@@ -32,39 +31,40 @@ constexpr Number reversed(Number x, int bits) {
 }
 
 constexpr std::array functions = {
-    Function{"multiply", true, as_many,
+    Function{TaskKind::multiply, true, as_many,
              [](Number x, int bits) { return low_half(x, bits) * high_half(x, bits); }},
-    Function{"add", true, [](int bits) { return bits / 2 + 1; },
+    Function{TaskKind::add, true, [](int bits) { return bits / 2 + 1; },
              [](Number x, int bits) { return low_half(x, bits) + high_half(x, bits); }},
-    Function{"and", true, half,
+    Function{TaskKind::bitwise_and, true, half,
              [](Number x, int bits) { return low_half(x, bits) & high_half(x, bits); }},
-    Function{"xor", true, half,
+    Function{TaskKind::bitwise_xor, true, half,
              [](Number x, int bits) { return low_half(x, bits) ^ high_half(x, bits); }},
-    Function{"parity", false, [](int /*bits*/) { return 1; },
+    Function{TaskKind::parity, false, [](int /*bits*/) { return 1; },
              [](Number x, int /*bits*/) { return Number(std::popcount(x)) & 1; }},
-    Function{"reverse", false, as_many, reversed},
-    Function{"copy", false, as_many, [](Number x, int /*bits*/) { return x; }},
-    Function{"gray", false, as_many, [](Number x, int /*bits*/) { return x ^ (x >> 1); }},
-    Function{"popcount", false,
+    Function{TaskKind::reverse, false, as_many, reversed},
+    Function{TaskKind::copy, false, as_many, [](Number x, int /*bits*/) { return x; }},
+    Function{TaskKind::gray, false, as_many, [](Number x, int /*bits*/) { return x ^ (x >> 1); }},
+    Function{TaskKind::popcount, false,
              [](int bits) { return static_cast<int>(std::bit_width(static_cast<Number>(bits))); },
              [](Number x, int /*bits*/) { return Number(std::popcount(x)); }},
 };
 
-const Function& function_of(std::string_view kind) {
-  const auto found = std::ranges::find(functions, kind, &Function::name);
+const Function& function_of(TaskKind kind) {
+  const auto found = std::ranges::find(functions, kind, &Function::kind);
   if (found == functions.end()) {
-    fail("task", "expected one of {}, received '{}'", alternatives(boolean_task_names()), kind);
+    fail("task", "expected a Boolean function, received {}", to_string(kind));
   }
   return *found;
 }
 
 void check_bits(const Function& function, int bits) {
   if (bits < 1 || bits > most_task_bits) {
-    fail("task", "expected {} of 1 to {} bits, received {}", function.name, most_task_bits, bits);
+    fail("task", "expected {} of 1 to {} bits, received {}", to_string(function.kind),
+         most_task_bits, bits);
   }
   if (function.two_halves && bits % 2 != 0) {
     fail("task", "expected an even number of bits for the two halves of {}, received {}",
-         function.name, bits);
+         to_string(function.kind), bits);
   }
 }
 
@@ -84,17 +84,11 @@ Tensor bits_of(int bits, Number cases, F number) {
 
 }  // namespace
 
-std::vector<std::string> boolean_task_names() {
-  std::vector<std::string> names;
-  for (const Function& function : functions) names.emplace_back(function.name);
-  return names;
-}
-
-BooleanTask boolean_task(std::string_view kind, int bits) {
+BooleanTask boolean_task(TaskKind kind, int bits) {
   const Function& function = function_of(kind);
   check_bits(function, bits);
   const Number cases = Number{1} << bits;
-  return {.name = std::string(kind),
+  return {.name = std::string(to_string(kind)),
           .inputs = bits_of(bits, cases, [](Number c) { return c; }),
           .targets = bits_of(function.outputs(bits), cases,
                              [&](Number c) { return function.value(c, bits); })};

@@ -3,9 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "boolgrad/data/task_kind.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
@@ -21,19 +20,17 @@ struct BooleanTask {
   std::int64_t cases() const { return inputs.shape()[1]; }
 };
 
-/// The functions that `boolean_task` knows.
-std::vector<std::string> boolean_task_names();
-
 /// Inputs that a task may have: all 2^bits cases are written out.
 inline constexpr int most_task_bits = 20;
 
-/// Function `kind` of `bits` inputs, over all cases. Numbers have their lowest bit first. Functions
-/// of two numbers take them from the two halves of the input, the first from the low bits:
+/// Function `kind`, up to `popcount`, of `bits` inputs, over all cases. Numbers have their lowest
+/// bit first. Functions of two numbers take them from the two halves of the input, the first from
+/// the low bits:
 ///
 ///   multiply  a b, in as many bits as come in     add       a + b, with the carry
 ///   and, xor  bit by bit                          parity    whether the number of ones is odd
 ///   reverse   the first bit becomes the last      copy      the input itself
 ///   gray      x xor x/2, the Gray code            popcount  the number of ones
-BooleanTask boolean_task(std::string_view kind, int bits);
+BooleanTask boolean_task(TaskKind kind, int bits);
 
 }  // namespace boolgrad

@@ -37,10 +37,10 @@ Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double
              scale(sum(multiply(logits, away)), smoothing / static_cast<double>(labels.size())));
 }
 
-Tensor binary_logits(const Head& head, const Tensor& y) {
-  const double half = static_cast<double>(y.shape()[0]) / 2;
+Tensor binary_logits(const Head& head, const Tensor& sums, std::int64_t outputs) {
+  const double half = static_cast<double>(outputs) / 2;
   const Tensor z =
-      scale(subtract(group_sums(y, 1), Tensor::scalar(half, y.dtype())), 0.5 / head.temperature);
+      scale(subtract(sums, Tensor::scalar(half, sums.dtype())), 0.5 / head.temperature);
   const std::array<Tensor, 2> both = {scale(z, -1), z};
   return concatenate(both);
 }
@@ -79,13 +79,17 @@ Tensor group_sums(const Tensor& y, std::int64_t groups) {
 }
 
 Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing) {
+  return head_loss_of_sums(head, group_sums(y, head.groups()), y.shape()[0], labels, smoothing);
+}
+
+Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outputs,
+                         const Tensor& labels, double smoothing) {
   if (head.kind == HeadKind::regression) {
-    const Tensor share = scale(group_sums(y, 1), 1 / static_cast<double>(y.shape()[0]));
-    return mean_squares(share, shares_of(head, labels, y.dtype()));
+    const Tensor share = scale(sums, 1 / static_cast<double>(outputs));
+    return mean_squares(share, shares_of(head, labels, sums.dtype()));
   }
-  const Tensor logits = head.kind == HeadKind::binary
-                            ? binary_logits(head, y)
-                            : scale(group_sums(y, head.classes), 1 / head.temperature);
+  const Tensor logits = head.kind == HeadKind::binary ? binary_logits(head, sums, outputs)
+                                                      : scale(sums, 1 / head.temperature);
   return smoothed_cross_entropy(logits, labels, smoothing);
 }
 

@@ -27,6 +27,10 @@ Tensor group_sums(const Tensor& y, std::int64_t groups);
 /// With `smoothing` s the target of a class is 1 - s + s / classes, and s / classes of the others.
 Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing = 0);
 
+/// The same from the sums [groups, samples] of `outputs` outputs in all.
+Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outputs,
+                         const Tensor& labels, double smoothing = 0);
+
 /// Predictions from sums float64 [groups, samples] of `outputs` outputs in all: a class each, or a
 /// value.
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);

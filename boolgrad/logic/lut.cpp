@@ -7,6 +7,7 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/network/lut.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/checks.h"
 #include "boolgrad/ops/reduction.h"
@@ -68,6 +69,49 @@ Tensor gathered_inputs(const Tensor& x, const Wiring& wiring, int slot) {
     rows.push_back(reshape(row_of(x, wiring.source(gate, slot)), {x.shape()[1]}));
   }
   return stack(rows);
+}
+
+std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
+
+/// A gate of two inputs as c0 ^ c1 a ^ c2 b ^ c3 ab.
+void hard_pair(const std::uint8_t* table, const std::uint64_t* a, const std::uint64_t* b,
+               std::size_t words, std::uint64_t* out) {
+  const bool t0 = table[0] != 0;
+  const bool t1 = table[1] != 0;
+  const bool t2 = table[2] != 0;
+  const bool t3 = table[3] != 0;
+  const std::uint64_t c0 = all_bits(t0);
+  const std::uint64_t c1 = all_bits(t0 != t1);
+  const std::uint64_t c2 = all_bits(t0 != t2);
+  const std::uint64_t c3 = all_bits((t0 != t1) != (t2 != t3));
+  for (std::size_t w = 0; w < words; ++w) {
+    out[w] = c0 ^ (a[w] & (c1 ^ (b[w] & c3))) ^ (b[w] & c2);
+  }
+}
+
+/// Each input halves the table: where it is 1 the upper half counts, else the lower.
+template <class Source>
+void hard_gate(const std::uint8_t* table, int arity, const Source& source, std::size_t words,
+               std::uint64_t* out) {
+  constexpr std::size_t block = 8;
+  std::uint64_t values[1 << most_inputs_per_gate][block];
+  for (std::size_t first = 0; first < words; first += block) {
+    const std::size_t count = std::min(block, words - first);
+    for (std::size_t e = 0; e < std::size_t{1} << arity; ++e) {
+      std::fill_n(values[e], block, all_bits(table[e] != 0));
+    }
+    for (int slot = arity - 1; slot >= 0; --slot) {
+      std::uint64_t input[block] = {};
+      std::copy_n(source(slot) + first, count, input);
+      const std::size_t half = std::size_t{1} << slot;
+      for (std::size_t e = 0; e < half; ++e) {
+        for (std::size_t w = 0; w < block; ++w) {
+          values[e][w] ^= (values[e][w] ^ values[e + half][w]) & input[w];
+        }
+      }
+    }
+    std::copy_n(values[0], count, out + first);
+  }
 }
 
 }  // namespace
@@ -157,7 +201,6 @@ Tensor unpack_bits(const BitMatrix& bits, DType dtype) {
   return x;
 }
 
-// Each input halves the table: where it is 1 the upper half counts, else the lower.
 BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring& wiring) {
   if (x.features != wiring.inputs()) {
     fail("hard_lut_layer", "expected {} input features, received {}", wiring.inputs(), x.features);
@@ -170,25 +213,23 @@ BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring&
   }
   BitMatrix out{wiring.gates(), x.samples, {}};
   const auto words = static_cast<std::size_t>(x.words_per_feature());
-  out.words.resize(static_cast<std::size_t>(out.features) * words);
-  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wiring.gates()); ++gate) {
-    for (std::size_t word = 0; word < words; ++word) {
-      std::uint64_t values[1 << most_inputs_per_gate];
-      for (std::size_t e = 0; e < entries; ++e) {
-        values[e] = table[gate * entries + e] != 0 ? ~std::uint64_t{0} : 0;
-      }
-      for (int slot = wiring.arity() - 1; slot >= 0; --slot) {
-        const auto source =
-            static_cast<std::size_t>(wiring.source(static_cast<std::int64_t>(gate), slot));
-        const std::uint64_t input = x.words[source * words + word];
-        const std::size_t half = std::size_t{1} << slot;
-        for (std::size_t e = 0; e < half; ++e) {
-          values[e] ^= (values[e] ^ values[e + half]) & input;
-        }
-      }
-      out.words[gate * words + word] = values[0];
+  const auto gates = static_cast<std::size_t>(wiring.gates());
+  out.words.resize(gates * words);
+  constexpr std::size_t words_per_task = 32768;
+  const std::size_t grain =
+      std::max<std::size_t>(1, words_per_task / std::max<std::size_t>(words, 1));
+  parallel_for(task_count(gates, grain), [&](std::size_t task) {
+    for (std::size_t gate = task * grain; gate < std::min(gates, (task + 1) * grain); ++gate) {
+      const std::uint8_t* own = table.data() + gate * entries;
+      std::uint64_t* to = out.words.data() + gate * words;
+      const auto source = [&](int slot) {
+        const auto input = wiring.source(static_cast<std::int64_t>(gate), slot);
+        return x.words.data() + static_cast<std::size_t>(input) * words;
+      };
+      if (wiring.arity() == 2) hard_pair(own, source(0), source(1), words, to);
+      else hard_gate(own, wiring.arity(), source, words, to);
     }
-  }
+  });
   // Samples beyond the last are 0 in every feature.
   if (x.samples % 64 != 0) {
     const std::uint64_t used = (std::uint64_t{1} << (x.samples % 64)) - 1;

@@ -31,10 +31,33 @@ void check_mask(const Tensor& mask, std::int64_t gates, DType dtype, const std::
 Tensor as_column(const Tensor& mask) { return mask.viewed_as({mask.size(), 1}); }
 
 bool is_all_ones(const Tensor& mask) {
-  for (std::int64_t i = 0; i < mask.size(); ++i) {
-    if (mask.at(i) != 1) return false;
+  return visit_dtype(mask.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    return std::ranges::all_of(mask.values<T>(),
+                               [](T value) { return convert<double>(value) == 1; });
+  });
+}
+
+/// Which features a mask switches off.
+std::vector<bool> off_in(const Tensor& mask) {
+  std::vector<bool> off;
+  off.reserve(static_cast<std::size_t>(mask.size()));
+  visit_dtype(mask.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for (const T value : mask.values<T>()) off.push_back(convert<double>(value) < 0.5);
+  });
+  return off;
+}
+
+/// Bits with the inputs set to 0 that a mask switches off.
+BitMatrix masked_bits(BitMatrix x, const Tensor& mask) {
+  const std::vector<bool> off = off_in(mask);
+  const auto words = static_cast<std::size_t>(x.words_per_feature());
+  const std::size_t features = std::min(off.size(), static_cast<std::size_t>(x.features));
+  for (std::size_t i = 0; i < features; ++i) {
+    if (off[i]) std::fill_n(x.words.data() + i * words, words, 0);
   }
-  return true;
+  return x;
 }
 
 const Tensor& part_of(const TensorFile& file, const std::string& name) {
@@ -152,31 +175,30 @@ Tensor LogicNetwork::hard_tables_of(std::size_t index) const {
   Tensor tables = hard_tables(parametrisation_, layer.logits);
   const std::span<std::uint8_t> values = tables.mutable_values<std::uint8_t>();
   const std::size_t entries = values.size() / static_cast<std::size_t>(layer.wiring->gates());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (layer.mask.at(static_cast<std::int64_t>(i / entries)) < 0.5) values[i] = 0;
+  const std::vector<bool> off = off_in(layer.mask);
+  for (std::size_t gate = 0; gate < off.size(); ++gate) {
+    if (off[gate]) std::ranges::fill(values.subspan(gate * entries, entries), std::uint8_t{0});
   }
   return tables;
 }
 
 std::vector<BitMatrix> LogicNetwork::hard_layers(const BitMatrix& x) const {
-  BitMatrix current = x;
-  const auto words = static_cast<std::size_t>(x.words_per_feature());
-  for (std::int64_t input = 0; input < std::min(inputs_, x.features); ++input) {
-    if (input_mask_.at(input) >= 0.5) continue;
-    const auto first = current.words.begin() +
-                       static_cast<std::ptrdiff_t>(input) * static_cast<std::ptrdiff_t>(words);
-    std::fill_n(first, words, 0);
-  }
+  const BitMatrix masked = masked_bits(x, input_mask_);
   std::vector<BitMatrix> outputs;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    outputs.push_back(hard_lut_layer(current, hard_tables_of(i), *layers_[i].wiring));
-    current = outputs.back();
+    outputs.push_back(
+        hard_lut_layer(i == 0 ? masked : outputs.back(), hard_tables_of(i), *layers_[i].wiring));
   }
   return outputs;
 }
 
 BitMatrix LogicNetwork::hard(const BitMatrix& x) const {
-  return layers_.empty() ? x : hard_layers(x).back();
+  if (layers_.empty()) return x;
+  BitMatrix bits = masked_bits(x, input_mask_);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    bits = hard_lut_layer(bits, hard_tables_of(i), *layers_[i].wiring);
+  }
+  return bits;
 }
 
 void LogicNetwork::set_input_mask(const Tensor& mask) {

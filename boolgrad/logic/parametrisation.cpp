@@ -8,6 +8,7 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/network/softmax16.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/activation.h"
@@ -30,16 +31,28 @@ void check_softmax16_logits(const Tensor& logits) {
   }
 }
 
+// Items of a task of loops over gates or logits.
+constexpr std::size_t grain = 16384;
+
+/// Calls work(first, last) for blocks of `count` items, in any order.
+template <class Work>
+void for_blocks(std::size_t count, const Work& work) {
+  parallel_for(task_count(count, grain),
+               [&](std::size_t task) { work(task * grain, std::min(count, (task + 1) * grain)); });
+}
+
 template <class T>
 void likeliest_gates(std::span<const T> logits, std::span<std::uint8_t> tables) {
-  for (std::size_t gate = 0; gate < tables.size() / 4; ++gate) {
-    const auto own = logits.subspan(gate * 16, 16);
-    const auto best = std::ranges::max_element(own) - own.begin();
-    for (int entry = 0; entry < 4; ++entry) {
-      tables[gate * 4 + static_cast<std::size_t>(entry)] =
-          gates[static_cast<std::size_t>(best)].entry(entry) ? 1 : 0;
+  for_blocks(tables.size() / 4, [&](std::size_t first, std::size_t last) {
+    for (std::size_t gate = first; gate < last; ++gate) {
+      const auto own = logits.subspan(gate * 16, 16);
+      const auto best = std::ranges::max_element(own) - own.begin();
+      for (int entry = 0; entry < 4; ++entry) {
+        tables[gate * 4 + static_cast<std::size_t>(entry)] =
+            gates[static_cast<std::size_t>(best)].entry(entry) ? 1 : 0;
+      }
     }
-  }
+  });
 }
 
 double pass_through_logit(Parametrisation parametrisation, std::int64_t place, double strength) {
@@ -191,9 +204,13 @@ Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits) {
   const Tensor of_entries = is_walsh ? walsh_sums(logits) : logits;
   Tensor tables(logits.shape(), DType::uint8);
   const std::span<std::uint8_t> to = tables.mutable_values<std::uint8_t>();
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = of_entries.at(static_cast<std::int64_t>(i)) > 0 ? 1 : 0;
-  }
+  visit_dtype(of_entries.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<const T> from = of_entries.values<T>();
+    for_blocks(to.size(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) to[i] = convert<double>(from[i]) > 0 ? 1 : 0;
+    });
+  });
   return tables;
 }
 
@@ -208,17 +225,18 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     const std::span<T> values = logits.mutable_values<T>();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double normal =
-          spread * random_normal({.seed = seed, .stream = initial_stream + layer, .index = i});
+    const auto value_at = [&](std::size_t i) {
       const double passing = pass_through_logit(
           parametrisation, static_cast<std::int64_t>(i) % count, options.strength);
-      double value = 0;
-      if (options.kind == Initialisation::gaussian) value = options.strength * normal;
-      if (options.kind == Initialisation::pass_through) value = passing;
-      if (options.kind == Initialisation::residual) value = passing + normal;
-      values[i] = convert<T>(value);
-    }
+      if (options.kind == Initialisation::pass_through) return passing;
+      const double normal =
+          spread * random_normal({.seed = seed, .stream = initial_stream + layer, .index = i});
+      return options.kind == Initialisation::gaussian ? options.strength * normal
+                                                      : passing + normal;
+    };
+    for_blocks(values.size(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) values[i] = convert<T>(value_at(i));
+    });
   });
   return logits;
 }

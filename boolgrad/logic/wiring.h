@@ -50,6 +50,7 @@ class Wiring {
   const Tensor& wires() const { return wires_; }
 
  private:
+  void take_sources();
   void list_consumers();
 
   std::int64_t inputs_;

@@ -1,80 +1,216 @@
 #include "boolgrad/model/evaluation.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/bit_grid.h"
+#include "boolgrad/automata/grid_errors.h"
+#include "boolgrad/automata/host_automaton.h"
+#include "boolgrad/core/random_streams.h"
+#include "boolgrad/logic/head.h"
+#include "boolgrad/logic/host_network.h"
+#include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
-#include "boolgrad/train/learners/problem.h"
 
 namespace boolgrad {
 namespace {
-
-// Samples of one soft forward pass: bounds its memory.
-constexpr std::int64_t most_samples = 8192;
-
-struct Mistakes {
-  std::int64_t bits = 0;
-  std::int64_t cases = 0;
-};
-
-Mistakes compare(const BitMatrix& received, const BitMatrix& wanted) {
-  const auto words = static_cast<std::size_t>(wanted.words_per_feature());
-  Mistakes mistakes;
-  for (std::size_t word = 0; word < words; ++word) {
-    const auto first = static_cast<std::int64_t>(word) * 64;
-    const std::int64_t samples = std::min<std::int64_t>(64, wanted.samples - first);
-    // Bits past the last sample may hold anything.
-    const std::uint64_t used =
-        samples == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << samples) - 1;
-    std::uint64_t any = 0;
-    for (std::size_t f = 0; f < static_cast<std::size_t>(wanted.features); ++f) {
-      const std::size_t at = f * words + word;
-      const std::uint64_t wrong = (received.words[at] ^ wanted.words[at]) & used;
-      mistakes.bits += std::popcount(wrong);
-      any |= wrong;
-    }
-    mistakes.cases += std::popcount(any);
-  }
-  return mistakes;
-}
 
 double share_right(std::int64_t wrong, std::int64_t all) {
   return static_cast<double>(all - wrong) / static_cast<double>(all);
 }
 
+/// Wrong outputs, and cases that have any.
+struct CaseErrors {
+  std::int64_t bits = 0;
+  std::int64_t cases = 0;
+};
+
+CaseErrors errors_of(const Tensor& outputs, const Tensor& targets) {
+  const auto count = static_cast<std::size_t>(targets.shape()[1]);
+  std::vector<bool> wrong_case(count, false);
+  CaseErrors errors;
+  visit_dtype(outputs.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    visit_dtype(targets.dtype(), [&](auto other) {
+      using U = decltype(other);
+      const auto received = outputs.values<T>();
+      const auto wanted = targets.values<U>();
+      for (std::size_t i = 0; i < received.size(); ++i) {
+        const bool is_on = convert<double>(received[i]) > 0.5;
+        if (is_on == (convert<double>(wanted[i]) > 0.5)) continue;
+        ++errors.bits;
+        wrong_case[i % count] = true;
+      }
+    });
+  });
+  errors.cases = std::ranges::count(wrong_case, true);
+  return errors;
+}
+
+double squared_error(const std::vector<double>& predicted, const Tensor& labels) {
+  double total = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const double off = predicted[i] - labels.at(static_cast<std::int64_t>(i));
+    total += off * off;
+  }
+  return total / static_cast<double>(predicted.size());
+}
+
+double variance(const Tensor& labels) {
+  double mean = 0;
+  for (std::int64_t i = 0; i < labels.size(); ++i) mean += labels.at(i);
+  const std::vector<double> constant(static_cast<std::size_t>(labels.size()),
+                                     mean / static_cast<double>(labels.size()));
+  return squared_error(constant, labels);
+}
+
+std::int64_t wrong_classes(const std::vector<double>& predicted, const Tensor& labels) {
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    wrong += predicted[i] != labels.at(static_cast<std::int64_t>(i)) ? 1 : 0;
+  }
+  return wrong;
+}
+
 }  // namespace
 
 Cases::Cases(const BooleanTask& task, DType dtype)
-    : inputs(cast(task.inputs, dtype)),
-      targets(cast(task.targets, dtype)),
-      input_bits(pack_bits(task.inputs)),
-      target_bits(pack_bits(task.targets)) {}
+    : inputs(cast(task.inputs, dtype)), targets(cast(task.targets, dtype)) {}
 
-double wrong_bits(const LogicNetwork& network, const Cases& cases) {
-  const NoGrad off_the_tape;
-  return static_cast<double>(compare(network.hard(cases.input_bits), cases.target_bits).bits);
-}
-
-Evaluation evaluate(const LogicNetwork& network, const Cases& cases,
-                    const TrainingOptions& training) {
+Evaluation evaluation_of(const NetworkScores& scores, const Cases& cases, const LossOptions& loss) {
+  // Cases whose losses are summed in single precision.
+  constexpr std::int64_t block = 8192;
   const NoGrad off_the_tape;
   const std::int64_t count = cases.inputs.shape()[1];
   Evaluation result;
-  std::int64_t soft_mistakes = 0;
-  for (std::int64_t begin = 0; begin < count; begin += most_samples) {
-    const std::int64_t end = std::min(begin + most_samples, count);
-    const Tensor y = network.soft(slice(cases.inputs, 1, begin, end));
-    const Tensor wanted = slice(cases.targets, 1, begin, end);
-    result.soft_loss += loss_of(training, y, wanted).item();
-    soft_mistakes += compare(pack_bits(y), pack_bits(wanted)).cases;
+  for (std::int64_t begin = 0; begin < count; begin += block) {
+    const std::int64_t end = std::min(begin + block, count);
+    result.soft_loss +=
+        loss_of(loss, slice(scores.soft, 1, begin, end), slice(cases.targets, 1, begin, end))
+            .item();
   }
-  result.soft_accuracy = share_right(soft_mistakes, count);
-  const Mistakes hard = compare(network.hard(cases.input_bits), cases.target_bits);
+  result.soft_accuracy = share_right(errors_of(scores.soft, cases.targets).cases, count);
+  const CaseErrors hard = errors_of(scores.hard, cases.targets);
   result.hard_loss = static_cast<double>(hard.bits);
   result.hard_accuracy = share_right(hard.cases, count);
-  result.bit_accuracy = share_right(hard.bits, count * cases.target_bits.features);
+  result.bit_accuracy = share_right(hard.bits, cases.targets.size());
   return result;
+}
+
+Predictions predictions_of(const NetworkScores& scores, const Head& head, std::int64_t outputs,
+                           const Tensor& labels) {
+  const NoGrad off_the_tape;
+  const Tensor soft = cast(scores.soft, DType::float64);
+  return {.soft = predictions(head, soft, outputs),
+          .hard = predictions(head, cast(scores.hard, DType::float64), outputs),
+          .soft_loss = head_loss_of_sums(head, soft, outputs, labels).item()};
+}
+
+Evaluation evaluation_of(const Predictions& predicted, const Head& head, const Tensor& labels) {
+  Evaluation result;
+  result.soft_loss = predicted.soft_loss;
+  if (head.kind == HeadKind::regression) {
+    const double all = variance(labels);
+    const auto explained = [&](double error) { return all > 0 ? 1 - error / all : 0; };
+    result.hard_loss = squared_error(predicted.hard, labels);
+    result.soft_accuracy = explained(squared_error(predicted.soft, labels));
+    result.hard_accuracy = explained(result.hard_loss);
+  } else {
+    const auto count = static_cast<double>(labels.size());
+    const std::int64_t wrong = wrong_classes(predicted.hard, labels);
+    result.hard_loss = static_cast<double>(wrong);
+    result.soft_accuracy = 1 - static_cast<double>(wrong_classes(predicted.soft, labels)) / count;
+    result.hard_accuracy = 1 - result.hard_loss / count;
+  }
+  result.bit_accuracy = result.hard_accuracy;
+  return result;
+}
+
+std::vector<std::vector<std::int64_t>> confusion(const std::vector<double>& predicted,
+                                                 const Tensor& labels, std::int64_t classes) {
+  const auto count = static_cast<std::size_t>(classes);
+  std::vector<std::vector<std::int64_t>> result(count, std::vector<std::int64_t>(count, 0));
+  const auto wanted = labels.values<std::int32_t>();
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    ++result.at(static_cast<std::size_t>(wanted[i])).at(static_cast<std::size_t>(predicted[i]));
+  }
+  return result;
+}
+
+Evaluation evaluate(const LogicNetwork& network, const Cases& cases, const LossOptions& loss,
+                    const Device& device) {
+  const auto program = make_network_program(
+      device, network, {.batch = 1, .parametrisation = network.parametrisation(), .loss = loss});
+  program->set_cases(DataRole::training, cases.inputs, cases.targets);
+  program->set_parameters(detached(network.parameters()), masks_of(network), network.input_mask());
+  return evaluation_of(program->evaluate(), cases, loss);
+}
+
+FeatureSamples feature_samples(const Classifier& classifier, const SampleSet& samples) {
+  return {.features = samples.features,
+          .sources = classifier.thresholds.sources(),
+          .thresholds = classifier.thresholds.levels().values<float>(),
+          .height = classifier.form.height,
+          .width = classifier.form.width};
+}
+
+Predictions predict(const Model& model, const SampleSet& samples, const Device& device) {
+  const LogicNetwork& network = model.network();
+  const Classifier& classifier = *model.classifier();
+  const auto program = make_network_program(
+      device, network,
+      {.batch = 1, .parametrisation = network.parametrisation(), .head = classifier.head});
+  program->set_samples(DataRole::training, feature_samples(classifier, samples), samples.labels);
+  program->set_parameters(detached(network.parameters()), masks_of(network), network.input_mask());
+  return predictions_of(program->evaluate(), classifier.head, network.outputs(), samples.labels);
+}
+
+RolloutSize rollout_size(const AutomatonTask& task, const AutomatonOptions& options) {
+  const std::int64_t batch = task.starts.defined() ? task.starts.shape()[1] : options.batch;
+  return {batch, task.height(), task.width(), options.steps};
+}
+
+Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec, const AutomatonTask& task) {
+  const AutomatonOptions& options = spec.automaton;
+  const auto seed = static_cast<std::uint64_t>(spec.seed);
+  RolloutSize probe = rollout_size(task, options);
+  const std::int64_t batch = probe.batch;
+  if (!task.starts.defined()) probe.batch = probe_count(options);
+  AutomatonDraws draws{.seed = seed,
+                       .random_starts = !starts_are_fixed(task, options),
+                       .start_stream = probe_stream,
+                       .fire_rate = options.fire_rate,
+                       .fire_stream = probe_fire_stream};
+  AutomatonInputs inputs{{}, {}, task.target};
+  if (!draws.random_starts) {
+    inputs.starts = make_starts(task, options, probe, seed, probe_stream, 0);
+  }
+  Evaluation result;
+  const HardOutcome hard = program.hard_rollout(probe.batch, inputs, draws);
+  const std::int64_t bits = probe.batch * task.channels() * task.height() * task.width();
+  result.hard_loss = static_cast<double>(hard.wrong_bits);
+  result.hard_accuracy = share_right(hard.wrong_samples, probe.batch);
+  result.bit_accuracy = share_right(hard.wrong_bits, bits);
+
+  // Soft rollouts are expensive: as many grids as a training step has, the first of those above.
+  const std::int64_t few = std::min(batch, probe.batch);
+  draws.samples = probe.batch;
+  if (inputs.starts.defined()) inputs.starts = slice(inputs.starts, 1, 0, few);
+  Tensor last;
+  result.soft_loss = program.soft_rollout(few, inputs, draws, last);
+  result.soft_accuracy = compare(BitGrid::from(last), task.target).accuracy();
+  result.picture = slice(slice(last, 1, 0, 1), 0, 0, task.channels());
+  return result;
+}
+
+Evaluation evaluate(const Rule& rule, const ModelSpec& spec, const Device& device) {
+  const AutomatonTask task = make_automaton_task(spec);
+  const auto program = make_automaton_program(device, rule,
+                                              {.size = rollout_size(task, spec.automaton),
+                                               .loss_channels = task.channels(),
+                                               .loss = spec.loss});
+  return evaluate(*program, spec, task);
 }
 
 }  // namespace boolgrad

@@ -10,9 +10,9 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
+#include "boolgrad/core/random_streams.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/shaping.h"
-#include "boolgrad/core/random_streams.h"
 
 namespace boolgrad {
 namespace {

@@ -1,11 +1,12 @@
-// The samples of an experiment: those to learn from, those to judge by, and those for the test.
+// The samples of a classifier: those to learn from, those to evaluate on, and those for the test.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "boolgrad/data/data_set.h"
 #include "boolgrad/model/classifier.h"
-#include "boolgrad/train/experiment/experiment.h"
+#include "boolgrad/model/spec.h"
 
 namespace boolgrad {
 
@@ -16,12 +17,14 @@ struct TrainingSamples {
   DataForm form;
 };
 
-TrainingSamples load_training_samples(const Experiment& experiment);
+/// Loaded once per process and shared by all that ask for the same while somebody holds them.
+/// `values` says whether labels are numbers to predict, not classes.
+std::shared_ptr<const TrainingSamples> load_training_samples(const ModelSpec& spec, bool values);
 
-/// The samples for the test: those of the experiment's data that training does not see or, where a
+/// The samples for the test: those of its data that training does not see or, where a
 /// `path` is given, those of another folder or file. Refuses classes that the training data lacks
 /// and features that do not fit `classifier`.
-SampleSet load_test_samples(const Experiment& experiment, const Classifier& classifier,
+SampleSet load_test_samples(const ModelSpec& spec, const Classifier& classifier,
                             const std::string& path = "");
 
 }  // namespace boolgrad

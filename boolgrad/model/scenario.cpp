@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/random_streams.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/train/learners/problem.h"
-#include "boolgrad/core/random_streams.h"
+#include "boolgrad/model/tasks.h"
 
 namespace boolgrad {
 namespace {
@@ -43,34 +44,34 @@ Tensor centred(const Tensor& bits, std::int64_t height, std::int64_t width) {
 
 }  // namespace
 
-Tensor target_for(const Experiment& experiment, std::int64_t height, std::int64_t width) {
-  if (experiment.task.kind == "life") {
+Tensor target_for(const ModelSpec& spec, std::int64_t height, std::int64_t width) {
+  if (spec.task.kind == TaskKind::life) {
     fail("target", "expected an automaton with a state to reach, received life");
   }
-  if (experiment.task.kind == "checkerboard") {
-    return checkerboard_pattern(height, width, experiment.task.square).bits;
+  if (spec.task.kind == TaskKind::checkerboard) {
+    return checkerboard_pattern(height, width, spec.task.square).bits;
   }
-  const AutomatonTask task = make_automaton_task(experiment);
+  const AutomatonTask task = make_automaton_task(spec);
   return centred(task.target.viewed_as({task.channels(), task.height(), task.width()}), height,
                  width);
 }
 
-std::uint64_t fresh_seed(const Experiment& experiment) {
+std::uint64_t fresh_seed(const ModelSpec& spec) {
   constexpr std::uint64_t apart = 1000;
-  return static_cast<std::uint64_t>(experiment.seed) + apart;
+  return static_cast<std::uint64_t>(spec.seed) + apart;
 }
 
-Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t grids,
-                  std::int64_t height, std::int64_t width, std::uint64_t seed) {
+Tensor starts_for(const ModelSpec& spec, const Rule& rule, std::int64_t grids, std::int64_t height,
+                  std::int64_t width, std::uint64_t seed) {
   const Shape shape{rule.channels(), grids, height, width};
   const bool from_seed =
-      experiment.task.kind != "life" && experiment.automaton.start == StartKind::seed;
+      spec.task.kind != TaskKind::life && spec.automaton.start == StartKind::seed;
   return from_seed ? seed_starts(shape) : random_starts(shape, seed, start_stream);
 }
 
-std::vector<Scenario> scenarios_of(const Experiment& experiment) {
-  const AutomatonOptions& a = experiment.automaton;
-  const std::uint64_t seed = fresh_seed(experiment);
+std::vector<Scenario> scenarios_of(const ModelSpec& spec) {
+  const AutomatonOptions& a = spec.automaton;
+  const std::uint64_t seed = fresh_seed(spec);
   const auto plain = [&](std::string name, std::int64_t factor) {
     return Scenario{std::move(name),
                     a.height * factor,
@@ -106,12 +107,11 @@ std::vector<Scenario> scenarios_of(const Experiment& experiment) {
   return all;
 }
 
-GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario& scenario,
-                  std::int64_t grids) {
-  const Tensor target = target_for(experiment, scenario.height, scenario.width);
+GridErrors play(const ModelSpec& spec, const Rule& rule, const Scenario& scenario,
+                std::int64_t grids) {
+  const Tensor target = target_for(spec, scenario.height, scenario.width);
   Simulation simulation(
-      rule,
-      starts_for(experiment, rule, grids, scenario.height, scenario.width, scenario.options.seed),
+      rule, starts_for(spec, rule, grids, scenario.height, scenario.width, scenario.options.seed),
       scenario.options);
   simulation.step(scenario.steps);
   const std::int64_t channels = target.shape()[0];
@@ -121,8 +121,7 @@ GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario
 }
 
 std::int64_t differences_from_life(const Rule& rule, std::int64_t height, std::int64_t width,
-                                   std::int64_t steps, std::uint64_t seed,
-                                   const Device& device) {
+                                   std::int64_t steps, std::uint64_t seed, const Device& device) {
   const Tensor starts = random_starts({1, 1, height, width}, seed, start_stream);
   Simulation simulation(rule, starts, {.device = device});
   Tensor expected = starts.viewed_as({1, height, width});

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/model/automaton_evaluation.h"
-#include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/model/simulation.h"
+#include "boolgrad/model/spec.h"
 
 namespace boolgrad {
 
@@ -20,27 +20,27 @@ struct Scenario {
   SimulationOptions options = {};
 };
 
-/// What `experiment` wants on a grid of another size: a checkerboard is continued, a picture lies
+/// What `spec` wants on a grid of another size: a checkerboard is continued, a picture lies
 /// in the middle with nothing around it. uint8 [channels, height, width]. Throws for life, which
 /// has no state to reach, and for a grid smaller than the picture.
-Tensor target_for(const Experiment& experiment, std::int64_t height, std::int64_t width);
+Tensor target_for(const ModelSpec& spec, std::int64_t height, std::int64_t width);
 
 /// A seed for starts that no step of the experiment's training saw.
-std::uint64_t fresh_seed(const Experiment& experiment);
+std::uint64_t fresh_seed(const ModelSpec& spec);
 
-/// Starts as `experiment` has them, on a grid of any size.
-Tensor starts_for(const Experiment& experiment, const Rule& rule, std::int64_t grids,
-                  std::int64_t height, std::int64_t width, std::uint64_t seed);
+/// Starts as `spec` has them, on a grid of any size.
+Tensor starts_for(const ModelSpec& spec, const Rule& rule, std::int64_t grids, std::int64_t height,
+                  std::int64_t width, std::uint64_t seed);
 
 /// Fresh starts, two and four times larger grids (with as many times more steps where order has to
 /// travel through noise, with as many where a picture grows out of a cell), cells that fire in
 /// six steps out of ten, a square that stays dead, one that is dead until it is lifted, and one
 /// that is set to 0 somewhere else after every step.
-std::vector<Scenario> scenarios_of(const Experiment& experiment);
+std::vector<Scenario> scenarios_of(const ModelSpec& spec);
 
 /// Plays a scenario from `grids` fresh starts. Cells that are being held at 0 do not count.
-GridMistakes play(const Experiment& experiment, const Rule& rule, const Scenario& scenario,
-                  std::int64_t grids);
+GridErrors play(const ModelSpec& spec, const Rule& rule, const Scenario& scenario,
+                std::int64_t grids);
 
 /// In how many cells `steps` steps from a random torus differ from Conway's rule, all steps
 /// together.

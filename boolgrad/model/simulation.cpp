@@ -5,8 +5,8 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/backend/device/bit_automaton.h"
 #include "boolgrad/automata/simplified_automaton.h"
+#include "boolgrad/backend/device/bit_automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/random_streams.h"

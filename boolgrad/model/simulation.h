@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "boolgrad/automata/bit_grid.h"
-#include "boolgrad/backend/device/device.h"
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/backend/device/device.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {

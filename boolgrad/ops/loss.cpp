@@ -173,4 +173,14 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
                 });
 }
 
+Tensor loss_of(const LossOptions& options, const Tensor& y, const Tensor& target) {
+  switch (options.kind) {
+    case LossKind::squares: return sum_of_squares(y, target);
+    case LossKind::l4: return l4(y, target);
+    case LossKind::bce: return binary_cross_entropy(y, target);
+    case LossKind::focal: return focal(y, target, {.gamma = options.focal_gamma});
+  }
+  fail("loss", "expected squares, l4, bce or focal, received {}", static_cast<int>(options.kind));
+}
+
 }  // namespace boolgrad

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "boolgrad/backend/options/loss.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
@@ -45,5 +46,8 @@ struct CrossEntropyOptions {
 /// axis.
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
                      const CrossEntropyOptions& options = {});
+
+/// The loss that the options name, summed.
+Tensor loss_of(const LossOptions& options, const Tensor& y, const Tensor& target);
 
 }  // namespace boolgrad

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/cpu/tensor/gemm.h"
 #include "boolgrad/backend/cpu/runtime/loop.h"
+#include "boolgrad/backend/cpu/tensor/gemm.h"
 #include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/core/error.h"

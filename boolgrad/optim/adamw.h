@@ -26,6 +26,9 @@ class AdamW {
   /// with noise as the options say.
   void step(const std::vector<Tensor>& gradients, double learning_rate);
 
+  /// Goes on as if `step` steps had been taken.
+  void set_step(std::int64_t step) { state_.step = step; }
+
   const AdamWOptions& options() const { return options_; }
   const AdamWState& state() const { return state_; }
   /// Continues from a saved state. Refuses one of other shapes.

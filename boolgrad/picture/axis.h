@@ -1,4 +1,4 @@
-// The axes of plots: where a value lies, and which values are marked. Inside the room.
+// The axes of plots: where a value lies, and which values are marked. Internal.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What plots are drawn on. Inside the room: cairo is not for those who include boolgrad.
+// What plots are drawn on. Internal: cairo is not for those who include boolgrad.
 #pragma once
 
 #include <cairo.h>

@@ -1,4 +1,4 @@
-// What all plots look alike in. Inside the room.
+// What all plots look alike in. Internal.
 #pragma once
 
 #include "boolgrad/picture/canvas.h"

@@ -1,4 +1,5 @@
 #include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/shaping.h"

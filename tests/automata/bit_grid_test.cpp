@@ -1,10 +1,12 @@
 #include "boolgrad/automata/bit_grid.h"
+#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <bit>
 
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/messages.h"
 #include "tests/support/op_cases.h"

@@ -1,8 +1,10 @@
 #include "boolgrad/automata/simplified_automaton.h"
+#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_rules.h"

@@ -1,4 +1,5 @@
 #include "boolgrad/automata/trial_rollout.h"
+#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,6 +8,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/ops/shaping.h"
 #include "tests/support/messages.h"

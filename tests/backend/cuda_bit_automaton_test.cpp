@@ -1,5 +1,6 @@
 // Hardened automata on a CUDA device against the CPU, bit for bit. Skipped where there is no
 // device.
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/backend/cuda/bits/bit_automaton.h"
 
 #include <gtest/gtest.h>

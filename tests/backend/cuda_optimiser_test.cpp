@@ -32,7 +32,7 @@ Tensor gradients_of_step(std::int64_t count, int step) {
 
 Tensor start(std::int64_t count) { return random_tensor({count}, DType::float32, seed); }
 
-Parameters on_host(std::int64_t count, const cuda::AdamWOptions& options, int steps) {
+Parameters on_host(std::int64_t count, const AdamWOptions& options, int steps) {
   Tensor parameters = start(count);
   AdamW adamw({parameters}, {.beta1 = options.beta1,
                              .beta2 = options.beta2,
@@ -42,8 +42,8 @@ Parameters on_host(std::int64_t count, const cuda::AdamWOptions& options, int st
     std::vector<Tensor> gradients{gradients_of_step(count, step)};
     if (options.clip_value > 0) gradients = clip_by_value(gradients, options.clip_value);
     if (options.clip_norm > 0) gradients = clip_by_norm(gradients, options.clip_norm);
-    gradients =
-        with_noise(gradients, options.noise, options.seed, static_cast<std::uint32_t>(step));
+    gradients = with_noise(gradients, options.gradient_noise, options.seed,
+                           static_cast<std::uint32_t>(step));
     adamw.step(gradients, 0.01 / (1 + step));
   }
   return {parameters, adamw.state().first[0], adamw.state().second[0]};
@@ -61,7 +61,7 @@ cuda::DeviceArray<float> to_device(const Tensor& tensor) {
   return array;
 }
 
-Parameters on_device(std::int64_t count, const cuda::AdamWOptions& options, int steps) {
+Parameters on_device(std::int64_t count, const AdamWOptions& options, int steps) {
   const cuda::DeviceArray<float> parameters = to_device(start(count));
   cuda::Optimiser optimiser(static_cast<std::size_t>(count), options);
   for (int step = 0; step < steps; ++step) {
@@ -82,21 +82,21 @@ constexpr std::int64_t counts[] = {1, 37, 4096, 100'003};
 
 TEST_F(CudaOptimiser, GivesTheBitsOfTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::AdamWOptions options{.weight_decay = 0.02};
+    const AdamWOptions options{.weight_decay = 0.02};
     expect_same_bits(on_device(count, options, 5), on_host(count, options, 5));
   }
 }
 
 TEST_F(CudaOptimiser, ClipsByValueAsTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::AdamWOptions options{.clip_value = 0.5};
+    const AdamWOptions options{.clip_value = 0.5};
     expect_same_bits(on_device(count, options, 5), on_host(count, options, 5));
   }
 }
 
 TEST_F(CudaOptimiser, ClipsByNormAsTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::AdamWOptions options{.clip_value = 2, .clip_norm = 1.5};
+    const AdamWOptions options{.clip_value = 2, .clip_norm = 1.5};
     const Parameters expected = on_host(count, options, 5);
     const Parameters received = on_device(count, options, 5);
     EXPECT_LT(largest_error(received.values, expected.values), 1e-6);
@@ -107,7 +107,7 @@ TEST_F(CudaOptimiser, ClipsByNormAsTheCpu) {
 
 TEST_F(CudaOptimiser, AddsTheNoiseOfTheCpu) {
   for (const std::int64_t count : counts) {
-    const cuda::AdamWOptions options{.noise = 0.3, .seed = 5};
+    const AdamWOptions options{.gradient_noise = 0.3, .seed = 5};
     const Parameters expected = on_host(count, options, 3);
     const Parameters received = on_device(count, options, 3);
     EXPECT_LT(largest_error(received.first, expected.first), 1e-6);
@@ -152,13 +152,28 @@ TEST_F(CudaOptimiser, MemoryIsUsedAgain) {
   EXPECT_EQ(array.data(), first);
 }
 
+TEST_F(CudaOptimiser, MemoryGoesBackToItsDevice) {
+  if (cuda::device_count() < 2) GTEST_SKIP() << "there is one device only";
+  constexpr std::size_t count = 9'876'543;
+  float* first = nullptr;
+  {
+    const cuda::DeviceArray<float> array(count);
+    first = array.data();
+    cuda::select_device(1);
+  }
+  const cuda::DeviceArray<float> elsewhere(count);
+  EXPECT_NE(elsewhere.data(), first);
+  cuda::select_device(0);
+  const cuda::DeviceArray<float> again(count);
+  EXPECT_EQ(again.data(), first);
+}
+
 TEST_F(CudaOptimiser, SaysHowMuchMemoryIsMissing) {
   try {
     const cuda::DeviceArray<float> array(std::size_t{1} << 50);
     FAIL() << "expected no such memory";
   } catch (const std::exception& error) {
-    EXPECT_NE(std::string(error.what()).find("of device memory, received none: "),
-              std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("out of device memory: "), std::string::npos)
         << error.what();
   }
 }

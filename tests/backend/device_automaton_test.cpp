@@ -6,27 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/automata/on_device.h"
-#include "boolgrad/automata/rollout.h"
 #include "boolgrad/core/error.h"
-#include "boolgrad/data/automaton_task.h"
-#include "boolgrad/ops/loss.h"
-#include "boolgrad/ops/shaping.h"
+#include "tests/backend/device_automata.h"
 #include "tests/support/devices.h"
-#include "tests/support/random_tensor.h"
 
 namespace boolgrad {
 namespace {
 
-struct Scene {
-  RuleShape shape;
-  RolloutSize size;
-  Border border = Border::zero;
-  double fire_rate = 1;
-  Parametrisation parametrisation = Parametrisation::softmax16;
-};
+using Scene = AutomatonScene;
 
 class DeviceAutomatonTest : public DeviceTest {};
 
@@ -36,20 +24,17 @@ struct Given {
   Tensor fire;
 };
 
-Given given_for(const Scene& scene, std::int64_t channels) {
-  const RolloutSize& size = scene.size;
-  const Shape shape{channels, size.batch, size.height, size.width};
-  return {cast(random_starts(shape, 1, 1), DType::float32),
-          cast(random_starts(shape, 2, 1), DType::float32),
-          scene.fire_rate < 1 ? fire_masks(size, scene.fire_rate, 3, 3) : Tensor()};
+Given given_for(const Scene& scene) {
+  const AutomatonInputs inputs = inputs_for(scene);
+  return {inputs.starts, inputs.target,
+          scene.fire_rate < 1 ? fire_masks(scene.size, scene.fire_rate, 3, 3) : Tensor()};
 }
 
 /// Loss, states and gradients of both, and the device twice, for every policy.
-void expect_agreement(const std::string& name, const Scene& scene) {
-  const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
-                               {Initialisation::gaussian, 1}, 7);
+void expect_agreement(const Device& where, const Scene& scene) {
+  const Rule rule = rule_of(scene);
   const RolloutSize& size = scene.size;
-  const Given given = given_for(scene, rule.channels());
+  const Given given = given_for(scene);
   const Tensor expected =
       rollout(rule, given.initial, given.fire, {.steps = size.steps, .returned = size.steps});
   const Tensor last = slice(expected, 0, size.steps - 1, size.steps);
@@ -58,11 +43,10 @@ void expect_agreement(const std::string& name, const Scene& scene) {
 
   std::vector<Tensor> first;
   for (const Memory& memory : memory_choices(rule, size)) {
-    const auto device =
-        on_device(name, rule, size, {.loss_channels = rule.channels(), .memory = memory});
+    const auto device = automaton_on_device(where, rule, size, {.memory = memory});
     device->set_inputs({given.initial, given.fire, given.target});
     const double loss = device->gradients({});
-    const std::vector<Tensor> gradients = device->logit_gradients();
+    const std::vector<Tensor> gradients = device->parameter_gradients();
     EXPECT_NEAR(loss, expected_loss.item(), 1e-5 * expected_loss.item() + 1e-6);
     if (memory.policy != MemoryPolicy::some_states) {
       const Tensor states = device->states();
@@ -70,6 +54,8 @@ void expect_agreement(const std::string& name, const Scene& scene) {
                               expected.detach()),
                 1e-5);
     }
+    EXPECT_LT(largest_error(device->final_state(), last.detach().viewed_as(given.initial.shape())),
+              1e-5);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       EXPECT_LT(largest_error(gradients[i], expected_gradients[i]), 1e-5)
           << "layer " << i << ", " << describe(memory);
@@ -78,7 +64,7 @@ void expect_agreement(const std::string& name, const Scene& scene) {
       }
     }
     EXPECT_EQ(device->gradients({}), loss);
-    const std::vector<Tensor> again = device->logit_gradients();
+    const std::vector<Tensor> again = device->parameter_gradients();
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       EXPECT_TRUE(same_bits(gradients[i], again[i])) << "layer " << i;
     }
@@ -87,12 +73,11 @@ void expect_agreement(const std::string& name, const Scene& scene) {
 }
 
 /// The states that the hardened rule leads to on either.
-void expect_same_bits_when_hard(const std::string& name, const Scene& scene) {
-  const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
-                               {Initialisation::gaussian, 1}, 7);
+void expect_same_bits_when_hard(const Device& where, const Scene& scene) {
+  const Rule rule = rule_of(scene);
   const RolloutSize& size = scene.size;
-  const Given given = given_for(scene, rule.channels());
-  const auto device = on_device(name, rule, size, {.loss_channels = rule.channels()});
+  const Given given = given_for(scene);
+  const auto device = automaton_on_device(where, rule, size, {});
   const HardOutcome outcome =
       device->hard_rollout(size.batch, {given.initial, given.fire, given.target}, {});
   BitGrid state = BitGrid::from(given.initial);
@@ -115,6 +100,7 @@ const std::vector<Scene>& small_scenes() {
       {{5, 1, {8, 4, 2}, {33}}, {1, 33, 17, 3}, Border::periodic, 0.5},
       {{2, 16, {8, 4, 2, 1}, {24}}, {33, 3, 3, 2}, Border::periodic},
       {{3, 5, {8, 4, 2}, {64, 64}}, {2, 6, 6, 7}, Border::zero, 0.5, Parametrisation::sigmoid},
+      {{3, 2, {8, 4, 2}, {20, 9}}, {2, 6, 5, 4}, Border::periodic, 0.7, Parametrisation::walsh},
       {{1, 17, {8, 4, 2}, {20}}, {1, 4, 4, 3}},
   };
   return all;
@@ -154,11 +140,11 @@ TEST_P(DeviceAutomatonTest, SaysWhichMemoryPolicyWouldFit) {
                                DType::float32, {Initialisation::gaussian, 1}, 7);
   const RolloutSize size{.batch = 1, .height = 300, .width = 300, .steps = 1000000};
   try {
-    on_device(device(), rule, size, {.memory = Memory{}});
+    automaton_on_device(device(), rule, size, {});
     FAIL() << "expected an error";
   } catch (const Error& error) {
     const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("[" + device() + "] expected 36")) << message;
+    EXPECT_TRUE(message.starts_with("[" + to_string(device()) + "] expected 36")) << message;
     EXPECT_NE(message.find(" GB of device memory for training"), std::string::npos) << message;
     EXPECT_NE(message.find("keeping a state in "), std::string::npos) << message;
   }

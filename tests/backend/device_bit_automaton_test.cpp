@@ -1,4 +1,5 @@
 // Hardened automata on devices against the CPU's. Skipped where there is no device.
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/backend/device/bit_automaton.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +94,8 @@ TEST_P(DeviceBitAutomatonTest, RefusesGridsThatItCannotAddress) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("[" + device() + "] expected grids of below ")) << message;
+    EXPECT_TRUE(message.starts_with("[" + to_string(device()) + "] expected grids of below "))
+        << message;
     EXPECT_TRUE(message.ends_with("received 1 channels of 1 grids 1048576x1048576")) << message;
   }
 }

@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/automata/on_device.h"
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/backend/vulkan/runtime/context.h"
-#include "boolgrad/data/automaton_task.h"
-#include "boolgrad/ops/shaping.h"
+#include "tests/backend/device_automata.h"
 #include "tests/support/devices.h"
-#include "tests/support/random_tensor.h"
 
 namespace boolgrad {
 namespace {
 
 struct Scene {
-  RuleShape shape;
-  RolloutSize size;
-  Border border = Border::zero;
-  Parametrisation parametrisation = Parametrisation::softmax16;
+  AutomatonScene automaton;
+  AutomatonTraining training = {};
 };
 
 /// On CPUs groups have 32 threads, so these have layers that are as wide, and narrow ones.
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all = {
-      {{3, 2, {8, 4, 2}, {32, 32, 32, 32, 16}}, {2, 5, 7, 4}},
-      {{2, 3, {8, 4, 2, 1}, {32, 30, 24, 16, 8}}, {1, 6, 6, 3}, Border::periodic},
-      {{5, 1, {8, 4, 2}, {24}}, {1, 2, 2, 5}, Border::zero, Parametrisation::sigmoid},
-      {{2, 2, {8, 4, 2}, {32, 32}}, {3, 3, 3, 1}},
+      {{{3, 2, {8, 4, 2}, {32, 32, 32, 32, 16}}, {2, 5, 7, 4}}},
+      {{{2, 3, {8, 4, 2, 1}, {32, 30, 24, 16, 8}}, {1, 6, 6, 3}, Border::periodic},
+       {.extra_steps = 2, .loss_steps = 3, .gate_penalty = 0.2}},
+      {{{5, 1, {8, 4, 2}, {24}}, {1, 2, 2, 5}, Border::zero, 1, Parametrisation::sigmoid},
+       {.loss_steps = 9}},
+      {{{2, 2, {8, 4, 2}, {32, 32}}, {3, 3, 3, 1}}, {.extra_steps = 1}},
+      {{{2, 2, {8, 4, 2}, {32, 32}}, {3, 3, 3, 4}, Border::zero, 1, Parametrisation::walsh},
+       {.gate_penalty = 0.1}},
   };
   return all;
 }
@@ -38,8 +38,8 @@ const std::vector<Scene>& scenes() {
 struct Trained {
   std::vector<double> losses;
   std::vector<std::int64_t> wrong;
-  std::vector<Tensor> gradients, parameters;
-  std::string dispatches;  ///< that were timed
+  std::vector<Tensor> gradients, parameters;  ///< the last state follows the gradients
+  std::string dispatches;                     ///< that were timed
 };
 
 class VulkanAutomaton : public testing::Test {
@@ -65,32 +65,28 @@ class VulkanAutomaton : public testing::Test {
   /// unless steps are taken `one_by_one`.
   static Trained trained(const Scene& scene, const AutomatonDraws& draws, int groups,
                          bool one_by_one) {
-    const Rule rule = Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
-                                 {Initialisation::gaussian, 1}, 7);
-    const RolloutSize& size = scene.size;
-    const Shape grid{rule.channels(), size.batch, size.height, size.width};
+    const Rule rule = rule_of(scene.automaton);
+    AutomatonTraining training = scene.training;
+    training.memory.policy = MemoryPolicy::everything;
     context().set_waiting_groups(groups);
     context().let_groups_wait(!one_by_one);
     testing::internal::CaptureStderr();
     Trained trained;
     {
       const auto automaton =
-          on_device(vulkan_device, rule, size,
-                    {.loss_channels = rule.channels(),
-                     .memory = Memory{.policy = MemoryPolicy::everything, .every = 1}});
-      automaton->set_inputs({cast(random_starts(grid, 1, 1), DType::float32),
-                             {},
-                             cast(random_starts(grid, 2, 1), DType::float32)});
+          automaton_on_device(vulkan_device, rule, scene.automaton.size, training);
+      automaton->set_inputs(inputs_for(scene.automaton));
       trained.losses.push_back(automaton->gradients(draws));
-      trained.gradients = automaton->logit_gradients();
+      trained.gradients = automaton->parameter_gradients();
       for (std::int64_t step = 1; step < 4; ++step) {
-        const AutomatonOutcome outcome = automaton->step(draws, step, 0.1, step != 2);
+        AutomatonDraws now = draws;
+        if (step == 3) now.steps = scene.automaton.size.steps + training.extra_steps;
+        const AutomatonOutcome outcome = automaton->step(now, step, 0.1, step != 2);
         trained.losses.push_back(outcome.loss);
         trained.wrong.push_back(outcome.hard.wrong_bits);
       }
-      trained.parameters = rule.parameters();
-      for (Tensor& logits : trained.parameters) logits = logits.detach().clone();
-      automaton->get_parameters(trained.parameters);
+      trained.gradients.push_back(automaton->final_state());
+      trained.parameters = automaton->parameters();
     }
     trained.dispatches = testing::internal::GetCapturedStderr();
     return trained;
@@ -105,6 +101,8 @@ void expect_same(const Trained& one, const Trained& other) {
   EXPECT_EQ(one.wrong, other.wrong);
   for (std::size_t i = 0; i < one.gradients.size(); ++i) {
     EXPECT_TRUE(same_bits(one.gradients[i], other.gradients[i])) << "layer " << i;
+  }
+  for (std::size_t i = 0; i < one.parameters.size(); ++i) {
     EXPECT_TRUE(same_bits(one.parameters[i], other.parameters[i])) << "layer " << i;
   }
 }
@@ -118,9 +116,8 @@ const std::vector<AutomatonDraws>& all_draws() {
        .start_stream = 1,
        .fire_rate = 0.6,
        .fire_stream = 2,
-       .hard = HardeningKind::states,
-       .share = 0.3,
-       .hard_stream = 3},
+       .hardening = {HardeningKind::states, 0.3, 1, 0, 5, 3, 3}},
+      {.hardening = {HardeningKind::noise, 0.3, 1, 0.6, 5, 3, 3}},
   };
   return all;
 }
@@ -128,25 +125,28 @@ const std::vector<AutomatonDraws>& all_draws() {
 TEST_F(VulkanAutomaton, OneDispatchGivesTheBitsOfMany) {
   for (const Scene& scene : scenes()) {
     for (const AutomatonDraws& draws : all_draws()) {
+      // Tables are made before all steps; two scenes are enough for those of noise.
+      const bool draws_noise = draws.hardening.kind == HardeningKind::noise;
+      if (draws_noise && scene.training.gate_penalty == 0) continue;
       const Trained at_once = trained(scene, draws, some_groups(), false);
       const Trained one_by_one = trained(scene, draws, some_groups(), true);
-      EXPECT_NE(at_once.dispatches.find("automaton_train\n"), std::string::npos);
-      EXPECT_NE(at_once.dispatches.find("automaton_hard_steps\n"), std::string::npos);
-      EXPECT_EQ(one_by_one.dispatches.find("automaton_train\n"), std::string::npos);
-      EXPECT_NE(one_by_one.dispatches.find("automaton_backward\n"), std::string::npos);
+      EXPECT_NE(at_once.dispatches.find("automaton/train\n"), std::string::npos);
+      EXPECT_NE(at_once.dispatches.find("automaton/hard_steps\n"), std::string::npos);
+      EXPECT_EQ(one_by_one.dispatches.find("automaton/train\n"), std::string::npos);
+      EXPECT_NE(one_by_one.dispatches.find("automaton/backward\n"), std::string::npos);
       expect_same(at_once, one_by_one);
     }
   }
 }
 
-TEST_F(VulkanAutomaton, GroupsThatWaitInVainGiveUpAndNothingIsLost) {
+TEST_F(VulkanAutomaton, GroupsThatWaitTooLongGiveUpAndNothingIsLost) {
   if (!context().physical().is_cpu) GTEST_SKIP() << "the device may run all groups at a time";
   constexpr int too_many_groups = 150;
-  const Scene scene{{2, 2, {8, 4, 2}, {16, 16}}, {3, 16, 16, 3}};
+  const Scene scene{{{2, 2, {8, 4, 2}, {16, 16}}, {3, 16, 16, 3}}};
   const Trained given_up = trained(scene, {}, too_many_groups, false);
   EXPECT_FALSE(context().groups_wait());
-  EXPECT_NE(given_up.dispatches.find("automaton_train\n"), std::string::npos);
-  EXPECT_NE(given_up.dispatches.find("automaton_backward\n"), std::string::npos);
+  EXPECT_NE(given_up.dispatches.find("automaton/train\n"), std::string::npos);
+  EXPECT_NE(given_up.dispatches.find("automaton/backward\n"), std::string::npos);
   expect_same(given_up, trained(scene, {}, too_many_groups, true));
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device/network.h"
 #include "boolgrad/backend/device/devices.h"
+#include "boolgrad/backend/device/network.h"
 #include "boolgrad/backend/vulkan/runtime/context.h"
 #include "boolgrad/logic/wiring.h"
 #include "tests/support/devices.h"
@@ -34,17 +34,17 @@ TEST(VulkanNetwork, RefusesMoreThanShadersCount) {
 Tensor gradients_of(int arity, std::int64_t samples) {
   const WiringPtr wiring = random_wiring({9, 21, arity}, 1, 0);
   const LutWires wires = wiring->view();
-  const auto network =
-      make_device_network(vulkan_device, {&wires, 1}, {.batch = samples, .parametrisation = Parametrisation::sigmoid});
+  const auto network = make_device_network(
+      vulkan_device, {&wires, 1}, {.batch = samples, .parametrisation = Parametrisation::sigmoid});
   const auto random = [](const Shape& shape, std::uint64_t seed) {
     return random_tensor(shape, DType::float32, seed, {.low = 0.05, .high = 0.95, .kinks = {}});
   };
-  network->set_cases(random({9, samples}, 1), random({21, samples}, 2));
+  network->set_cases(DataRole::training, random({9, samples}, 1), random({21, samples}, 2));
   const std::vector<Tensor> logits{random({21, std::int64_t{1} << arity}, 3)};
   const std::vector<Tensor> masks{Tensor::ones({21}, DType::float32)};
   network->set_parameters(logits, masks, Tensor::ones({9}, DType::float32));
   network->gradients({});
-  return network->logit_gradients().front();
+  return network->parameter_gradients().front();
 }
 
 struct Summed {
@@ -59,7 +59,7 @@ Summed summed(int subgroup, int arity, std::int64_t samples) {
   const Tensor gradients = gradients_of(arity, samples);
   const std::string times = testing::internal::GetCapturedStderr();
   ::unsetenv("BOOLGRAD_VULKAN_TIMES");
-  return {gradients, times.find("network_sums.subgroups\n") != std::string::npos};
+  return {gradients, times.find("network/sums.subgroups\n") != std::string::npos};
 }
 
 TEST(VulkanNetwork, ThreadsThatExchangeSumsDirectlyGiveTheSameBits) {

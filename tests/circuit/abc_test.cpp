@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
-#include "boolgrad/circuit/from_model.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/scratch.h"

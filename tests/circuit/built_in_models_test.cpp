@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/formats/c99.h"
-#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/formats/net_names.h"
-#include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/formats/verilog.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "tests/support/bit_circuits.h"
 #include "tests/support/built_in_netlists.h"
 #include "tests/support/exported_netlists.h"

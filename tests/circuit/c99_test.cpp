@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
 #include "tests/support/messages.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/automata/rule_netlist.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/netlists.h"

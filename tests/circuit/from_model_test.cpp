@@ -5,10 +5,7 @@
 
 #include <vector>
 
-#include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/logic/knockout.h"
-#include "tests/support/bit_circuits.h"
-#include "tests/support/life_rule.h"
 #include "tests/support/op_cases.h"
 
 namespace boolgrad {
@@ -47,7 +44,9 @@ TEST(NetlistOfNetwork, ComputesWhatTheHardNetworkDoes) {
     }
     const BitMatrix x{network.inputs(), 64,
                       random_words(static_cast<std::size_t>(network.inputs()), seed)};
-    RC_ASSERT(evaluate(netlist_of(network), x.words) == network.hard(x).words);
+    const auto expected = network.hard(x).words;
+    RC_ASSERT(evaluate(netlist_of(network), x.words) == expected);
+    RC_ASSERT(hardened_circuit(network).evaluate(x.words) == expected);
   }));
 }
 
@@ -58,35 +57,6 @@ TEST(NetlistOfNetwork, KeepsEveryGateAndNamesWhatGoesInAndOut) {
   EXPECT_EQ(netlist.outputs, (std::vector<std::string>{"y0", "y1", "y2", "y3", "y4"}));
   EXPECT_EQ(depth(netlist), 3);
   EXPECT_FALSE(netlist.state);
-}
-
-TEST(NetlistOfRule, ComputesWhatACellDoes) {
-  EXPECT_TRUE(rc::check("like the circuit that automata run", [](std::uint64_t seed) {
-    Choices choose(seed);
-    const RuleShape shape{.channels = choose.between(1, 4),
-                          .kernels = choose.between(1, 3),
-                          .perceive = {8, 4, 2},
-                          .update = {choose.between(6, 20)}};
-    const Rule rule = Rule::make(shape, Border::zero, Parametrisation::softmax16, DType::float32,
-                                 {Initialisation::gaussian, 1}, seed % 10000);
-    const Netlist netlist = netlist_of(rule);
-    const auto words = random_words(netlist.inputs.size(), seed);
-    RC_ASSERT(evaluate(netlist, words) == hardened_circuit(rule).evaluate(words));
-    RC_ASSERT(netlist.state == (NetlistState{shape.channels, Border::zero}));
-  }));
-}
-
-TEST(NetlistOfRule, NamesNeighboursAndChannels) {
-  const Netlist netlist = netlist_of(life_rule());
-  EXPECT_EQ(netlist.inputs[4], "c0_n4");
-  EXPECT_EQ(netlist.outputs, std::vector<std::string>{"c0"});
-  EXPECT_EQ(netlist.gates.size(), 11U);
-  EXPECT_EQ(netlist.state, (NetlistState{1, Border::periodic}));
-  const BitCircuit life = life_circuit();
-  for (std::uint64_t block = 0; block < 8; ++block) {
-    const auto words = all_cases(9, block);
-    EXPECT_EQ(evaluate(netlist, words), life.evaluate(words));
-  }
 }
 
 }  // namespace

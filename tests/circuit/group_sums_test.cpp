@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/proof/equivalence.h"
 #include "tests/support/bit_circuits.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/messages.h"

@@ -1,4 +1,5 @@
 #include "boolgrad/circuit/formats/html.h"
+#include "boolgrad/automata/starts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/automata/rule_netlist.h"
+#include "boolgrad/automata/starts.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/data/automaton_task.h"
 #include "tests/support/browser.h"

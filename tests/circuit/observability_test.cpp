@@ -37,8 +37,8 @@ TEST(Observability, UsesWhatOutputsDoNotTell) {
 }
 
 TEST(Observability, LeavesLargeCircuitsAlone) {
-  EXPECT_EQ(observed_only(hidden(), {.most_inputs = 5}).gates(), 3);
-  EXPECT_EQ(observed_only(hidden(), {.most_gates = 2}).gates(), 3);
+  EXPECT_EQ(observed_only(hidden(), {.max_inputs = 5}).gates(), 3);
+  EXPECT_EQ(observed_only(hidden(), {.max_gates = 2}).gates(), 3);
 }
 
 }  // namespace

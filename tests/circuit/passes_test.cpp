@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/convert.h"
 #include "boolgrad/circuit/proof/equivalence.h"
-#include "boolgrad/circuit/from_model.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/netlists.h"
@@ -51,6 +52,41 @@ TEST(Passes, KeepTheFunction) {
       RC_ASSERT(stats.depth_after == depth(result));
       RC_ASSERT(!stats.pass.empty() && !stats.changes_function);
     }
+  }));
+}
+
+bool same(const PassStats& a, const PassStats& b) {
+  return a.pass == b.pass && a.gates_before == b.gates_before && a.gates_after == b.gates_after &&
+         a.depth_before == b.depth_before && a.depth_after == b.depth_after &&
+         a.changes_function == b.changes_function;
+}
+
+/// What `simplified` does, with a netlist between any two passes.
+Netlist simplified_step_by_step(Netlist netlist, std::vector<PassStats>& stats) {
+  const SimplifyParams params;
+  const auto next = [&] { return &stats.emplace_back(); };
+  for (const auto& pass : {constants_propagated, inputs_removed, wires_absorbed, equal_gates_merged,
+                           unreachable_removed, decomposed}) {
+    netlist = pass(netlist, next());
+  }
+  for (int turn = 0; turn < params.max_turns; ++turn) {
+    const std::int64_t before = gate_count(netlist);
+    netlist = resubstituted(netlist, params.resubstitution, next());
+    netlist = observed_only(netlist, params.observability, next());
+    netlist = cuts_rewritten(netlist, params.rewriting, next());
+    if (gate_count(netlist) >= before) break;
+  }
+  return netlist;
+}
+
+TEST(Passes, OneCircuitThroughoutGivesWhatNetlistsInBetweenDo) {
+  EXPECT_TRUE(rc::check("netlist and statistics", [](std::uint64_t seed) {
+    const Netlist netlist = random_netlist(9, 80, 8, 1 + static_cast<int>(seed % 4), seed);
+    std::vector<PassStats> stats;
+    std::vector<PassStats> expected_stats;
+    const Netlist expected = simplified_step_by_step(netlist, expected_stats);
+    RC_ASSERT(simplified(netlist, {}, &stats) == expected);
+    RC_ASSERT(std::ranges::equal(stats, expected_stats, same));
   }));
 }
 

@@ -40,8 +40,8 @@ TEST(Resubstitution, FindsWhatIsThereInAnotherForm) {
 
 TEST(Resubstitution, LeavesLargeCircuitsAlone) {
   const std::int64_t before = two_parities().gates();
-  EXPECT_EQ(resubstituted(two_parities(), {.most_inputs = 5}).gates(), before);
-  EXPECT_EQ(resubstituted(two_parities(), {.most_gates = 3}).gates(), before);
+  EXPECT_EQ(resubstituted(two_parities(), {.max_inputs = 5}).gates(), before);
+  EXPECT_EQ(resubstituted(two_parities(), {.max_gates = 3}).gates(), before);
 }
 
 }  // namespace

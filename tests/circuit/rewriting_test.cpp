@@ -84,5 +84,18 @@ TEST(Rewriting, TakesConstantsAndInputsForOutputs) {
   EXPECT_TRUE(same_function(circuit, cuts_rewritten(circuit)));
 }
 
+TEST(Rewriting, LargeCircuitsGetFewerRounds) {
+  const RewritingParams params;
+  EXPECT_EQ(params.rounds_for(0), params.max_rounds);
+  EXPECT_EQ(params.rounds_for(25'000), params.max_rounds);
+  EXPECT_EQ(params.rounds_for(100'000), 10);
+  EXPECT_EQ(params.rounds_for(10'000'000), 1);
+  EXPECT_EQ((RewritingParams{.max_rounds = 0}.rounds_for(100)), 0);
+  const BitCircuit circuit = random_circuit(8, 300, 6, 3);
+  const BitCircuit quickly = cuts_rewritten(circuit, {.max_visits = 1});
+  EXPECT_TRUE(same_function(circuit, quickly));
+  EXPECT_EQ(quickly.gates(), cuts_rewritten(circuit, {.max_rounds = 1}).gates());
+}
+
 }  // namespace
 }  // namespace boolgrad

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/formats/blif.h"
-#include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"

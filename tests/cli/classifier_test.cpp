@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/cli/run_cli.h"
+#include "tests/support/devices.h"
 
 namespace boolgrad {
 namespace {
@@ -48,7 +49,7 @@ class ClassifierCli : public testing::Test {
   std::string model_ = (scratch_ / "run/model.safetensors").string();
 };
 
-TEST_F(ClassifierCli, LearnsATableAndJudgesIt) {
+TEST_F(ClassifierCli, LearnsATableAndEvaluatesIt) {
   write_flowers();
   const CliResult trained = train();
   ASSERT_EQ(trained.code, 0) << trained.err;
@@ -66,11 +67,27 @@ TEST_F(ClassifierCli, LearnsATableAndJudgesIt) {
   EXPECT_LT(answer["gates_simplified"], answer["gates"]);
   EXPECT_EQ(answer["confusion"].size(), 3U);
   EXPECT_EQ(read_bytes(scratch_ / "run/confusion.png").substr(1, 3), "PNG");
-  EXPECT_NE(judged.out.find("taken for"), std::string::npos);
+  EXPECT_NE(judged.out.find("predicted as"), std::string::npos);
 
   // Other samples, all of them for the test.
   const CliResult others = eval({"--data", csv_, "--no-simplify"});
   EXPECT_EQ(others.json()["samples"], 150);
+}
+
+TEST_F(ClassifierCli, IsTrainedAndEvaluatedOnADevice) {
+  if (const auto why_not = why_unavailable(vulkan_device); !why_not.empty())
+    GTEST_SKIP() << why_not;
+  write_flowers();
+  const CliResult trained = train({"--steps", "20", "--set", "network.hidden=[100]", "--set",
+                                   "head.outputs=60", "--device", "vulkan"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const json here = eval().json();
+  const CliResult other = eval({"--device", "vulkan"});
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(other.json()["hard_accuracy"], here["hard_accuracy"]);
+  EXPECT_EQ(other.json()["confusion"], here["confusion"]);
+  const double soft_loss = here["soft_loss"];
+  EXPECT_NEAR(other.json()["soft_loss"].get<double>(), soft_loss, 1e-4 * soft_loss);
 }
 
 TEST_F(ClassifierCli, ExportsThresholdsAndClass) {

@@ -5,10 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/device/devices.h"
 #include "tests/cli/run_cli.h"
-
 #include "tests/support/devices.h"
+
 namespace boolgrad {
 namespace {
 
@@ -44,6 +45,24 @@ TEST(Devices, AreListedWithWhatRunsOnThem) {
     EXPECT_NE(device["usable"].get<bool>(), device["runs"].get<std::string>().empty()) << device;
     EXPECT_NE(result.out.find(device["device"].get<std::string>()), std::string::npos);
   }
+}
+
+TEST(Devices, SayWhatTheyDoNotSupport) {
+  const CliResult result = run_cli({"devices", "--json"});
+  for (const nlohmann::json& device : result.json()["devices"]) {
+    const bool is_cpu = device["device"] == "cpu";
+    EXPECT_EQ(device["unsupported"],
+              is_cpu ? nlohmann::json::array() : nlohmann::json::array({"double precision"}));
+    if (!device["usable"].get<bool>()) continue;
+    EXPECT_EQ(device["runs"], is_cpu ? "everything" : "all but double precision");
+    EXPECT_NE(result.out.find(device["runs"].get<std::string>()), std::string::npos);
+  }
+}
+
+TEST(Devices, ShowTheTableOfCapabilities) {
+  const CliResult result = run_cli({"devices", "--capabilities"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out, capability_table());
 }
 
 TEST(Devices, WithoutADriverTheRestWorks) {

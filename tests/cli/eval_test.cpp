@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/life_rule.h"
 
@@ -21,7 +21,7 @@ class EvalTest : public testing::Test {
   /// Saves what the experiment starts from.
   Experiment save(const std::string& toml) {
     Experiment experiment = parse_experiment(toml, "test", "test", "");
-    save_model(path_, experiment, make_rule(experiment).to_file());
+    save_model(path_, to_toml(experiment), make_rule(experiment).to_file());
     return experiment;
   }
 
@@ -90,7 +90,7 @@ TEST_F(EvalTest, SaysWhatIsWrong) {
   EXPECT_EQ(eval({"--grids", "0"}).code, 2);
   EXPECT_EQ(eval({"--grids", "0"}).complaint(),
             "[eval] expected --grids from 1 to 4096, received 0");
-  save_model(path_, experiment, life_rule().to_file());
+  save_model(path_, to_toml(experiment), life_rule().to_file());
   EXPECT_EQ(eval().err, "boolgrad: [eval] " + path_ +
                             ": expected 2 channels as its experiment has, received 1\n");
   save_safetensors(path_, life_rule().to_file());
@@ -98,7 +98,7 @@ TEST_F(EvalTest, SaysWhatIsWrong) {
                                       ": expected a model with its experiment, received one "
                                       "without");
   const Experiment copy = parse_experiment("[task]\nbits = 2", "copy", "copy", "");
-  save_model(path_, experiment, make_network(copy, make_task(copy)).to_file());
+  save_model(path_, to_toml(experiment), make_network(copy, 2, 2).to_file());
   EXPECT_EQ(eval({}).complaint(),
             "[eval] " + path_ + ": expected the experiment of a circuit, received checkerboard");
 }

@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
-#include "boolgrad/circuit/proof/equivalence.h"
-#include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/formats/text.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/model/scenario.h"
 #include "boolgrad/model/simulation.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/browser.h"
 #include "tests/support/life_rule.h"
@@ -43,7 +44,7 @@ const char* const life =
 class ExportTest : public testing::Test {
  protected:
   void SetUp() override {
-    save_model(model_, parse_experiment(life, "life", "life", ""), life_rule().to_file());
+    save_model(model_, to_toml(parse_experiment(life, "life", "life", "")), life_rule().to_file());
   }
 
   std::string file(const std::string& name) const { return (scratch_ / name).string(); }
@@ -131,10 +132,11 @@ class ExportPageTest : public ExportTest {
 };
 
 /// The state that the simulator arrives at from the start that `boolgrad run` takes.
-std::string simulated(const Model& model, std::int64_t height, std::int64_t width,
+std::string simulated(const LoadedModel& loaded, std::int64_t height, std::int64_t width,
                       std::int64_t steps, const SimulationOptions& options) {
-  const Tensor starts = starts_for(*model.experiment, model.rule(), 1, height, width, options.seed);
-  Simulation simulation(model.rule(), starts, options);
+  const Rule& rule = loaded.model.rule();
+  const Tensor starts = starts_for(*loaded.spec, rule, 1, height, width, options.seed);
+  Simulation simulation(rule, starts, options);
   simulation.step(steps);
   return state_text(simulation.state());
 }
@@ -143,9 +145,9 @@ TEST_F(ExportPageTest, WritesAPageThatRunsLife) {
   const CliResult result = exported("html", "a.html");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.json()["read_back"], true);
-  const Model model = load_model(model_);
+  const LoadedModel model = load_model(model_);
   EXPECT_EQ(dumped(file("a.html"), "steps=50&dump"),
-            simulated(model, 64, 64, 50, {.seed = fresh_seed(*model.experiment)}));
+            simulated(model, 64, 64, 50, {.seed = fresh_seed(*model.spec)}));
   EXPECT_EQ(dumped(file("a.html"), "start=random&seed=3&size=32x40&steps=50&dump"),
             simulated(model, 32, 40, 50, {.seed = 3}));
 }
@@ -166,10 +168,10 @@ TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
                 .code,
             0);
   const std::string path = out + "/model.safetensors";
-  const Model model = load_model(path);
+  const LoadedModel model = load_model(path);
   ASSERT_EQ(run_cli({"export", path, "--format", "html", "-o", file("a.html")}).code, 0);
   EXPECT_EQ(dumped(file("a.html"), "size=20x30&steps=50&dump"),
-            simulated(model, 20, 30, 50, {.seed = fresh_seed(*model.experiment)}));
+            simulated(model, 20, 30, 50, {.seed = fresh_seed(*model.spec)}));
   const Damage damage{{.top = 2, .left = 3, .height = 5, .width = 9}, 20, 20};
   EXPECT_EQ(
       dumped(file("a.html"), "seed=8&async=0.6&size=20x30&steps=50&damage=5x9+2+3@step20&dump"),
@@ -183,9 +185,9 @@ TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
       "steps = 4\nchannels = 4\nkernels = 1\nupdate = [12]\nstart = 'seed'\nfire_rate = 0.75\n"
       "[network]\ninit = 'gaussian'\nparametrisation = 'softmax16'",
       "arrow", "arrow", scratch_.path());
-  save_model(model_, experiment, make_rule(experiment).to_file());
+  save_model(model_, to_toml(experiment), make_rule(experiment).to_file());
   ASSERT_EQ(exported("html", "a.html").code, 0);
-  const Model model = load_model(model_);
+  const LoadedModel model = load_model(model_);
   const SimulationOptions options{.fire_rate = 0.75, .seed = fresh_seed(experiment)};
   const std::string document = document_of(file("a.html"), "steps=50&dump");
   EXPECT_EQ(text_of(document, "dump"), simulated(model, 4, 5, 50, options));
@@ -203,8 +205,8 @@ TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
 TEST_F(ExportPageTest, WritesAPageThatCalculates) {
   const Experiment experiment = parse_experiment(
       "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [12]", "add", "add", "");
-  const LogicNetwork network = make_network(experiment, make_task(experiment));
-  save_model(model_, experiment, network.to_file());
+  const LogicNetwork network = make_network(experiment, 4, 3);
+  save_model(model_, to_toml(experiment), network.to_file());
   ASSERT_EQ(exported("html", "a.html").code, 0);
   const std::string document = document_of(file("a.html"), "inputs=1011&dump");
   EXPECT_EQ(text_of(document, "dump"), table_text(netlist_of(network)));

@@ -99,8 +99,9 @@ TEST(CommandLine, DevicesAreChecked) {
             "[device] expected cpu, the only device that this runs on so far, received vulkan");
   result = run_cli({"verify", "--device", "vulkan:x"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_NE(result.complaint().find("expected cpu, cuda, vulkan or vulkan:N, received vulkan:x"),
-            std::string::npos)
+  EXPECT_NE(
+      result.complaint().find("expected cpu, cuda, cuda:N, vulkan or vulkan:N, received vulkan:x"),
+      std::string::npos)
       << result.complaint();
 }
 

@@ -6,10 +6,10 @@
 
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/pattern.h"
-#include "boolgrad/picture/png.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/model/scenario.h"
+#include "boolgrad/picture/png.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/gif_reader.h"
 #include "tests/support/life_rule.h"
@@ -35,13 +35,13 @@ Experiment life_experiment() {
 class RunTest : public testing::Test {
  protected:
   RunTest() {
-    save_model(life_, life_experiment(), life_rule().to_file());
+    save_model(life_, to_toml(life_experiment()), life_rule().to_file());
     write_bytes(scratch_ / "arrow.txt", "r..\nrg.\n...\n");
     const Experiment experiment = parse_experiment(
         "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nchannels = 4\nkernels = 2\n"
         "height = 3\nwidth = 3\nsteps = 6\nstart = 'seed'\nfire_rate = 0.75",
         "arrow", "arrow", scratch_.path());
-    save_model(arrow_, experiment, make_rule(experiment).to_file());
+    save_model(arrow_, to_toml(experiment), make_rule(experiment).to_file());
   }
 
   CliResult run(const std::string& model, std::vector<std::string> words) const {
@@ -158,7 +158,7 @@ TEST_F(RunTest, TakesFromTheExperimentWhatIsNotAsked) {
       "[task]\nkind = 'checkerboard'\n[automaton]\nheight = 6\nwidth = 8\nsteps = 7\nchannels = 2",
       "noise", "noise", "");
   const std::string path = (scratch_ / "noise.safetensors").string();
-  save_model(path, noise, make_rule(noise).to_file());
+  save_model(path, to_toml(noise), make_rule(noise).to_file());
   EXPECT_EQ(run(path, {"--json", "--quiet"}).json()["steps"], 7);
   EXPECT_EQ(run(path, {"--size", "15x8", "--json", "--quiet"}).json()["steps"], 18);
   EXPECT_EQ(run(path, {"--size", "3x3", "--json", "--quiet"}).json()["steps"], 7);
@@ -200,15 +200,15 @@ TEST_F(RunTest, NeedsNoExperiment) {
 TEST_F(RunTest, RefusesModelsThatAreNoAutomata) {
   const std::string path = (scratch_ / "circuit.safetensors").string();
   const Experiment copy = parse_experiment("[task]\nbits = 2", "copy", "copy", "");
-  save_model(path, copy, make_network(copy, make_task(copy)).to_file());
+  save_model(path, to_toml(copy), make_network(copy, 2, 2).to_file());
   const CliResult circuit = run(path, {});
   EXPECT_EQ(circuit.code, 1);
   EXPECT_EQ(circuit.complaint(), "[run] " + path + ": expected an automaton, received a circuit");
-  save_model(path, copy, life_rule().to_file());
+  save_model(path, to_toml(copy), life_rule().to_file());
   EXPECT_EQ(run(path, {}).complaint(),
             "[run] " + path + ": expected the experiment of an automaton, received copy");
   const Experiment wide = parse_experiment("[task]\nkind = 'checkerboard'", "wide", "wide", "");
-  save_model(path, wide, life_rule().to_file());
+  save_model(path, to_toml(wide), life_rule().to_file());
   EXPECT_EQ(run(path, {}).complaint(),
             "[run] " + path + ": expected 8 channels as its experiment has, received 1");
 }

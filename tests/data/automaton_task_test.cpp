@@ -1,4 +1,5 @@
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 

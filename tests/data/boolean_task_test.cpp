@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ std::string column(const Tensor& bits, std::int64_t c) {
 
 /// The outputs of `kind` for inputs written lowest bit first.
 std::string outputs(const std::string& kind, const std::string& inputs) {
-  const BooleanTask task = boolean_task(kind, static_cast<int>(inputs.size()));
+  const BooleanTask task =
+      boolean_task(parse_task_kind(kind).value(), static_cast<int>(inputs.size()));
   for (std::int64_t c = 0; c < task.cases(); ++c) {
     if (column(task.inputs, c) == inputs) return column(task.targets, c);
   }
@@ -29,7 +31,7 @@ std::string outputs(const std::string& kind, const std::string& inputs) {
 }
 
 TEST(BooleanTask, CasesCountUpWithTheLowestBitFirst) {
-  const BooleanTask task = boolean_task("copy", 3);
+  const BooleanTask task = boolean_task(TaskKind::copy, 3);
   EXPECT_EQ(task.name, "copy");
   EXPECT_EQ(task.cases(), 8);
   EXPECT_EQ(task.input_count(), 3);
@@ -75,28 +77,45 @@ TEST(BooleanTask, HasAsManyOutputsAsTheValuesNeed) {
   const std::pair<const char*, std::int64_t> expected[] = {
       {"multiply", 8}, {"add", 5},  {"and", 4},  {"xor", 4},     {"parity", 1},
       {"reverse", 8},  {"copy", 8}, {"gray", 8}, {"popcount", 4}};
-  EXPECT_EQ(boolean_task_names().size(), std::size(expected));
-  for (const auto& [kind, count] : expected) {
-    EXPECT_EQ(boolean_task(kind, 8).output_count(), count) << kind;
-    EXPECT_EQ(boolean_task(kind, 8).cases(), 256) << kind;
+  EXPECT_EQ(static_cast<std::size_t>(TaskKind::table), std::size(expected));
+  for (const auto& [name, count] : expected) {
+    const BooleanTask task = boolean_task(parse_task_kind(name).value(), 8);
+    EXPECT_EQ(task.output_count(), count) << name;
+    EXPECT_EQ(task.cases(), 256) << name;
   }
 }
 
 TEST(BooleanTask, GoesUpToManyBits) {
-  const BooleanTask task = boolean_task("parity", 16);
+  const BooleanTask task = boolean_task(TaskKind::parity, 16);
   EXPECT_EQ(task.cases(), 65536);
   EXPECT_EQ(column(task.targets, 65535), "0");
   EXPECT_EQ(column(task.targets, 65534), "1");
 }
 
 TEST(BooleanTask, RefusesWhatItCannotWriteOut) {
-  expect_error([] { boolean_task("multipy", 8); },
-               "[task] expected one of multiply, add, and, xor, parity, reverse, copy, gray or "
-               "popcount, received 'multipy'");
-  expect_error([] { boolean_task("add", 7); },
+  expect_error([] { boolean_task(TaskKind::add, 7); },
                "[task] expected an even number of bits for the two halves of add, received 7");
-  expect_error([] { boolean_task("copy", 0); }, "[task] expected copy of 1 to 20 bits, received 0");
-  expect_error([] { boolean_task("xor", 22); }, "[task] expected xor of 1 to 20 bits, received 22");
+  expect_error([] { boolean_task(TaskKind::copy, 0); },
+               "[task] expected copy of 1 to 20 bits, received 0");
+  expect_error([] { boolean_task(TaskKind::bitwise_xor, 22); },
+               "[task] expected xor of 1 to 20 bits, received 22");
+}
+
+TEST(TaskKind, IsParsedFromItsName) {
+  for (const TaskKind kind : all_task_kinds()) EXPECT_EQ(parse_task_kind(to_string(kind)), kind);
+  EXPECT_EQ(to_string(TaskKind::bitwise_and), "and");
+  for (const char* name : {"multipy", "", "Add", "bitwise_and"}) {
+    EXPECT_EQ(parse_task_kind(name), std::nullopt) << name;
+  }
+}
+
+TEST(TaskKind, BelongsToAFamily) {
+  EXPECT_EQ(family_of(TaskKind::multiply), TaskFamily::circuit);
+  EXPECT_EQ(family_of(TaskKind::table), TaskFamily::circuit);
+  EXPECT_EQ(family_of(TaskKind::life), TaskFamily::automaton);
+  EXPECT_EQ(family_of(TaskKind::picture), TaskFamily::automaton);
+  EXPECT_EQ(family_of(TaskKind::idx), TaskFamily::classifier);
+  EXPECT_EQ(family_of(TaskKind::monk3), TaskFamily::classifier);
 }
 
 }  // namespace

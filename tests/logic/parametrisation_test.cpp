@@ -202,7 +202,7 @@ TEST(Parametrisation, RefusesWhatDoesNotFit) {
         softmax16(Tensor::zeros({3, 16}, DType::float16));
       },
       "[softmax16] expected float32 or float64, received float16");
-  expect_error([] { logit_count(Parametrisation::softmax16, 3); },
+  expect_error([] { check_arity(Parametrisation::softmax16, 3); },
                "[softmax16] expected gates of 2 inputs, received 3");
   expect_error([] { parametrisation_of("network", "softmax"); },
                "[network] expected softmax16, sigmoid or walsh, received softmax");

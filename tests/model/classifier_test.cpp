@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/train/run/checkpoint.h"
-#include "boolgrad/train/learners/classifier_learner.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/samples.h"
+#include "boolgrad/train/learners/network_learner.h"
 #include "boolgrad/train/run/run.h"
 #include "boolgrad/train/search/trainer.h"
 #include "tests/support/light_pictures.h"
@@ -53,20 +54,21 @@ class ClassifierTest : public testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(ClassifierTest, LearnsAndIsJudgedOnOtherSamples) {
+TEST_F(ClassifierTest, LearnsAndIsEvaluatedOnOtherSamples) {
   const RunReport report = run(experiment(), "a");
   ASSERT_TRUE(report.best.has_value());
   EXPECT_EQ(report.last.step, 12 * 10);
   EXPECT_GT(report.best->evaluation.hard_accuracy, 0.95);
-  const Model model = load_model(report.model);
-  ASSERT_TRUE(model.classifier.has_value());
-  EXPECT_EQ(model.classifier->head.classes, 4);
-  EXPECT_EQ(model.classifier->form.width, 4);
-  EXPECT_TRUE(model.classifier->has_bytes);
-  const SampleSet test = load_test_samples(*model.experiment, *model.classifier);
+  const auto [spec, model] = load_model(report.model);
+  ASSERT_TRUE(model.classifier().has_value());
+  const Classifier& classifier = *model.classifier();
+  EXPECT_EQ(classifier.head.classes, 4);
+  EXPECT_EQ(classifier.form.width, 4);
+  EXPECT_TRUE(classifier.has_bytes);
+  const SampleSet test = load_test_samples(*spec, classifier);
   EXPECT_EQ(test.count(), 40);
-  const Predictions predicted = predict(model.network(), *model.classifier, test);
-  const Evaluation evaluation = evaluation_of(predicted, model.classifier->head, test.labels);
+  const Predictions predicted = predict(model, test);
+  const Evaluation evaluation = evaluation_of(predicted, classifier.head, test.labels);
   EXPECT_GT(evaluation.hard_accuracy, 0.95);
   std::int64_t right = 0;
   const auto counts = confusion(predicted.hard, test.labels, 4);
@@ -83,11 +85,11 @@ TEST_F(ClassifierTest, KeepsTheBestModelAndWaits) {
   EXPECT_EQ(report.ending, Ending::waited);
   EXPECT_EQ(report.best->step, 0);
   EXPECT_EQ(report.last.step, 20);
-  const Model model = load_model(report.model);
-  const ClassifierLearner learner(experiment());
+  const Model model = load_model(report.model).model;
+  const auto samples = training_samples_of(experiment());
+  const SampleSet& kept = samples->validation;
   const Evaluation again =
-      evaluation_of(predict(model.network(), *model.classifier, learner.judged()),
-                    model.classifier->head, learner.judged().labels);
+      evaluation_of(predict(model, kept), model.classifier()->head, kept.labels);
   EXPECT_EQ(again.hard_accuracy, report.best->evaluation.hard_accuracy);
   EXPECT_EQ(again.soft_loss, report.best->evaluation.soft_loss);
 }
@@ -152,11 +154,7 @@ TEST_F(ClassifierTest, LearnsLevels) {
   const Experiment wanted =
       experiment({"binarise.learn=true", "binarise.threshold=0.9", "training.learning_rate=0.02"});
   Trainer trainer(wanted);
-  const auto levels = [&] {
-    return dynamic_cast<const ClassifierLearner&>(trainer.learner())
-        .classifier()
-        .thresholds.levels();
-  };
+  const auto levels = [&] { return trainer.learner().model().classifier()->thresholds.levels(); };
   const Tensor before = levels().clone();
   const double first_loss = trainer.evaluate().soft_loss;
   for (int i = 0; i < 100; ++i) trainer.step();
@@ -186,45 +184,43 @@ TEST_F(ClassifierTest, LearnsTwoClassesAndValuesFromATable) {
         parse_experiment(start + head, "test", "table", "",
                          std::vector<std::string>{is_value ? "data.target=y" : "data.target=kind"});
     const RunReport report = run(wanted, is_value ? "value" : "class");
-    const Model model = load_model(report.model);
-    const SampleSet test = load_test_samples(*model.experiment, *model.classifier);
+    const auto [spec, model] = load_model(report.model);
+    const Classifier& classifier = *model.classifier();
+    const SampleSet test = load_test_samples(*spec, classifier);
     EXPECT_EQ(test.count(), is_value ? 30 : 29);
-    const Evaluation evaluation = evaluation_of(predict(model.network(), *model.classifier, test),
-                                                model.classifier->head, test.labels);
+    const Evaluation evaluation = evaluation_of(predict(model, test), classifier.head, test.labels);
     EXPECT_GT(evaluation.hard_accuracy, 0.85) << head;
-    EXPECT_EQ(model.classifier->form.target, is_value ? "y" : "kind");
+    EXPECT_EQ(classifier.form.target, is_value ? "y" : "kind");
   }
 }
 
 TEST_F(ClassifierTest, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(ClassifierLearner(experiment({"head.outputs=41"})).network().outputs(), 44);
-  expect_error([&] { ClassifierLearner(experiment({"head.kind=binary"})); },
+  EXPECT_EQ(make_learner(experiment({"head.outputs=41"}))->model().network().outputs(), 44);
+  expect_error([&] { make_learner(experiment({"head.kind=binary"})); },
                "[data] expected 2 classes for a binary head, received 4");
-  expect_error([&] { ClassifierLearner(experiment({"data.path=/nowhere"})); },
+  expect_error([&] { make_learner(experiment({"data.path=/nowhere"})); },
                "[data] /nowhere: expected a folder of data, received none");
-  expect_error([&] { ClassifierLearner(experiment({"data.path=\"\""})); },
+  expect_error([&] { make_learner(experiment({"data.path=\"\""})); },
                "[data] expected --data with the folder of quarters, received none");
   expect_error(
-      [&] { ClassifierLearner(experiment({"data.limit=2"})); },
+      [&] { make_learner(experiment({"data.limit=2"})); },
       "[data] expected classes of the training data, 0 to 1, in the validation labels, received 3 "
       "at sample 0");
   expect_error(
       [&] {
-        ClassifierLearner(experiment({"task.kind=monk1", "training.shift=1"}));
+        make_learner(experiment({"task.kind=monk1", "training.shift=1"}));
       },
-      "[data] expected pictures for training.shift, received other samples");
-  expect_error([&] { Trainer(experiment({"head.kind=regression"}), "vulkan"); },
-               "[device] expected head.kind classes for vulkan, received regression");
-  expect_error([&] { Trainer(experiment({}), "abacus"); },
-               "[device] expected cpu, cuda, vulkan or vulkan:N, received abacus");
+      "[data] expected images for training.shift, received other samples");
 }
 
 TEST_F(ClassifierTest, RefusesClassesThatTheTrainingDataLacks) {
-  const Model model = load_model(run(experiment({"training.epochs=1"}), "a").model);
+  const auto [spec, model] = load_model(run(experiment({"training.epochs=1"}), "a").model);
   std::string labels = read_bytes(data_ / "t10k-labels-idx1-ubyte");
   labels.back() = 7;
   write_bytes(data_ / "t10k-labels-idx1-ubyte", labels);
-  expect_error([&] { load_test_samples(*model.experiment, *model.classifier); },
+  const ModelSpec& trained = *spec;
+  const Classifier& classifier = *model.classifier();
+  expect_error([&] { load_test_samples(trained, classifier); },
                "[data] expected classes of the training data, 0 to 3, in the test labels, received "
                "7 at sample 39");
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/data/boolean_task.h"
 
 namespace boolgrad {
 namespace {
@@ -27,7 +27,7 @@ TEST(Evaluation, CountsWrongBitsAndCases) {
   constexpr double sure = 40;
   const LogicNetwork network =
       network_of(2, {0, 0, 1, 1}, {-sure, -sure, -sure, sure, -sure, sure, sure, -sure});
-  const BooleanTask task = boolean_task("add", 2);
+  const BooleanTask task = boolean_task(TaskKind::add, 2);
   const Evaluation e = evaluate(network, Cases(task, DType::float64), {});
   EXPECT_EQ(e.hard_loss, 6);
   EXPECT_NEAR(e.soft_loss, 6, 1e-12);
@@ -41,30 +41,30 @@ TEST(Evaluation, SeesSoftAndHardApart) {
   // A copy of input 0 with probabilities 0.4 and 0.6: hard it is right, soft it is far off.
   const double logit = std::log(0.6 / 0.4);
   const LogicNetwork network = network_of(1, {0, 0}, {-logit, logit, -logit, logit});
-  const BooleanTask task = boolean_task("copy", 1);
+  const BooleanTask task = boolean_task(TaskKind::copy, 1);
   const Cases cases(task, DType::float64);
-  Evaluation e = evaluate(network, cases, {.loss = LossKind::squares});
+  Evaluation e = evaluate(network, cases, {.kind = LossKind::squares});
   EXPECT_TRUE(e.solved());
   EXPECT_EQ(e.hard_accuracy, 1);
   EXPECT_NEAR(e.soft_loss, 2 * 0.4 * 0.4, 1e-12);
-  e = evaluate(network, cases, {.loss = LossKind::l4});
+  e = evaluate(network, cases, {.kind = LossKind::l4});
   EXPECT_NEAR(e.soft_loss, 2 * std::pow(0.4, 4), 1e-12);
-  e = evaluate(network, cases, {.loss = LossKind::bce});
+  e = evaluate(network, cases, {.kind = LossKind::bce});
   EXPECT_NEAR(e.soft_loss, -2 * std::log(0.6), 1e-12);
-  e = evaluate(network, cases, {.loss = LossKind::focal, .focal_gamma = 1});
+  e = evaluate(network, cases, {.kind = LossKind::focal, .focal_gamma = 1});
   EXPECT_NEAR(e.soft_loss, -2 * 0.4 * std::log(0.6), 1e-12);
 }
 
 // 2^14 cases are more than one soft pass takes; 3 samples are less than a word.
 TEST(Evaluation, CoversAllCasesWhateverTheirNumber) {
-  const BooleanTask task = boolean_task("parity", 14);
+  const BooleanTask task = boolean_task(TaskKind::parity, 14);
   const LogicNetwork always_zero = network_of(14, {0, 1}, {-40, -40, -40, -40});
   const Evaluation e = evaluate(always_zero, Cases(task, DType::float64), {});
   EXPECT_EQ(e.hard_loss, 8192);
   EXPECT_NEAR(e.soft_loss, 8192, 1e-9);
   EXPECT_EQ(e.hard_accuracy, 0.5);
 
-  BooleanTask three = boolean_task("parity", 2);
+  BooleanTask three = boolean_task(TaskKind::parity, 2);
   three.inputs = Tensor::of(std::vector<std::uint8_t>{0, 1, 0, 0, 0, 1}, {2, 3});
   three.targets = Tensor::of(std::vector<std::uint8_t>{1, 0, 0}, {1, 3});
   const LogicNetwork zero = network_of(2, {0, 1}, {-40, -40, -40, -40});

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -109,7 +109,7 @@ TEST(Scenarios, DoNotCountCellsThatAreHeld) {
   const Rule rule = make_rule(experiment);
   Scenario frozen{.name = "frozen", .height = 8, .width = 12, .steps = 2};
   frozen.options.fire_rate = 0;
-  const GridMistakes whole = play(experiment, rule, frozen, 4);
+  const GridErrors whole = play(experiment, rule, frozen, 4);
   EXPECT_EQ(whole.all_grids, 4);
   EXPECT_EQ(whole.grids, 4);
   EXPECT_EQ(whole.all_bits, 4 * 8 * 12);

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "boolgrad/core/random.h"
 #include "boolgrad/circuit/bits/bit_circuit.h"
+#include "boolgrad/core/random.h"
 
 namespace boolgrad {
 

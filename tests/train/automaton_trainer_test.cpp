@@ -6,6 +6,7 @@
 
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/train/learners/automaton_learner.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "boolgrad/train/search/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -75,7 +76,7 @@ TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
   const auto logits_after = [](const std::vector<std::string>& overrides) {
     Trainer trainer(busy(overrides));
     take(trainer, 30);
-    return trainer.learner().parameters().back().detach();
+    return trainer.learner().model().parameters().back().detach();
   };
   const Tensor plain = logits_after({});
   for (const char* change : {"automaton.fire_rate=1",
@@ -135,8 +136,8 @@ learning_rate = 0.05
 
 TEST(AutomatonLearner, SumsTheLossOverTheLastStates) {
   const auto loss_of = [](const char* steps, const char* states) {
-    AutomatonLearner learner(busy({"automaton.fire_rate=1", steps, states}));
-    return learner.loss(0).item();
+    AutomatonLearner learner(busy({"automaton.fire_rate=1", steps, states}), {});
+    return learner.step(0, 1e-9).loss;
   };
   const char* last = "automaton.loss_steps=1";
   EXPECT_NEAR(loss_of("automaton.steps=4", "automaton.loss_steps=3"),
@@ -149,35 +150,17 @@ TEST(AutomatonLearner, PenalisesGatesOfTwoInputs) {
   const auto penalty_of = [](const std::vector<float>& logits) {
     const auto loss_with = [&](const char* penalty) {
       AutomatonLearner learner(busy({"network.parametrisation=sigmoid", "hardening.kind=none",
-                                     "network.init_strength=40", penalty}));
-      std::vector<Tensor> parameters = learner.parameters();
+                                     "network.init_strength=40", penalty}),
+                               {});
+      std::vector<Tensor> parameters = learner.model().parameters();
       std::ranges::copy(logits, parameters.back().mutable_values<float>().begin());
-      return learner.loss(0).item();
+      return learner.step(0, 1e-9).loss;
     };
     return loss_with("training.gate_penalty=8") - loss_with("training.gate_penalty=0");
   };
   EXPECT_NEAR(penalty_of({-40, 40, -40, 40}), 0, 1e-4) << "a wire";
   EXPECT_NEAR(penalty_of({-40, -40, -40, 40}), 2, 1e-4) << "AND";
   EXPECT_NEAR(penalty_of({-40, 40, 40, -40}), 8, 1e-4) << "XOR";
-}
-
-TEST(AutomatonTrainer, SaysWhatADeviceCannotDo) {
-  const auto refused = [](const char* change, const std::string& message) {
-    expect_error([&] { Trainer(busy({change}), "cuda"); }, "[cuda] expected " + message);
-  };
-  refused("automaton.loss_steps=2",
-          "automaton.loss_steps = 1 on this device, received 2: train on the cpu");
-  refused("automaton.extra_steps=3",
-          "automaton.extra_steps = 0 on this device, received 3: train on the cpu");
-  refused("automaton.pool=4", "automaton.pool = 0 on this device, received 4: train on the cpu");
-  refused("training.gate_penalty=0.5",
-          "training.gate_penalty = 0 on this device, received 0.5: train on the cpu");
-  for (const std::string kind : {"temperature", "noise", "freeze"}) {
-    refused(("hardening.kind=" + kind).c_str(),
-            "hardening.kind = none, blend, gates, states or straight_through on this device, "
-            "received " +
-                kind + ": train on the cpu");
-  }
 }
 
 TEST(AutomatonLearner, RefusesWhatDoesNotFit) {
@@ -196,17 +179,19 @@ TEST(AutomatonLearner, RefusesWhatDoesNotFit) {
 }
 
 TEST(AutomatonLearner, ShowsTheChannelsOfTheTarget) {
-  const Evaluation evaluation = AutomatonLearner(busy()).evaluate();
+  const Evaluation evaluation = AutomatonLearner(busy(), {}).evaluate();
   EXPECT_EQ(evaluation.picture.shape(), (Shape{1, 1, 6, 7}));
 }
 
 TEST(AutomatonLearner, KeepsWhatFitsIntoTheMemory) {
-  const AutomatonLearner quick(busy({"automaton.steps=20"}));
-  EXPECT_EQ(quick.memory().policy, MemoryPolicy::states);
-  const std::size_t states = memory_needed(quick.rule(), quick.size(), quick.memory());
+  const Experiment fast = busy({"automaton.steps=20"});
+  const Rule rule = make_rule(fast);
+  const TrainingMemory chosen = training_memory(fast, rule);
+  EXPECT_EQ(chosen.memory.policy, MemoryPolicy::states);
+  const std::size_t states = memory_needed(rule, chosen.size, chosen.memory);
   const std::string less = "automaton.memory=" + std::to_string(states / 2) + "B";
-  const AutomatonLearner small(busy({"automaton.steps=20", less}));
-  EXPECT_EQ(small.memory().policy, MemoryPolicy::some_states);
+  const Experiment small = busy({"automaton.steps=20", less});
+  EXPECT_EQ(training_memory(small, rule).memory.policy, MemoryPolicy::some_states);
 }
 
 }  // namespace

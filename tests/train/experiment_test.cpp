@@ -59,7 +59,7 @@ at = 0.25
 )");
   EXPECT_EQ(e.name, "mine");
   EXPECT_EQ(e.seed, 7);
-  EXPECT_EQ(e.task.kind, "add");
+  EXPECT_EQ(e.task.kind, TaskKind::add);
   EXPECT_EQ(e.task.bits, 6);
   EXPECT_EQ(e.network.parametrisation, Parametrisation::softmax16);
   EXPECT_EQ(e.network.dtype, DType::float64);
@@ -71,7 +71,7 @@ at = 0.25
   EXPECT_EQ(e.network.init, Initialisation::residual);
   EXPECT_EQ(e.training.learning_rate, 1);
   EXPECT_EQ(e.training.schedule, ScheduleKind::cosine);
-  EXPECT_EQ(e.training.loss, LossKind::focal);
+  EXPECT_EQ(e.loss.kind, LossKind::focal);
   EXPECT_FALSE(e.training.stop_when_solved);
   EXPECT_EQ(e.knockout.pattern, KnockoutPattern::block);
   EXPECT_EQ(e.knockout_step(), 2);
@@ -80,10 +80,10 @@ at = 0.25
 TEST(Experiment, HasTheDefaultsOfTheLiterature) {
   const Experiment e = parsed("");
   EXPECT_EQ(e.name, "my");
-  EXPECT_EQ(e.training.beta1, 0.9);
-  EXPECT_EQ(e.training.beta2, 0.99);
-  EXPECT_EQ(e.training.clip_value, 100);
-  EXPECT_EQ(e.training.weight_decay, 0);
+  EXPECT_EQ(e.training.optimiser.beta1, 0.9);
+  EXPECT_EQ(e.training.optimiser.beta2, 0.99);
+  EXPECT_EQ(e.training.optimiser.clip_value, 100);
+  EXPECT_EQ(e.training.optimiser.weight_decay, 0);
   EXPECT_EQ(e.knockout_step(), -1);
 }
 
@@ -167,7 +167,7 @@ TEST(Experiment, OverridesComeLast) {
       parsed("seed = 1\n[network]\nhidden = [4]",
              {"seed=2", "training.loss=bce", "network.hidden=[8, 8]", "name=\"a b\"", "seed=3"});
   EXPECT_EQ(e.seed, 3);
-  EXPECT_EQ(e.training.loss, LossKind::bce);
+  EXPECT_EQ(e.loss.kind, LossKind::bce);
   EXPECT_EQ(e.network.hidden, (std::vector<std::int64_t>{8, 8}));
   EXPECT_EQ(e.name, "a b");
 }
@@ -256,7 +256,7 @@ TEST(Experiment, SaysWhatItsHardLossIs) {
     return hard_loss_name(parse_experiment(text, "test", "test", ""));
   };
   EXPECT_EQ(name_of("[task]\nkind = 'add'"), "wrong bits");
-  EXPECT_EQ(name_of("[task]\nkind = 'monk1'"), "wrong samples");
+  EXPECT_EQ(name_of("[task]\nkind = 'monk1'"), "errors");
   EXPECT_EQ(name_of("[task]\nkind = 'npy'\n[head]\nkind = 'regression'"), "squared error");
 }
 

@@ -96,8 +96,9 @@ TEST(Run, LeavesAModelACheckpointAndMetrics) {
   EXPECT_EQ(report.last.step, 200);
   EXPECT_EQ(watched, 200);
   EXPECT_EQ(report.model, folder / "model.safetensors");
-  EXPECT_EQ(to_toml(*load_model(report.model).experiment), to_toml(small()));
-  EXPECT_EQ(load_model(report.checkpoint).network().outputs(), 3);
+  EXPECT_EQ(load_safetensors(report.model).metadata.at(experiment_metadata_key), to_toml(small()));
+  EXPECT_EQ(load_model(report.model).spec->task.bits, 4);
+  EXPECT_EQ(load_model(report.checkpoint).model.network().outputs(), 3);
 
   const std::vector<json> metrics = metrics_of(folder);
   EXPECT_EQ(steps_of(metrics), (std::vector<std::int64_t>{0, 20, 40, 50, 50, 60, 80, 100, 120, 140,
@@ -186,9 +187,9 @@ TEST(Run, ALossThatIsNotFiniteEndsItWithTheLastGoodState) {
         << text;
     EXPECT_TRUE(text.ends_with(" is kept in " + checkpoint.string())) << text;
   }
-  const Model kept = load_model(checkpoint);
-  const Evaluation evaluation =
-      evaluate(kept.network(), Cases(boolean_task("add", 4), DType::float32), experiment.training);
+  const Model kept = load_model(checkpoint).model;
+  const Evaluation evaluation = evaluate(
+      kept.network(), Cases(boolean_task(TaskKind::add, 4), DType::float32), experiment.loss);
   EXPECT_TRUE(std::isfinite(evaluation.soft_loss));
 }
 

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/ops/reduction.h"
-#include "boolgrad/ops/shaping.h"
-#include "boolgrad/train/learners/automaton_learner.h"
-#include "boolgrad/train/search/member.h"
-#include "boolgrad/train/search/local_search.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "boolgrad/train/run/run.h"
+#include "boolgrad/train/search/local_search.h"
+#include "boolgrad/train/search/member.h"
 #include "boolgrad/train/search/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
@@ -52,10 +51,6 @@ steps = 40
                           "small", "small", "", overrides);
 }
 
-const AutomatonLearner& automaton(const Trainer& trainer) {
-  return dynamic_cast<const AutomatonLearner&>(trainer.learner());
-}
-
 TEST(Draws, FollowFromTheSeed) {
   EXPECT_EQ(seed_of_draw(7, 0), 7);
   EXPECT_EQ(seed_of_draw(7, 3), seed_of_draw(7, 3));
@@ -80,7 +75,7 @@ TEST(Population, TrainsEveryMemberAsARunOfItsOwn) {
   for (const std::int64_t draw : {0, 1}) {
     Trainer alone(small({"seed=" + std::to_string(seed_of_draw(3, draw))}));
     take(alone, 15);
-    const Tensor expected = alone.learner().parameters().back();
+    const Tensor expected = alone.learner().model().parameters().back();
     const std::string prefix = draw == 0 ? "" : "member.1.";
     bool found = false;
     for (const auto& [name, tensor] : state.tensors) {
@@ -119,60 +114,55 @@ TEST(Population, RefusesWhatCannotBeRestored) {
                "[resume] state: expected which member leads, received '2'");
 }
 
+/// Expects the next step of both to have the same loss, and takes it.
+void expect_same_step(Trainer& a, Trainer& b) {
+  const double expected = b.step().loss;
+  EXPECT_EQ(a.step().loss, expected) << "step " << a.steps();
+}
+
+/// A run of other sizes that goes on from where `trainer` stands.
+Trainer continued(const Trainer& trainer, const Experiment& experiment) {
+  Trainer other(experiment);
+  other.restore(trainer.state(), "state");
+  return other;
+}
+
 TEST(Curriculum, GoesFromStageToStage) {
   Trainer trainer(
       small({"curriculum.until=[3,5]", "curriculum.height=[4,6]", "curriculum.width=[3,5]",
              "curriculum.steps=[2,3]", "curriculum.batch=[5,1]"}));
-  take(trainer, 3);
-  EXPECT_EQ(automaton(trainer).size().height, 4);
-  EXPECT_EQ(automaton(trainer).size().width, 3);
-  EXPECT_EQ(automaton(trainer).size().steps, 2);
-  EXPECT_EQ(automaton(trainer).size().batch, 5);
-  EXPECT_FALSE(trainer.learner().trains_in_full());
-  take(trainer, 1);
-  EXPECT_EQ(automaton(trainer).size().height, 6);
-  EXPECT_EQ(automaton(trainer).size().batch, 1);
-  take(trainer, 2);
-  EXPECT_TRUE(trainer.learner().trains_in_full());
-  EXPECT_EQ(automaton(trainer).size().width, 7);
-  EXPECT_EQ(automaton(trainer).training_task().width(), 7);
+  Trainer first(
+      small({"automaton.height=4", "automaton.width=3", "automaton.steps=2", "automaton.batch=5"}));
+  for (int i = 0; i < 3; ++i) expect_same_step(trainer, first);
+  Trainer second = continued(trainer, small({"automaton.height=6", "automaton.width=5",
+                                             "automaton.steps=3", "automaton.batch=1"}));
+  for (int i = 0; i < 2; ++i) expect_same_step(trainer, second);
+  Trainer last = continued(trainer, small());
+  for (int i = 0; i < 2; ++i) expect_same_step(trainer, last);
 }
 
 TEST(Curriculum, OfAPictureGrowsFromItsMiddle) {
   const testing_support::ScratchFolder folder;
-  std::ofstream(folder / "line.txt") << "........\n########\n........\n";
-  const Experiment experiment = parse_experiment(R"(
-[task]
-kind = "picture"
-file = "line.txt"
-[automaton]
-channels = 2
-kernels = 1
-perceive = [8]
-update = [6]
-height = 3
-width = 8
-steps = 4
-start = "seed"
-[curriculum]
-until = [2, 4]
-steps = [1, 2]
-)",
-                                                 "line", "line", folder / "");
-  Trainer trainer(experiment);
-  const auto ones = [&] {
-    const Tensor& target = automaton(trainer).training_task().target;
-    return sum(cast(target, DType::float32)).item();
+  const auto line = [&](const std::string& name, const std::string& cells, const std::string& steps,
+                        const std::string& curriculum) {
+    std::ofstream(folder / (name + ".txt")) << "........\n" + cells + "\n........\n";
+    return parse_experiment("[task]\nkind = 'picture'\nfile = '" + name +
+                                ".txt'\n[automaton]\nchannels = 2\nkernels = 1\nperceive = [8]\n"
+                                "update = [6]\nheight = 3\nwidth = 8\nstart = 'seed'\nsteps = " +
+                                steps + "\n" + curriculum,
+                            "line", "line", folder / "");
   };
-  take(trainer, 1);
-  EXPECT_EQ(ones(), 3) << "one of four cells to either side";
-  take(trainer, 2);
-  EXPECT_EQ(ones(), 5);
-  take(trainer, 2);
-  EXPECT_EQ(ones(), 8);
+  Trainer trainer(line("all", "########", "4", "[curriculum]\nuntil = [2, 4]\nsteps = [1, 2]\n"));
+  // One of four cells to either side of the seed, then two, then all.
+  Trainer first(line("first", "...###..", "1", ""));
+  for (int i = 0; i < 2; ++i) expect_same_step(trainer, first);
+  Trainer second = continued(trainer, line("second", "..#####.", "2", ""));
+  for (int i = 0; i < 2; ++i) expect_same_step(trainer, second);
+  Trainer last = continued(trainer, line("last", "########", "4", ""));
+  for (int i = 0; i < 2; ++i) expect_same_step(trainer, last);
 }
 
-TEST(Curriculum, IsJudgedByTheWholeTask) {
+TEST(Curriculum, IsEvaluatedOnTheWholeTask) {
   Trainer small_grids(small({"curriculum.until=[9]", "curriculum.height=[3]"}));
   Trainer whole(small());
   EXPECT_EQ(small_grids.evaluate().hard_loss, whole.evaluate().hard_loss);
@@ -228,69 +218,69 @@ std::unique_ptr<Learner> one_gate(const std::string& parametrisation, std::vecto
   std::unique_ptr<Learner> learner = make_learner(parse_experiment(
       "[task]\nkind = \"xor\"\nbits = 2\n[network]\nparametrisation = \"" + parametrisation + "\"",
       "xor", "xor", ""));
-  std::vector<Tensor> parameters = learner->parameters();
+  std::vector<Tensor> parameters = learner->model().parameters();
   std::ranges::copy(logits, parameters[0].mutable_values<float>().begin());
   return learner;
 }
 
-TEST(Refit, TurnsTheLeastCertainEntryOfATable) {
+TEST(LocalSearch, TurnsTheLeastCertainEntryOfATable) {
   const auto learner = one_gate("sigmoid", {0.1F, 3, 2, -3});
-  const RefitStats stats = refit(*learner, {.candidates = 1});
+  const LocalSearchStats stats = local_search(*learner, {.candidates = 1});
   EXPECT_EQ(stats.before, 1);
   EXPECT_EQ(stats.after, 0);
   EXPECT_EQ(stats.tried, 1);
   EXPECT_EQ(stats.kept, 1);
-  const Tensor logits = learner->parameters()[0];
+  const Tensor logits = learner->model().parameters()[0];
   EXPECT_EQ(logits.at(0), -0.1F);
   EXPECT_EQ(logits.at(2), 2);
 }
 
-TEST(Refit, TakesTheSecondLikeliestGate) {
+TEST(LocalSearch, TakesTheSecondLikeliestGate) {
   std::vector<float> logits(16, 0);
   logits[6] = 2;  // XOR
   logits[7] = 3;  // OR
   const auto learner = one_gate("softmax16", logits);
-  const RefitStats stats = refit(*learner, {.candidates = 1});
+  const LocalSearchStats stats = local_search(*learner, {.candidates = 1});
   EXPECT_EQ(stats.before, 1);
   EXPECT_EQ(stats.after, 0);
-  EXPECT_EQ(learner->parameters()[0].at(6), 3);
-  EXPECT_EQ(learner->parameters()[0].at(7), 2);
+  EXPECT_EQ(learner->model().parameters()[0].at(6), 3);
+  EXPECT_EQ(learner->model().parameters()[0].at(7), 2);
 }
 
-TEST(Refit, GoesOnWhileChangesHelp) {
+TEST(LocalSearch, GoesOnWhileChangesHelp) {
   const auto learner = one_gate("sigmoid", {3, -0.1F, -0.2F, -3});
-  const RefitStats single = refit(*learner, {.candidates = 1});
+  const LocalSearchStats single = local_search(*learner, {.candidates = 1});
   EXPECT_EQ(single.after, 2) << "one of three wrong bits mended";
   const auto other = one_gate("sigmoid", {0.3F, -0.1F, -0.2F, -3});
-  EXPECT_EQ(refit(*other, {.candidates = 3}).after, 0);
+  EXPECT_EQ(local_search(*other, {.candidates = 3}).after, 0);
 }
 
-TEST(Refit, LeavesAloneWhatItCannotImprove) {
+TEST(LocalSearch, LeavesAloneWhatItCannotImprove) {
   const std::unique_ptr<Learner> learner = make_learner(small());
-  const TensorFile before = learner->to_file();
+  const TensorFile before = learner->model().to_file();
   std::vector<Tensor> copies;
-  for (const Tensor& parameter : learner->parameters()) copies.push_back(parameter.clone());
-  const RefitStats stats = refit(*learner, {.candidates = 0});
+  for (const Tensor& parameter : learner->model().parameters()) copies.push_back(parameter.clone());
+  const LocalSearchStats stats = local_search(*learner, {.candidates = 0});
   EXPECT_EQ(stats.tried, 0);
   EXPECT_EQ(stats.before, stats.after);
-  const RefitStats tried = refit(*learner, {.candidates = 30});
+  const LocalSearchStats tried = local_search(*learner, {.candidates = 30});
   EXPECT_LE(tried.after, tried.before);
   EXPECT_EQ(tried.after, learner->hard_loss());
   if (tried.kept > 0) return;
   for (std::size_t i = 0; i < copies.size(); ++i) {
-    EXPECT_TRUE(same_bits(copies[i], learner->parameters()[i]));
+    EXPECT_TRUE(same_bits(copies[i], learner->model().parameters()[i]));
   }
 }
 
-TEST(Refit, WalksWhereNothingHelpsAtOnce) {
+TEST(LocalSearch, WalksWhereNothingHelpsAtOnce) {
   // Both middle entries wrong, the others right. Nothing is tried but what is drawn.
   const auto learner = one_gate("sigmoid", {-3, -4, -5, -3});
-  const RefitStats stats = refit(*learner, {.candidates = 0, .walk = 200, .seed = 4});
+  const LocalSearchStats stats = local_search(*learner, {.candidates = 0, .walk = 200, .seed = 4});
   EXPECT_EQ(stats.before, 2);
   EXPECT_EQ(stats.after, 0);
   EXPECT_LT(stats.tried, 200) << "it stops where no bit is wrong";
   const auto again = one_gate("sigmoid", {-3, -4, -5, -3});
-  EXPECT_EQ(refit(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
+  EXPECT_EQ(local_search(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
 }
 
 TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
@@ -299,8 +289,9 @@ TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
   take(plain, 15);
   take(refitted, 15);
   ASSERT_GT(refitted.evaluate().hard_loss, 0);
-  for (std::size_t i = 0; i < plain.learner().parameters().size(); ++i) {
-    EXPECT_TRUE(same_bits(plain.learner().parameters()[i], refitted.learner().parameters()[i]));
+  for (std::size_t i = 0; i < plain.learner().model().parameters().size(); ++i) {
+    EXPECT_TRUE(same_bits(plain.learner().model().parameters()[i],
+                          refitted.learner().model().parameters()[i]));
   }
 }
 
@@ -322,7 +313,7 @@ refit_below = 1
                                                  "xor", "xor", "");
   Trainer trainer(experiment);
   const auto set = [&](const std::vector<float>& logits) {
-    Tensor parameter = trainer.learner().parameters()[0];
+    Tensor parameter = trainer.learner().model().parameters()[0];
     std::ranges::copy(logits, parameter.mutable_values<float>().begin());
   };
   set({-3, 3, -1, -3});
@@ -371,10 +362,10 @@ TEST(Seal, MakesTheSoftModelTheHardOne) {
     Trainer trainer(small({std::string("network.parametrisation=") + parametrisation}));
     take(trainer, 10);
     const double hard = trainer.evaluate().hard_loss;
-    const std::vector<Tensor> before = automaton(trainer).rule().hard_tables();
+    const std::vector<Tensor> before = trainer.learner().model().rule().hard_tables();
     trainer.seal();
     EXPECT_EQ(trainer.evaluate().hard_loss, hard);
-    const std::vector<Tensor> soft = automaton(trainer).rule().tables();
+    const std::vector<Tensor> soft = trainer.learner().model().rule().tables();
     for (std::size_t layer = 0; layer < soft.size(); ++layer) {
       for (std::int64_t i = 0; i < soft[layer].size(); ++i) {
         ASSERT_NEAR(soft[layer].at(i), before[layer].at(i), 1e-15);
@@ -383,13 +374,18 @@ TEST(Seal, MakesTheSoftModelTheHardOne) {
   }
 }
 
-TEST(Search, JudgingKnowsNothingOfTraining) {
+TEST(Search, AModelIsEvaluatedWithoutWhatOnlyTrainingReads) {
   const Experiment experiment =
       small({"curriculum.until=[9]", "curriculum.height=[3]", "search.members=3",
              "automaton.pool=4", "automaton.loss_steps=2", "automaton.extra_steps=1",
              "automaton.training_fire_rate=0.5", "training.gate_penalty=1"});
-  EXPECT_EQ(to_toml(for_judging(experiment)), to_toml(for_judging(small())));
-  EXPECT_EQ(for_judging(experiment).automaton.height, 6);
+  const ModelSpec spec = parse_model_spec(to_toml(experiment), "test", "test");
+  EXPECT_EQ(spec.automaton.height, 6);
+  const Rule rule = make_rule(experiment);
+  const Evaluation expected = Trainer(small()).evaluate();
+  const Evaluation evaluation = evaluate(rule, spec);
+  EXPECT_EQ(evaluation.soft_loss, expected.soft_loss);
+  EXPECT_EQ(evaluation.hard_loss, expected.hard_loss);
 }
 
 TEST(Search, BadValuesHaveClearMessages) {

@@ -303,5 +303,13 @@ TEST(SweepReport, TakesTheMiddle) {
   EXPECT_EQ((SweepVariant{{}, 4, {10, 20, 30, 70}}.median()), 25);
 }
 
+TEST(Sweep, RefusesAVariationWithoutEffect) {
+  Sweep sweep{.experiment = small(), .variations = {{"hardening.noise", {"1", "2"}}}};
+  expect_error([&] { runs_of(sweep); },
+               "[sweep] --vary: hardening.noise has no effect without hardening.kind = noise");
+  sweep.variations.push_back({"hardening.kind", {"none", "noise"}});
+  EXPECT_EQ(runs_of(sweep).size(), 4U);
+}
+
 }  // namespace
 }  // namespace boolgrad

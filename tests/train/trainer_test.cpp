@@ -9,8 +9,7 @@
 
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/train/learners/batch_order.h"
-#include "boolgrad/train/learners/circuit_learner.h"
-#include "boolgrad/train/learners/problem.h"
+#include "boolgrad/train/learners/initial_model.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
@@ -51,7 +50,7 @@ at = 0.25
 Trainer trainer_of(const Experiment& experiment) { return Trainer(experiment); }
 
 const LogicNetwork& network_of(const Trainer& trainer) {
-  return dynamic_cast<const CircuitLearner&>(trainer.learner()).network();
+  return trainer.learner().model().network();
 }
 
 TEST(Trainer, StoppedAndRestoredGivesTheSameBits) {
@@ -101,7 +100,7 @@ TEST(Trainer, KnocksOutWhatThePatternSays) {
       counts.push_back(count(layer.mask));
     std::int64_t sum = 0;
     for (const std::int64_t c : counts) sum += c;
-    EXPECT_EQ(masked_count(network_of(trainer)), sum);
+    EXPECT_EQ(trainer.learner().model().masked_count(), sum);
     return counts;
   };
   using Counts = std::vector<std::int64_t>;
@@ -139,7 +138,7 @@ share = 0.25
       << "the damage must show, or there is no repair";
   take(trainer, 200);
   EXPECT_TRUE(trainer.learner().evaluate().solved());
-  EXPECT_GT(masked_count(network_of(trainer)), 0);
+  EXPECT_GT(trainer.learner().model().masked_count(), 0);
 }
 
 TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
@@ -169,6 +168,51 @@ TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
   refuses(partial, "expected the number of steps taken, received ''");
 }
 
+/// A circuit in double precision.
+Experiment adder(const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(
+      "[task]\nkind = 'add'\nbits = 6\n[network]\nhidden = [30, 20]\ndtype = 'float64'\n"
+      "[training]\nsteps = 100\nlearning_rate = 0.05\nbatch = 20\n",
+      "test", "adder", "", overrides);
+}
+
+TEST(Trainer, CircuitsHardenAndResumeToTheSameBits) {
+  for (const std::string kind :
+       {"blend", "gates", "straight_through", "temperature", "noise", "freeze"}) {
+    const Experiment experiment =
+        adder({"hardening.kind=" + kind, "hardening.threshold=1", "hardening.steps=40",
+               "network.parametrisation=walsh", "network.gradient_factor=1.1"});
+    expect_resumable(experiment, 60, {17, 43});
+    Trainer with(experiment);
+    Trainer without(adder({"network.parametrisation=walsh", "network.gradient_factor=1.1"}));
+    take(with, 10);
+    take(without, 10);
+    EXPECT_FALSE(same_bits(with.learner().model().parameters()[0].detach(),
+                           without.learner().model().parameters()[0].detach()))
+        << kind;
+  }
+}
+
+TEST(Trainer, RefusesWhatMeansNothingForACircuit) {
+  expect_error([] { adder({"hardening.kind=states"}); },
+               "[experiment] test: expected hardening.kind states of automata only, received it of "
+               "a circuit");
+  expect_error([] { adder({"network.gradient_factor=0"}); },
+               "[experiment] --set: expected network.gradient_factor to be a number above 0, "
+               "received 0");
+  expect_error(
+      [] {
+        adder({"task.kind=checkerboard", "network.gradient_factor=2"});
+      },
+      "[experiment] test: expected network.gradient_factor of circuits only, received 2 of an "
+      "automaton");
+  expect_error(
+      [] {
+        adder({"network.parametrisation=walsh", "search.refit=100"});
+      },
+      "[experiment] test: expected softmax16 or sigmoid for search.refit, received walsh");
+}
+
 TEST(EpochOrder, GoesOnceThroughEveryCase) {
   const std::vector<std::int64_t> first = epoch_order(100, 0, 7);
   EXPECT_EQ(std::set<std::int64_t>(first.begin(), first.end()).size(), 100U);
@@ -181,7 +225,7 @@ TEST(EpochOrder, GoesOnceThroughEveryCase) {
 TEST(EpochOrder, StepsPerEpochAreRoundedUp) {
   const auto steps = [&](const char* batch) {
     const std::vector<std::string> overrides{"task.bits=4", batch};
-    return make_learner(parse_experiment("", "x", "x", "", overrides))->steps_per_epoch();
+    return steps_per_epoch(parse_experiment("", "x", "x", "", overrides));
   };
   EXPECT_EQ(steps("training.batch=0"), 1);
   EXPECT_EQ(steps("training.batch=5"), 4);
@@ -193,7 +237,7 @@ TEST(MakeNetwork, FollowsTheWiringAsked) {
     const Experiment experiment = parse_experiment(
         "[network]\nhidden = [12]", "x", "x", "",
         std::vector<std::string>{std::string("network.wiring=") + wiring, "task.bits=6"});
-    const LogicNetwork network = make_network(experiment, make_task(experiment));
+    const LogicNetwork network = make_network(experiment, 6, 6);
     EXPECT_EQ(network.inputs(), 6);
     EXPECT_EQ(network.outputs(), 6);
     ASSERT_EQ(network.layers().size(), 2U);

@@ -46,13 +46,13 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
   vulkan::Functions& vk = vulkan::Context::get(0).functions();
   const PFN_vkQueueSubmit submit = vk.QueueSubmit;
   const testing_support::ScratchFolder folder;
-  RunOptions options{.folder = folder.path(), .device = vulkan_device};
+  RunOptions options{.folder = folder.path()};
   int steps = 0;
   options.stop = [&] {
     if (++steps == 8) vk.QueueSubmit = submit_to_lost_device;
     return false;
   };
-  expect_error([&] { run_experiment(small_checkerboard(), options); },
+  expect_error([&] { run_experiment(small_checkerboard(), options, vulkan_device); },
                "[vulkan] expected to begin to compute, received that the device was lost: its "
                "driver was reset, or stopped what took too long");
   vk.QueueSubmit = submit;
@@ -60,10 +60,9 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
   Trainer stopped(small_checkerboard());
   stopped.restore(load_checkpoint(folder / checkpoint_file).state, "checkpoint");
   EXPECT_EQ(stopped.steps(), 5);
-  run_experiment(small_checkerboard(),
-                 {.folder = folder.path(), .device = vulkan_device, .resume = true});
+  run_experiment(small_checkerboard(), {.folder = folder.path(), .resume = true}, vulkan_device);
   const testing_support::ScratchFolder other;
-  run_experiment(small_checkerboard(), {.folder = other.path(), .device = vulkan_device});
+  run_experiment(small_checkerboard(), {.folder = other.path()}, vulkan_device);
   expect_same(load_safetensors(folder / model_file), load_safetensors(other / model_file));
 }
 

@@ -1,7 +1,8 @@
-// Automata on a device: training steps and rollouts, whichever device it is.
+// Training programs of automata: a rule with its optimiser and grids on a device.
 //
-// No header of a vendor is included here, so that rooms above need not know which backends were
-// built.
+// CUDA and Vulkan implement `DeviceAutomaton` in `backend/`, the CPU in
+// `automata/host_automaton.h`, where the tape is. No vendor header is included here, so that
+// modules below need not know which backends were built.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "boolgrad/backend/device/device.h"
+#include "boolgrad/backend/device/program.h"
 #include "boolgrad/backend/options/adamw.h"
 #include "boolgrad/backend/options/border.h"
 #include "boolgrad/backend/options/hardening.h"
@@ -29,16 +31,23 @@ struct AutomatonShape {
   std::int64_t batch = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;        ///< of a training rollout at most, and of evaluations
+  std::int64_t extra_steps = 0;  ///< that a training rollout may have more
   std::int64_t loss_channels = 0;
+  std::int64_t loss_steps = 1;  ///< last states that the training loss is summed over
   Border border = Border::zero;
   Parametrisation parametrisation = Parametrisation::softmax16;
   LossOptions loss = {};
+  /// Added to the training loss: this times the sum over gates of how much each depends on both its
+  /// inputs: of a masked soft table t, with a = ((t1 - t0)^2 + (t3 - t2)^2) / 2 and
+  /// b = ((t2 - t0)^2 + (t3 - t1)^2) / 2, the product a b.
+  double gate_penalty = 0;
   Memory memory = {};
   std::span<const LutWires> perceive;
   std::span<const LutWires> update;
 
   std::int64_t cells() const { return batch * height * width; }
+  std::int64_t most_steps() const { return steps + extra_steps; }
   bool periodic() const { return border == Border::periodic; }
   /// Whether every activation is kept; else states are, every so many steps.
   bool keeps_activations() const { return memory.policy == MemoryPolicy::everything; }
@@ -47,7 +56,7 @@ struct AutomatonShape {
   }
 };
 
-/// What is drawn, at the addresses where the host draws the same.
+/// What a rollout draws, at the addresses where the host draws the same, and how it runs.
 struct AutomatonDraws {
   std::uint64_t seed = 0;
   std::uint32_t draw = 0;
@@ -56,10 +65,13 @@ struct AutomatonDraws {
   std::uint32_t start_stream = 0;
   double fire_rate = 1;
   std::uint32_t fire_stream = 0;
+  std::int64_t steps = 0;  ///< of a training rollout; 0: as many as the shape says
   HardeningStep hardening = {};
+  /// Of `HardeningKind::freeze`, as in `NetworkStepArguments`.
+  std::span<const Tensor> frozen = {};
 };
 
-/// What starts, fires and is wanted, where it is given: float32 or uint8 [channels, samples,
+/// What starts, fires and is the target, where it is given: float32 or uint8 [channels, samples,
 /// height, width], uint8 [steps, samples, height, width], [loss channels, samples or 1, height,
 /// width].
 struct AutomatonInputs {
@@ -80,42 +92,35 @@ struct AutomatonOutcome {
   HardOutcome hard;    ///< of the same starts, before the update, where it was asked for
 };
 
-/// A rule of two-input gates with all that training needs, on a device.
+/// A rule of two-input gates with all that training needs.
 ///
-/// Everything is deterministic: gradients are gathered, never added up by chance, and a device
+/// Everything is deterministic: gradients are gathered, never scattered with atomics, and a device
 /// gives the same bits on every run.
-class DeviceAutomaton {
+class DeviceAutomaton : public DeviceProgram {
  public:
-  DeviceAutomaton() = default;
-  virtual ~DeviceAutomaton() = default;
-  DeviceAutomaton(const DeviceAutomaton&) = delete;
-  DeviceAutomaton& operator=(const DeviceAutomaton&) = delete;
-
-  /// Logits a layer, in float32; masks of its gates.
+  /// One tensor of logits per layer; masks of its gates.
   virtual void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) = 0;
-  /// Writes the logits into `logits`.
-  virtual void get_parameters(std::span<Tensor> logits) const = 0;
-  virtual void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) = 0;
-  virtual void get_moments(std::span<Tensor> first, std::span<Tensor> second) const = 0;
 
   /// What training steps read. Undefined parts stay as they are.
   virtual void set_inputs(const AutomatonInputs& inputs) = 0;
 
-  /// Loss and gradients, which `logit_gradients` and `states` then fetch.
+  /// Loss and gradients, which `parameter_gradients` and `states` then fetch.
   virtual double gradients(const AutomatonDraws& draws) = 0;
-  virtual std::vector<Tensor> logit_gradients() const = 0;
-  /// [steps + 1, channels, batch, height, width]; needs the state of every step to be kept.
+  /// Of the last training rollout: [steps + 1, channels, batch, height, width]; needs the state of
+  /// every step to be kept.
   virtual Tensor states() const = 0;
+  /// The last of them: [channels, batch, height, width].
+  virtual Tensor final_state() const = 0;
 
-  /// One step of training; with a rollout of the hardened rule beside it if `with_hard`.
+  /// One step of training; with a rollout of the hardened rule from the same starts if `with_hard`.
   virtual AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step,
                                 double learning_rate, bool with_hard) = 0;
 
-  /// Where soft gates lead `samples` grids: the loss, and the last state in `last`.
+  /// Where soft gates lead `samples` grids: the loss of the last state, and that state in `last`.
   virtual double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                               const AutomatonDraws& draws, Tensor& last) = 0;
 
-  /// Where hardened ones lead them, on words of 32 samples.
+  /// Where hardened gates lead them, on words of samples.
   virtual HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                                    const AutomatonDraws& draws) = 0;
   /// The last state of the last hard rollout: uint8 [channels, samples, height, width].

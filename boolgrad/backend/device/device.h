@@ -21,7 +21,8 @@ struct Device {
   friend constexpr bool operator==(const Device&, const Device&) = default;
 };
 
-/// The name that `parse_device` reads; the first device of a backend is called by the backend alone.
+/// The name that `parse_device` reads; the first device of a backend is called by the backend
+/// alone.
 std::string to_string(const Device& device);
 
 /// The names that a device can have, for messages.

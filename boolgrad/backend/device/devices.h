@@ -17,12 +17,13 @@ std::string why_unavailable(const Device& device);
 
 /// What is known of a device.
 struct DeviceDescription {
+  Backend backend = Backend::cpu;
   std::string device;  ///< what it is called by, `vulkan:0` for one
   std::string name;    ///< as its driver has it; empty where there is none
   std::string kind;
   std::uint64_t memory = 0;  ///< in bytes; 0 where it is not known
   std::string driver;
-  std::string runs;     ///< what runs on it
+  std::string runs;     ///< what runs on it, from the capability table
   std::string why_not;  ///< why nothing does, if so
 };
 

@@ -8,10 +8,10 @@ namespace boolgrad {
 
 std::unique_ptr<DeviceNetwork> make_device_network(const Device& device,
                                                    std::span<const LutWires> layers,
-                                                   const NetworkPlan& plan) {
+                                                   const NetworkSpec& spec) {
   expect_gpu(device);
-  if (device.backend == Backend::cuda) return cuda::make_network(device.index, layers, plan);
-  return vulkan::make_network(device.index, layers, plan);
+  if (device.backend == Backend::cuda) return cuda::make_network(device.index, layers, spec);
+  return vulkan::make_network(device.index, layers, spec);
 }
 
 }  // namespace boolgrad

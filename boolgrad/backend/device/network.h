@@ -1,17 +1,21 @@
-// Networks of soft gates on a device that is not the CPU: whole training steps, and the hardened
-// circuit.
+// Training programs of gate networks: a network with its optimiser and data on a device.
 //
-// No header of a vendor is included here, so that rooms above need not know which backends were
-// built.
+// CUDA and Vulkan implement `DeviceNetwork` in `backend/`, the CPU in `logic/host_network.h`, where
+// the tape is. No vendor header is included here, so that modules below need not know which
+// backends were built.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "boolgrad/backend/device/device.h"
+#include "boolgrad/backend/device/program.h"
 #include "boolgrad/backend/options/adamw.h"
+#include "boolgrad/backend/options/hardening.h"
+#include "boolgrad/backend/options/head.h"
 #include "boolgrad/backend/options/image_shift.h"
 #include "boolgrad/backend/options/loss.h"
 #include "boolgrad/backend/options/parametrisation.h"
@@ -21,103 +25,89 @@
 namespace boolgrad {
 
 /// What a network is trained to do and how.
-struct NetworkPlan {
-  std::int64_t batch = 1;  ///< cases of a step
+struct NetworkSpec {
+  std::int64_t batch = 1;  ///< samples per step
   Parametrisation parametrisation = Parametrisation::softmax16;
+  /// Where given, the outputs are summed in groups and the loss is the head's, as `head_loss` of
+  /// `logic/head.h` defines it; else it is `loss` of every output against its own target, summed.
+  std::optional<Head> head = {};
+  double label_smoothing = 0;  ///< of the head
   LossOptions loss = {};
-  /// Where above 0, the loss is the mean cross-entropy of as many scores: sums of equal groups of
-  /// the outputs.
-  std::int64_t classes = 0;
-  double temperature = 1;  ///< that their sums are divided by
-  double smoothing = 0;    ///< share of a label that goes to all classes alike
   /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
   double gradient_factor = 1;
   AdamWOptions optimiser = {};
 
-  bool has_classes() const { return classes > 0; }
-  /// Logits of a gate of `layer`.
-  std::int64_t logits_of(const LutWires& layer) const {
-    return logit_count(parametrisation, layer.arity);
-  }
+  /// Rows of what the loss reads: sums of groups, or outputs.
+  std::int64_t score_rows(std::int64_t outputs) const { return head ? head->groups() : outputs; }
 };
 
-/// Samples whose inputs are bits that are made when they are used: input b is 1 where feature
-/// `sources[b]` is above `levels[b]`.
-struct BitSamples {
-  Tensor features;  ///< uint8 or float32 [cases, features]
+/// Samples whose inputs are bits that are computed when they are used: input b is 1 where feature
+/// `sources[b]` is above `thresholds[b]`.
+struct FeatureSamples {
+  Tensor features;  ///< uint8 or float32 [samples, features]
   std::span<const std::int32_t> sources;
-  std::span<const float> levels;
-  // Pictures are [channels, height, width] and may be moved; 0 where features are no picture.
+  std::span<const float> thresholds;
+  // Images are [channels, height, width] and may be shifted; 0 where features are no image.
   std::int64_t height = 0;
   std::int64_t width = 0;
+  /// Where given, thresholds are trained: threshold b is thresholds[b] + offset[b] ranges[b], where
+  /// the offsets [inputs] are one more parameter after the logits. The gradient passes as if bit b
+  /// were sigmoid((x - threshold) / (width_share ranges[b])).
+  std::span<const float> ranges = {};
+  double width_share = 0.1;
+
+  bool learns_thresholds() const { return !ranges.empty(); }
 };
 
-struct NetworkStep {
-  double loss = 0;
-  bool finite = true;  ///< else nothing was updated
+/// Which samples are meant: those that steps learn from, or those that `evaluate` reads. Until the
+/// second are given, `evaluate` reads the first.
+enum class DataRole : std::uint8_t { training, evaluation };
+
+/// What one step is taken on.
+struct NetworkStepArguments {
+  std::int64_t step = 0;  ///< counted from 0
+  double learning_rate = 0;
+  /// The samples of the step: as many as a batch, or none for the first ones in order.
+  std::span<const std::int64_t> samples = {};
+  std::span<const ImageShift> shifts = {};  ///< one per sample, or none
+  HardeningStep hardening = {};
+  /// Of `HardeningKind::freeze`: for every layer a float32 [gates] that is 1 where a gate's table
+  /// is hard and gets no gradient, 0 elsewhere.
+  std::span<const Tensor> frozen = {};
 };
 
-/// Over all cases.
-struct NetworkScore {
-  double soft_loss = 0;
-  /// Some soft output on the wrong side of one half; or, of classes, another with the largest sum.
-  std::int64_t soft_wrong_cases = 0;
-  std::int64_t hard_wrong_bits =
-      0;  ///< outputs of the hardened circuit; of classes as many as cases
-  std::int64_t hard_wrong_cases = 0;
+/// What all samples lead to, soft and hardened: the sums of the head's groups (float32 and int32
+/// [groups, samples]), or without a head the outputs (float32 and uint8 [outputs, samples]).
+struct NetworkScores {
+  Tensor soft;
+  Tensor hard;
 };
 
-/// A network of float32 on a device, with its optimiser and the cases it learns from. Before its
-/// first use it is given cases and parameters.
-class DeviceNetwork {
+/// Before its first use it is given data and parameters. Parameters are the logits of all layers
+/// and, where thresholds are trained, their offsets.
+class DeviceNetwork : public DeviceProgram {
  public:
-  DeviceNetwork() = default;
-  virtual ~DeviceNetwork() = default;
-  DeviceNetwork(const DeviceNetwork&) = delete;
-  DeviceNetwork& operator=(const DeviceNetwork&) = delete;
+  /// `inputs` [inputs, samples] of the network's dtype and `targets`: [outputs, samples] without a
+  /// head, else int32 classes or, of a regression, float32 values [samples].
+  virtual void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) = 0;
 
-  /// `inputs` [inputs, cases] and `targets` [outputs, cases], float32; or, of classes, int32 labels
-  /// [cases].
-  virtual void set_cases(const Tensor& inputs, const Tensor& targets) = 0;
+  /// The same for bits of features, which are copied as they are, so that shifted images need no
+  /// memory of their own. Whether thresholds are trained is for the training samples to say.
+  virtual void set_samples(DataRole role, const FeatureSamples& samples, const Tensor& targets) = 0;
 
-  /// The same for bits of samples, whose features are copied. Only the features lie on the device,
-  /// so that moved pictures need no memory of their own.
-  virtual void set_samples(const BitSamples& samples, const Tensor& targets) = 0;
-
-  /// Logits [gates, logits] and masks [gates] of all layers, and the mask of the inputs.
-  virtual void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+  /// Parameters and masks [gates] of all layers, and the mask of the inputs.
+  virtual void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                               const Tensor& input_mask) = 0;
-  virtual std::vector<Tensor> logits() const = 0;
 
-  /// The optimiser's moments, in the shapes of the logits.
-  virtual void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) = 0;
-  virtual std::vector<Tensor> first_moments() const = 0;
-  virtual std::vector<Tensor> second_moments() const = 0;
-
-  /// From the next step on its tables are soft + share (hard - soft), and gradients pass as if they
-  /// were soft. Nothing else sees it: evaluations are those of soft and of hard tables.
-  virtual void set_hard_share(double share) = 0;
-
-  /// Step `step`, counted from 0, on the cases picked: as many as a batch, or none for the first
-  /// ones in order. Where there are `moves`, one a picked case, its picture is moved by that.
-  virtual NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step,
-                           double learning_rate, std::span<const ImageShift> moves) = 0;
-  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t number,
-                   double learning_rate) {
-    return step(picked, number, learning_rate, {});
-  }
+  virtual StepResult step(const NetworkStepArguments& arguments) = 0;
 
   /// The loss of such a step without an update, and what it leaves on the device.
-  virtual double gradients(std::span<const std::int64_t> picked,
-                           std::span<const ImageShift> moves) = 0;
-  double gradients(std::span<const std::int64_t> picked) { return gradients(picked, {}); }
-  virtual std::vector<Tensor> logit_gradients() const = 0;
-  /// Of every layer, [gates, batch]; not of the layer whose outputs are summed to classes.
-  virtual std::vector<Tensor> outputs() const = 0;
+  virtual double gradients(const NetworkStepArguments& arguments) = 0;
+  /// Of every layer, [gates, batch]; a layer whose outputs are only summed may be left out.
+  virtual std::vector<Tensor> layer_outputs() const = 0;
 
-  virtual NetworkScore evaluate() = 0;
-  /// What the hardened circuit gives, as 0 and 1: uint8 [outputs, cases].
-  virtual Tensor hard_outputs() = 0;
+  /// With the parameters as they are on the device; nothing is copied but the result.
+  virtual NetworkScores evaluate() = 0;
 
   /// Milliseconds for `count` steps one after the other, each like the last one.
   virtual double milliseconds(int count) = 0;
@@ -127,6 +117,6 @@ class DeviceNetwork {
 /// not there.
 std::unique_ptr<DeviceNetwork> make_device_network(const Device& device,
                                                    std::span<const LutWires> layers,
-                                                   const NetworkPlan& plan);
+                                                   const NetworkSpec& spec);
 
 }  // namespace boolgrad

@@ -5,19 +5,68 @@
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {
+namespace {
 
-void check_layers(std::string_view backend, std::span<const LutWires> layers,
-                  const NetworkPlan& plan) {
-  const LutWires& last = layers.back();
-  if (plan.has_classes() && (last.gates % plan.classes != 0 || last.arity != 2)) {
-    fail(backend, "expected two-input gates in equal groups, received {} gates for {} classes",
-         last.gates, plan.classes);
+constexpr int max_arity = 6;
+
+void check_head(std::string_view backend, const Head& head, std::int64_t outputs) {
+  const std::int64_t groups = head.groups();
+  if (groups < 1 || outputs % groups != 0) {
+    fail(backend, "expected outputs in {} equal groups, received {}", groups, outputs);
   }
-  for (const LutWires& layer : layers) {
-    if (plan.parametrisation == Parametrisation::softmax16 && layer.arity != 2) {
-      fail(backend, "expected gates of 2 inputs for softmax16, received {}", layer.arity);
+  if (head.kind == HeadKind::regression && !(head.low < head.high)) {
+    fail(backend, "expected a regression from low to high, received {} to {}", head.low, head.high);
+  }
+  if (head.kind != HeadKind::regression && !(head.temperature > 0)) {
+    fail(backend, "expected a temperature above 0, received {}", head.temperature);
+  }
+}
+
+/// Classes, values, or one number for each output.
+void check_targets(std::string_view backend, const Tensor& targets, const NetworkSpec& spec) {
+  if (!spec.head || spec.head->kind == HeadKind::regression) {
+    return check_float32(backend, targets, "targets");
+  }
+  const std::int64_t classes = spec.head->kind == HeadKind::binary ? 2 : spec.head->classes;
+  const auto labels = targets.values<std::int32_t>();
+  if (std::ranges::any_of(labels, [&](int l) { return l < 0 || l >= classes; })) {
+    fail(backend, "expected labels below {}, received others", classes);
+  }
+}
+
+void check_hardening(std::string_view backend, const NetworkStepArguments& step,
+                     std::span<const std::int64_t> gates) {
+  if (step.hardening.kind == HardeningKind::states) {
+    fail(backend, "expected hardening of tables or logits, received that of an automaton's states");
+  }
+  if (step.hardening.kind != HardeningKind::freeze || !(step.hardening.share > 0)) return;
+  if (step.frozen.size() != gates.size()) {
+    fail(backend, "expected frozen gates of {} layers, received {}", gates.size(),
+         step.frozen.size());
+  }
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    check_float32(backend, step.frozen[i], "frozen gates");
+    if (step.frozen[i].size() != gates[i]) {
+      fail(backend, "expected {} frozen gates or not in layer {}, received {}", gates[i], i,
+           step.frozen[i].size());
     }
   }
+}
+
+}  // namespace
+
+void check_layers(std::string_view backend, std::span<const LutWires> layers,
+                  const NetworkSpec& spec) {
+  if (layers.empty()) fail(backend, "expected at least one layer, received none");
+  for (const LutWires& layer : layers) {
+    if (spec.parametrisation == Parametrisation::softmax16 && layer.arity != 2) {
+      fail(backend, "expected gates of 2 inputs for softmax16, received {}", layer.arity);
+    }
+    if (layer.arity < 1 || layer.arity > max_arity) {
+      fail(backend, "expected gates of 1 to {} inputs, received {}", max_arity, layer.arity);
+    }
+  }
+  if (spec.head) check_head(backend, *spec.head, layers.back().gates);
 }
 
 void check_float32(std::string_view backend, const Tensor& tensor, const char* what) {
@@ -26,72 +75,67 @@ void check_float32(std::string_view backend, const Tensor& tensor, const char* w
   }
 }
 
-Shape target_shape(std::int64_t outputs, std::int64_t cases, const NetworkPlan& plan) {
-  return plan.has_classes() ? Shape{cases} : Shape{outputs, cases};
+Shape target_shape(std::int64_t outputs, std::int64_t samples, const NetworkSpec& spec) {
+  return spec.head ? Shape{samples} : Shape{outputs, samples};
 }
-
-namespace {
-
-/// Labels of classes, or numbers.
-void check_targets(std::string_view backend, const Tensor& targets, const NetworkPlan& plan) {
-  if (!plan.has_classes()) return check_float32(backend, targets, "targets");
-  const auto labels = targets.values<std::int32_t>();
-  if (std::ranges::any_of(labels, [&](int l) { return l < 0 || l >= plan.classes; })) {
-    fail(backend, "expected labels below {}, received others", plan.classes);
-  }
-}
-
-}  // namespace
 
 void check_cases(std::string_view backend, const Tensor& inputs, const Tensor& targets,
-                 std::int64_t input_count, std::int64_t outputs, const NetworkPlan& plan) {
+                 std::int64_t input_count, std::int64_t outputs, const NetworkSpec& spec) {
   check_float32(backend, inputs, "inputs");
-  const std::int64_t cases = inputs.rank() == 2 ? inputs.shape()[1] : 0;
-  const Shape wanted = target_shape(outputs, cases, plan);
-  if (inputs.shape() != Shape{input_count, cases} || targets.shape() != wanted) {
-    fail(backend, "expected inputs [{}, cases] and targets {}, received {} and {}", input_count,
+  const std::int64_t samples = inputs.rank() == 2 ? inputs.shape()[1] : 0;
+  const Shape wanted = target_shape(outputs, samples, spec);
+  if (inputs.shape() != Shape{input_count, samples} || targets.shape() != wanted) {
+    fail(backend, "expected inputs [{}, samples] and targets {}, received {} and {}", input_count,
          to_string(wanted), to_string(inputs.shape()), to_string(targets.shape()));
   }
-  check_targets(backend, targets, plan);
+  check_targets(backend, targets, spec);
 }
 
-void check_samples(std::string_view backend, const BitSamples& samples, const Tensor& targets,
-                   std::int64_t inputs, std::int64_t outputs, const NetworkPlan& plan) {
+void check_samples(std::string_view backend, const FeatureSamples& samples, const Tensor& targets,
+                   std::int64_t inputs, std::int64_t outputs, const NetworkSpec& spec) {
   const Tensor& features = samples.features;
   const bool is_number = features.dtype() == DType::uint8 || features.dtype() == DType::float32;
   if (!is_number || features.rank() != 2) {
-    fail(backend, "expected uint8 or float32 features [cases, features], received {} {}",
+    fail(backend, "expected uint8 or float32 features [samples, features], received {} {}",
          to_string(features.dtype()), to_string(features.shape()));
   }
-  if (std::ssize(samples.sources) != inputs || std::ssize(samples.levels) != inputs) {
-    fail(backend, "expected a source and a level for each of {} inputs, received {} and {}", inputs,
-         samples.sources.size(), samples.levels.size());
+  if (std::ssize(samples.sources) != inputs || std::ssize(samples.thresholds) != inputs) {
+    fail(backend, "expected a source and a threshold for each of {} inputs, received {} and {}",
+         inputs, samples.sources.size(), samples.thresholds.size());
   }
   const std::int64_t count = features.shape()[1];
   if (std::ranges::any_of(samples.sources, [&](int f) { return f < 0 || f >= count; })) {
     fail(backend, "expected sources below {} features, received others", count);
   }
   if (samples.height > 0 && count % (samples.height * samples.width) != 0) {
-    fail(backend, "expected pictures of {}x{} pixels, received {} features", samples.height,
+    fail(backend, "expected images of {}x{} pixels, received {} features", samples.height,
          samples.width, count);
   }
-  const Shape wanted = target_shape(outputs, features.shape()[0], plan);
+  if (samples.learns_thresholds() &&
+      (std::ssize(samples.ranges) != inputs || !(samples.width_share > 0) ||
+       std::ranges::any_of(samples.ranges, [](float range) { return !(range > 0); }))) {
+    fail(backend,
+         "expected a range above 0 for each of {} thresholds and a width above 0, "
+         "received {} ranges and a width of {}",
+         inputs, samples.ranges.size(), samples.width_share);
+  }
+  const Shape wanted = target_shape(outputs, features.shape()[0], spec);
   if (targets.shape() != wanted) {
     fail(backend, "expected targets {}, received {}", to_string(wanted),
          to_string(targets.shape()));
   }
-  check_targets(backend, targets, plan);
+  check_targets(backend, targets, spec);
 }
 
 void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
                      std::span<const Shape> shapes) {
   if (tensors.size() != shapes.size()) {
-    fail(backend, "expected {} layers, received {}", shapes.size(), tensors.size());
+    fail(backend, "expected {} parameters, received {}", shapes.size(), tensors.size());
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    check_float32(backend, tensors[i], "a layer");
+    check_float32(backend, tensors[i], "a parameter");
     if (tensors[i].shape() != shapes[i]) {
-      fail(backend, "expected {} in layer {}, received {}", to_string(shapes[i]), i,
+      fail(backend, "expected {} of parameter {}, received {}", to_string(shapes[i]), i,
            to_string(tensors[i].shape()));
     }
   }
@@ -115,23 +159,24 @@ void check_masks(std::string_view backend, std::span<const Tensor> masks,
   }
 }
 
-void check_step(std::string_view backend, const StepCases& step, std::int64_t batch,
-                std::int64_t cases, bool has_pictures) {
-  if (cases == 0) fail(backend, "expected cases to learn from, received none");
-  const std::span<const std::int64_t> picked = step.picked;
-  if (picked.empty() ? batch > cases : std::ssize(picked) != batch) {
-    fail(backend, "expected {} cases, received {}", batch,
-         picked.empty() ? cases : std::ssize(picked));
+void check_step(std::string_view backend, const NetworkStepArguments& step, std::int64_t batch,
+                const StepData& data, std::span<const std::int64_t> gates) {
+  if (data.samples == 0) fail(backend, "expected samples to learn from, received none");
+  const std::span<const std::int64_t> chosen = step.samples;
+  if (chosen.empty() ? batch > data.samples : std::ssize(chosen) != batch) {
+    fail(backend, "expected {} samples, received {}", batch,
+         chosen.empty() ? data.samples : std::ssize(chosen));
   }
-  for (const std::int64_t one : picked) {
-    if (one < 0 || one >= cases) {
-      fail(backend, "expected cases below {}, received {}", cases, one);
+  for (const std::int64_t one : chosen) {
+    if (one < 0 || one >= data.samples) {
+      fail(backend, "expected samples below {}, received {}", data.samples, one);
     }
   }
-  if (!step.moves.empty() && (step.moves.size() != picked.size() || !has_pictures)) {
-    fail(backend, "expected a move for each of {} pictures picked, received {} of {}",
-         picked.size(), step.moves.size(), has_pictures ? "pictures" : "samples that are none");
+  if (!step.shifts.empty() && (step.shifts.size() != chosen.size() || !data.has_images)) {
+    fail(backend, "expected a shift for each of {} images, received {} of {}", chosen.size(),
+         step.shifts.size(), data.has_images ? "images" : "samples that are none");
   }
+  check_hardening(backend, step, gates);
 }
 
 }  // namespace boolgrad

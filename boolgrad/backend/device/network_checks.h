@@ -10,24 +10,24 @@
 
 namespace boolgrad {
 
-/// Gates that the plan's tables can be of, and outputs that fall into classes.
+/// Gates that the parametrisation has tables for, and outputs that fall into the head's groups.
 void check_layers(std::string_view backend, std::span<const LutWires> layers,
-                  const NetworkPlan& plan);
+                  const NetworkSpec& spec);
 
 void check_float32(std::string_view backend, const Tensor& tensor, const char* what);
 
-/// The shape of the targets of so many cases.
-Shape target_shape(std::int64_t outputs, std::int64_t cases, const NetworkPlan& plan);
+/// The shape of the targets of so many samples.
+Shape target_shape(std::int64_t outputs, std::int64_t samples, const NetworkSpec& spec);
 
-/// Cases as `DeviceNetwork::set_cases` takes them.
+/// What `DeviceNetwork::set_cases` takes.
 void check_cases(std::string_view backend, const Tensor& inputs, const Tensor& targets,
-                 std::int64_t input_count, std::int64_t outputs, const NetworkPlan& plan);
+                 std::int64_t input_count, std::int64_t outputs, const NetworkSpec& spec);
 
-/// Samples as `DeviceNetwork::set_samples` takes them.
-void check_samples(std::string_view backend, const BitSamples& samples, const Tensor& targets,
-                   std::int64_t inputs, std::int64_t outputs, const NetworkPlan& plan);
+/// What `DeviceNetwork::set_samples` takes.
+void check_samples(std::string_view backend, const FeatureSamples& samples, const Tensor& targets,
+                   std::int64_t inputs, std::int64_t outputs, const NetworkSpec& spec);
 
-/// Tensors of all layers in these shapes.
+/// Parameters, or moments of them, in these shapes.
 void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
                      std::span<const Shape> shapes);
 
@@ -36,12 +36,14 @@ void check_masks(std::string_view backend, std::span<const Tensor> masks,
                  std::span<const std::int64_t> gates, const Tensor& input_mask,
                  std::int64_t inputs);
 
-/// What a step is taken on, where `cases` are there to pick from.
-struct StepCases {
-  std::span<const std::int64_t> picked;
-  std::span<const ImageShift> moves;
+/// What the training data offers to a step.
+struct StepData {
+  std::int64_t samples = 0;
+  bool has_images = false;
 };
-void check_step(std::string_view backend, const StepCases& step, std::int64_t batch,
-                std::int64_t cases, bool has_pictures);
+
+/// A step of `batch` samples of a network with layers of `gates` gates.
+void check_step(std::string_view backend, const NetworkStepArguments& step, std::int64_t batch,
+                const StepData& data, std::span<const std::int64_t> gates);
 
 }  // namespace boolgrad

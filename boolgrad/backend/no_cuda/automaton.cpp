@@ -12,6 +12,4 @@ std::unique_ptr<DeviceAutomaton> make_automaton(int /*index*/, const AutomatonSh
   refuse();
 }
 
-std::size_t training_bytes(const AutomatonShape& /*shape*/) { refuse(); }
-
 }  // namespace boolgrad::cuda

@@ -8,7 +8,7 @@ namespace boolgrad::cuda {
 struct BitAutomaton::State {};
 
 BitAutomaton::BitAutomaton(const BitCode& /*code*/, const BitShape& /*shape*/,
-                           BitExecution /*execution*/) {
+                           BitExecution /*execution*/, int /*device*/) {
   refuse();
 }
 BitAutomaton::~BitAutomaton() = default;
@@ -23,7 +23,6 @@ void BitAutomaton::clear(std::int64_t /*top*/, std::int64_t /*left*/, std::int64
 void BitAutomaton::wait() const { refuse(); }
 double BitAutomaton::milliseconds(int /*count*/) { refuse(); }
 bool BitAutomaton::compiled() const { refuse(); }
-
 
 std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int /*index*/, const BitCode& /*code*/,
                                                        const BitShape& /*shape*/) {

@@ -6,7 +6,7 @@
 namespace boolgrad::cuda {
 
 std::unique_ptr<DeviceNetwork> make_network(int /*index*/, std::span<const LutWires> /*layers*/,
-                                            const NetworkPlan& /*plan*/) {
+                                            const NetworkSpec& /*spec*/) {
   refuse();
 }
 

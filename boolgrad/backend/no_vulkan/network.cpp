@@ -6,7 +6,7 @@
 namespace boolgrad::vulkan {
 
 std::unique_ptr<DeviceNetwork> make_network(int /*number*/, std::span<const LutWires> /*layers*/,
-                                            const NetworkPlan& /*plan*/) {
+                                            const NetworkSpec& /*spec*/) {
   refuse();
 }
 

@@ -13,7 +13,7 @@ enum class HardeningKind : std::uint8_t {
   straight_through,  ///< every table hard from the first step on
   temperature,       ///< tables of logits over a temperature that falls from 1
   noise,             ///< tables of logits with Gumbel noise that grows
-  freeze,            ///< the `share` of each layer's gates with the most certain tables hard and fixed
+  freeze,  ///< the `share` of each layer's gates with the most certain tables hard and fixed
 };
 
 /// Whether a kind changes logits before they become tables, and not the tables.

@@ -7,8 +7,8 @@
 namespace boolgrad {
 
 enum class HeadKind : std::uint8_t {
-  classes,     ///< one group of outputs per class; the class with the largest sum, the first on a tie
-  binary,      ///< one group; class 1 where more than half of the outputs are 1
+  classes,  ///< one group of outputs per class; the class with the largest sum, the first on a tie
+  binary,   ///< one group; class 1 where more than half of the outputs are 1
   regression,  ///< one group; a value between `low` and `high` in proportion to the sum
 };
 

@@ -1,7 +1,6 @@
 #include "boolgrad/backend/plan/automaton_cells.h"
 
 #include <bit>
-#include <cstring>
 
 #include "boolgrad/backend/plan/automaton_layout.h"
 #include "boolgrad/core/error.h"
@@ -12,51 +11,49 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Element (channel, cell) of a tensor, one grid of which may stand for all.
-class Cells {
- public:
-  explicit Cells(const Tensor& tensor)
-      : tensor_(tensor),
-        grid_(tensor.shape()[2] * tensor.shape()[3]),
-        stored_(tensor.shape()[1] * grid_) {}
-
-  std::int64_t grid() const { return grid_; }
-  float operator()(std::int64_t c, std::int64_t cell) const {
-    return static_cast<float>(tensor_.at(c * stored_ + (stored_ == grid_ ? cell % grid_ : cell)));
-  }
-
- private:
-  const Tensor& tensor_;
-  std::int64_t grid_;
-  std::int64_t stored_;
-};
+/// Calls f(channel, cell, value) for all cells of a tensor [channels, samples, height, width], one
+/// sample of which may stand for all `samples`.
+template <class F>
+void for_cells(const Tensor& tensor, std::int64_t samples, const F& f) {
+  const std::int64_t grid = tensor.shape()[2] * tensor.shape()[3];
+  const std::int64_t stored = tensor.shape()[1];
+  visit_dtype(tensor.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto values = tensor.values<T>();
+    for (std::int64_t c = 0; c < tensor.shape()[0]; ++c) {
+      for (std::int64_t sample = 0; sample < samples; ++sample) {
+        const auto from =
+            values.subspan(index((c * stored + (stored == 1 ? 0 : sample)) * grid), index(grid));
+        for (std::int64_t i = 0; i < grid; ++i) {
+          f(c, sample * grid + i, convert<float>(from[index(i)]));
+        }
+      }
+    }
+  });
+}
 
 }  // namespace
 
 std::int64_t words_for(std::int64_t cells) { return (cells + cells_a_word - 1) / cells_a_word; }
 
 std::vector<float> to_cells(const Tensor& tensor, std::int64_t samples) {
-  const Cells value(tensor);
   const std::int64_t channels = tensor.shape()[0];
-  const std::int64_t cells = samples * value.grid();
-  std::vector<float> result(index(channels * cells));
-  for (std::int64_t cell = 0; cell < cells; ++cell) {
-    for (std::int64_t c = 0; c < channels; ++c) result[index(cell * channels + c)] = value(c, cell);
-  }
+  std::vector<float> result(index(samples * tensor.shape()[2] * tensor.shape()[3] * channels));
+  for_cells(tensor, samples, [&](std::int64_t c, std::int64_t cell, float value) {
+    result[index(cell * channels + c)] = value;
+  });
   return result;
 }
 
 std::vector<std::uint32_t> to_cell_words(const Tensor& tensor, std::int64_t samples) {
-  const Cells value(tensor);
   const std::int64_t channels = tensor.shape()[0];
-  const std::int64_t cells = samples * value.grid();
+  const std::int64_t cells = samples * tensor.shape()[2] * tensor.shape()[3];
   std::vector<std::uint32_t> result(index(channels * words_for(cells)));
-  for (std::int64_t cell = 0; cell < cells; ++cell) {
-    const std::uint32_t bit = 1U << (cell % cells_a_word);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      if (value(c, cell) > 0.5F) result[index(cell / cells_a_word * channels + c)] |= bit;
+  for_cells(tensor, samples, [&](std::int64_t c, std::int64_t cell, float value) {
+    if (value > 0.5F) {
+      result[index(cell / cells_a_word * channels + c)] |= 1U << (cell % cells_a_word);
     }
-  }
+  });
   return result;
 }
 
@@ -65,7 +62,11 @@ Tensor from_cells(std::span<const float> cells, const Shape& shape) {
   const auto to = result.mutable_values<float>();
   const auto channels = index(shape[0]);
   const std::size_t count = cells.size() / channels;
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = cells[i % count * channels + i / count];
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (std::size_t cell = 0; cell < count; ++cell) {
+      to[c * count + cell] = cells[cell * channels + c];
+    }
+  }
   return result;
 }
 
@@ -74,9 +75,10 @@ Tensor from_cell_words(std::span<const std::uint32_t> words, const Shape& shape)
   const auto to = result.mutable_values<std::uint8_t>();
   const auto channels = index(shape[0]);
   const std::size_t count = to.size() / channels;
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const std::size_t cell = i % count;
-    to[i] = words[cell / cells_a_word * channels + i / count] >> (cell % cells_a_word) & 1;
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (std::size_t cell = 0; cell < count; ++cell) {
+      to[c * count + cell] = words[cell / cells_a_word * channels + c] >> (cell % cells_a_word) & 1;
+    }
   }
   return result;
 }
@@ -95,31 +97,6 @@ HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells
     }
   }
   return outcome;
-}
-
-std::vector<float> flat(std::span<const Tensor> tensors) {
-  std::vector<float> all;
-  for (const Tensor& tensor : tensors) {
-    const auto values = tensor.values<float>();
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-void write_into(std::span<Tensor> tensors, std::span<const float> values) {
-  std::size_t at = 0;
-  for (Tensor& tensor : tensors) {
-    const auto to = tensor.mutable_values<float>();
-    std::memcpy(to.data(), values.data() + at, to.size_bytes());
-    at += to.size();
-  }
-}
-
-std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values) {
-  std::vector<Tensor> tensors;
-  for (const Shape& shape : shapes) tensors.emplace_back(shape, DType::float32);
-  write_into(tensors, values);
-  return tensors;
 }
 
 void take_over(AutomatonInputs& kept, const AutomatonInputs& given) {
@@ -170,11 +147,12 @@ void check_training_memory(
   AutomatonShape other = shape;
   std::string advice = "no memory policy would fit; a smaller grid or batch may";
   for (other.memory = {.policy = MemoryPolicy::some_states, .every = 1};
-       other.memory.every <= shape.steps; ++other.memory.every) {
+       other.memory.every <= shape.most_steps(); ++other.memory.every) {
     const std::size_t bytes = training_bytes(other);
     if (bytes > free) continue;
-    const std::string kept = other.memory.every == 1 ? "the state of every step"
-                                                   : fmt::format("a state in {}", other.memory.every);
+    const std::string kept = other.memory.every == 1
+                                 ? "the state of every step"
+                                 : fmt::format("a state in {}", other.memory.every);
     advice = fmt::format("keeping {} would take {}", kept, bytes_text(bytes));
     break;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boolgrad/backend/device/automaton.h"
+#include "boolgrad/backend/plan/flat_tensors.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
@@ -33,12 +34,6 @@ Tensor from_cell_words(std::span<const std::uint32_t> words, const Shape& shape)
 /// Wrong bits of a word of cells, and the cells that have some.
 using WrongWord = std::array<std::uint32_t, 2>;
 HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells);
-
-/// All values in a row, and back.
-std::vector<float> flat(std::span<const Tensor> tensors);
-void write_into(std::span<Tensor> tensors, std::span<const float> values);
-/// The same into tensors of these shapes.
-std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values);
 
 /// What is given takes the place of what is kept; undefined parts stay as they are.
 void take_over(AutomatonInputs& kept, const AutomatonInputs& given);

@@ -10,8 +10,8 @@ constexpr int neighbourhood = 9;
 // Gates have positions: perception first, layer by layer, and within a layer in the order that
 // keeps a warp's reads on different banks. A layer's output lies at the row of its gate's position.
 //
-// Gradients travel on edges: a gate writes what goes back to each of its two inputs, and whoever
-// owns that input adds up what was written for it. The edges of the input at row r lie in row 1 + r
+// Gradients travel on edges: a gate writes what goes back to each of its two inputs, and the owner
+// of that input adds up what was written for it. The edges of the input at row r lie in row 1 + r
 // and, for a second reader, a stride of rows below; those of further readers come after. Row 0 is
 // always 0: it is what owners read where nobody else does.
 
@@ -50,6 +50,18 @@ constexpr std::uint32_t long_edges = 1U << 31;
 struct Rest {
   std::uint16_t first;
   std::uint16_t count;
+};
+
+/// Where a block keeps what belongs to a tile of cells, in words from the start of its memory;
+/// `patch` and `update_inputs` in words from the start of the activations.
+struct WorkOffsets {
+  int around, fires, acts, patch, update_inputs;
+  int acts_words;  ///< of all activations
+  int edges[2];    ///< of the inputs of layers with even and odd numbers
+  int leftover, staging;
+  int perceive_edges[2];  ///< -1: there are none, where kernels are trees
+  int words;              ///< of all
+  bool staging_in_acts;   ///< it takes the place of activations
 };
 
 // A gate's place among all parameters; this bit says that its inputs were swapped.

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "boolgrad/core/error.h"
 #include "boolgrad/circuit/bits/bit_rewriting.h"
+#include "boolgrad/core/error.h"
 
 namespace boolgrad {
 namespace {

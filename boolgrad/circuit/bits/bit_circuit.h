@@ -8,12 +8,15 @@
 
 namespace boolgrad {
 
-/// A node of a circuit or its complement. Complements cost nothing: they belong to whoever reads.
+/// A node of a circuit or its complement. Complements cost nothing: they belong to the reader.
 class BitLiteral {
  public:
   constexpr BitLiteral() = default;
   constexpr explicit BitLiteral(std::uint32_t node, bool complemented = false)
       : code_(2 * node + (complemented ? 1U : 0U)) {}
+  static constexpr BitLiteral from_code(std::uint32_t code) {
+    return BitLiteral(code / 2, (code & 1U) != 0);
+  }
 
   constexpr std::uint32_t node() const { return code_ / 2; }
   constexpr bool complemented() const { return (code_ & 1U) != 0; }

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "boolgrad/backend/cpu/bits/bit_kernels.h"
-#include "boolgrad/core/error.h"
 #include "boolgrad/circuit/bits/bit_schedule.h"
+#include "boolgrad/core/error.h"
 
 namespace boolgrad {
 namespace {

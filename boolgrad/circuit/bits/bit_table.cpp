@@ -14,8 +14,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "boolgrad/core/error.h"
 #include "boolgrad/circuit/bits/bit_circuit.h"
+#include "boolgrad/core/error.h"
 
 namespace boolgrad {
 namespace {

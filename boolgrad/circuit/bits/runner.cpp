@@ -46,8 +46,11 @@ struct CircuitRunner::Block {
 };
 
 CircuitRunner::CircuitRunner(const Netlist& netlist, const RunnerParams& params)
-    : program_(bit_circuit_of(netlist)) {
-  input_slots_.assign(netlist.inputs.size(), no_slot);
+    : CircuitRunner(bit_circuit_of(netlist), params) {}
+
+CircuitRunner::CircuitRunner(const BitCircuit& circuit, const RunnerParams& params)
+    : program_(circuit) {
+  input_slots_.assign(static_cast<std::size_t>(circuit.inputs()), no_slot);
   for (const BitPort& port : program_.code().inputs) input_slots_[port.index] = port.slot;
   set_groups(params.classes);
 }

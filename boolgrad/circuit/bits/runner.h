@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "boolgrad/backend/plan/bit_code.h"
-#include "boolgrad/circuit/netlist.h"
-#include "boolgrad/circuit/bits/packing.h"
 #include "boolgrad/circuit/bits/bit_program.h"
+#include "boolgrad/circuit/bits/packing.h"
+#include "boolgrad/circuit/netlist.h"
 
 namespace boolgrad {
 
@@ -24,6 +24,7 @@ struct RunnerParams {
 class CircuitRunner {
  public:
   explicit CircuitRunner(const Netlist& netlist, const RunnerParams& params = {});
+  explicit CircuitRunner(const BitCircuit& circuit, const RunnerParams& params = {});
 
   std::int64_t inputs() const { return program_.inputs(); }
   std::int64_t outputs() const { return program_.outputs(); }

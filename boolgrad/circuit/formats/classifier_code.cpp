@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "boolgrad/circuit/formats/c99.h"
-#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/circuit/netlist.h"
 #include "boolgrad/circuit/formats/verilog.h"
+#include "boolgrad/circuit/netlist.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/thresholds.h"
 

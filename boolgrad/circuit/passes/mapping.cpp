@@ -116,7 +116,7 @@ class Mapper {
         cuts_[n].push_back(*cut);
       }
     }
-    keep_best(cuts_[n], params_.most_cuts);
+    keep_best(cuts_[n], params_.max_cuts);
   }
 
   std::vector<Cut> with_itself(std::uint32_t n) const {
@@ -264,9 +264,9 @@ class Mapper {
 }  // namespace
 
 Netlist mapped(const Netlist& netlist, const MappingParams& params, MappingStats* stats) {
-  if (params.inputs < 2 || params.inputs > NetlistGate::most_inputs || params.most_cuts < 2) {
+  if (params.inputs < 2 || params.inputs > NetlistGate::most_inputs || params.max_cuts < 2) {
     fail("mapped", "expected tables of 2 to {} inputs and at least 2 cuts, received {} and {}",
-         NetlistGate::most_inputs, params.inputs, params.most_cuts);
+         NetlistGate::most_inputs, params.inputs, params.max_cuts);
   }
   const BitCircuit circuit = bit_circuit_of(netlist);
   // A table may turn out to ignore a leaf, and what only it read is not needed then.

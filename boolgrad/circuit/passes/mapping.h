@@ -10,9 +10,9 @@
 namespace boolgrad {
 
 struct MappingParams {
-  int inputs = 6;              ///< a table, 2 to 6
-  std::size_t most_cuts = 16;  ///< kept for each gate
-  int area_rounds = 3;         ///< in which tables are saved where the depth allows it
+  int inputs = 6;             ///< a table, 2 to 6
+  std::size_t max_cuts = 16;  ///< kept for each gate
+  int area_rounds = 3;        ///< in which tables are saved where the depth allows it
   /// Save tables only where no output becomes later than it has to be; else the depth is whatever
   /// comes out.
   bool keeps_depth = true;

@@ -200,7 +200,7 @@ class Observed {
       if (!is_present(other)) continue;
       for (const bool complemented : {false, true}) {
         const BitLiteral literal(other, complemented);
-        if (partners.size() < params_.most_partners && covers(literal, ones)) {
+        if (partners.size() < params_.max_partners && covers(literal, ones)) {
           partners.push_back(literal);
         }
       }
@@ -261,7 +261,7 @@ class Observed {
 }  // namespace
 
 BitCircuit observed_only(const BitCircuit& circuit, const ObservabilityParams& params) {
-  if (circuit.inputs() > params.most_inputs || circuit.gates() > params.most_gates) return circuit;
+  if (circuit.inputs() > params.max_inputs || circuit.gates() > params.max_gates) return circuit;
   const BitCircuit small = compacted(circuit);
   const BitCircuit result = Observed(small, params).run();
   return result.gates() < circuit.gates() ? result : circuit;

@@ -11,9 +11,9 @@ namespace boolgrad {
 struct ObservabilityParams {
   /// Circuits of more inputs, and larger ones, are left as they are: every gate is turned around in
   /// every case to see which outputs notice.
-  std::int64_t most_inputs = 12;
-  std::int64_t most_gates = 4000;
-  std::size_t most_partners = 150;  ///< tried in pairs
+  std::int64_t max_inputs = 12;
+  std::int64_t max_gates = 4000;
+  std::size_t max_partners = 150;  ///< tried in pairs
 };
 
 /// The same outputs in no more gates. What a gate says matters only in the cases in which an output

@@ -1,24 +1,59 @@
 #include "boolgrad/circuit/passes/passes.h"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "boolgrad/circuit/builder.h"
 #include "boolgrad/circuit/convert.h"
+#include "boolgrad/circuit/passes/rebuilding.h"
 #include "boolgrad/core/error.h"
 
 namespace boolgrad {
 namespace {
 
+struct Size {
+  std::int64_t gates = 0;
+  std::int64_t depth = 0;
+};
+
+Size size_of(const Netlist& netlist) { return {gate_count(netlist), depth(netlist)}; }
+/// Of the netlist that a circuit becomes.
+Size size_of(const BitCircuit& circuit) {
+  return {netlist_gate_count(circuit), netlist_depth(circuit)};
+}
+
+PassStats stats_of(std::string_view pass, const Size& before, const Size& after) {
+  return {std::string(pass), before.gates, after.gates, before.depth, after.depth, false};
+}
+
 /// Fills in what a pass did.
 Netlist recorded(std::string_view pass, const Netlist& before, Netlist after, PassStats* stats) {
-  if (stats != nullptr) {
-    *stats = {std::string(pass), gate_count(before), gate_count(after),
-              depth(before),     depth(after),       false};
-  }
+  if (stats != nullptr) *stats = stats_of(pass, size_of(before), size_of(after));
   return after;
+}
+
+/// A table of plain literals as a key.
+NetlistGate key_of(const TableGate& table) {
+  NetlistGate key{.truth = table.truth, .arity = static_cast<std::uint8_t>(table.inputs.size())};
+  std::ranges::transform(table.inputs, key.inputs.begin(), &BitLiteral::node);
+  return key;
+}
+
+struct GateHash {
+  std::size_t operator()(const NetlistGate& gate) const {
+    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+    std::uint64_t hash = gate.truth * golden;
+    for (const Net net : gate.sources()) hash = ((hash >> 29) ^ hash ^ net) * golden;
+    return hash ^ (hash >> 32);
+  }
+};
+
+/// Picks the pass on circuits among overloads.
+template <class Params>
+auto as_pass(BitCircuit (*pass)(const BitCircuit&, const Params&)) {
+  return pass;
 }
 
 TableGate table_of(const NetlistGate& gate, std::span<const BitLiteral> literals) {
@@ -89,13 +124,14 @@ Netlist wires_absorbed(const Netlist& netlist, PassStats* stats) {
 }
 
 Netlist equal_gates_merged(const Netlist& netlist, PassStats* stats) {
-  std::map<std::pair<Truth, std::vector<BitLiteral>>, BitLiteral> known;
+  std::unordered_map<NetlistGate, BitLiteral, GateHash> known;
+  known.reserve(netlist.gates.size());
   Netlist result = remade(netlist, [&](NetlistBuilder& builder, TableGate table, std::size_t) {
     table = canonical(std::move(table));
     const bool complemented = std::exchange(table.complemented, false);
     if (table.inputs.empty()) return BitLiteral(0, complemented);
     if (table.inputs.size() == 1) return table.inputs[0] ^ complemented;
-    const auto [entry, added] = known.try_emplace({table.truth, table.inputs});
+    const auto [entry, added] = known.try_emplace(key_of(table));
     if (added) entry->second = builder.add(table);
     return entry->second ^ complemented;
   });
@@ -138,32 +174,35 @@ Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params, Pa
 
 Netlist simplified(const Netlist& netlist, const SimplifyParams& params,
                    std::vector<PassStats>* stats) {
-  Netlist result = netlist;
-  const auto apply = [&](const auto& pass, const auto&... more) {
-    PassStats own;
-    result = pass(result, more..., &own);
+  const auto record = [&](PassStats own) {
     if (stats != nullptr) stats->push_back(std::move(own));
   };
+  Netlist tables = netlist;
   for (const auto& pass : {constants_propagated, inputs_removed, wires_absorbed, equal_gates_merged,
                            unreachable_removed}) {
-    apply(pass);
+    PassStats own;
+    tables = pass(tables, stats != nullptr ? &own : nullptr);
+    record(std::move(own));
   }
-  if (params.keeps_tables) return result;
-  apply(decomposed);
-  for (int turn = 0; turn < params.most_turns; ++turn) {
-    const std::int64_t before = gate_count(result);
-    apply([](const Netlist& x, const ResubstitutionParams& how,
-             PassStats* own) { return resubstituted(x, how, own); },
-          params.resubstitution);
-    apply([](const Netlist& x, const ObservabilityParams& how,
-             PassStats* own) { return observed_only(x, how, own); },
-          params.observability);
-    apply([](const Netlist& x, const RewritingParams& how,
-             PassStats* own) { return cuts_rewritten(x, how, own); },
-          params.rewriting);
-    if (gate_count(result) >= before) break;
+  if (params.keeps_tables) return tables;
+  BitCircuit circuit = compacted(bit_circuit_of(tables));
+  Size size = size_of(circuit);
+  record(stats_of("two inputs", size_of(tables), size));
+  const auto apply = [&](std::string_view name, const auto& pass, const auto& how) {
+    circuit = pass(circuit, how);
+    const Size before = std::exchange(size, size_of(circuit));
+    record(stats_of(name, before, size));
+  };
+  for (int turn = 0; turn < params.max_turns; ++turn) {
+    const std::int64_t before = size.gates;
+    apply("resubstitution", as_pass<ResubstitutionParams>(resubstituted), params.resubstitution);
+    apply("observability", as_pass<ObservabilityParams>(observed_only), params.observability);
+    apply("rewriting", as_pass<RewritingParams>(cuts_rewritten), params.rewriting);
+    // What rewriting had no time to finish it will not finish in another turn either.
+    const bool is_large = params.rewriting.rounds_for(size.gates) < params.rewriting.max_rounds;
+    if (size.gates >= before || is_large) break;
   }
-  return result;
+  return netlist_of(circuit, netlist);
 }
 
 }  // namespace boolgrad

@@ -68,8 +68,9 @@ struct SimplifyParams {
   ResubstitutionParams resubstitution;
   ObservabilityParams observability;
   RewritingParams rewriting;
-  /// How often at most the last three take turns; they end when a turn saves nothing.
-  int most_turns = 8;
+  /// How often at most the last three take turns; they end when a turn saves nothing, and after the
+  /// first where a circuit is so large that rewriting leaves out rounds.
+  int max_turns = 8;
   /// Leave tables of more than two inputs as they are, and then end with the unreachable ones.
   bool keeps_tables = false;
 };

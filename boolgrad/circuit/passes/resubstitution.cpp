@@ -157,7 +157,7 @@ class Resubstitution {
     for (std::uint32_t n = 1; n < listed_; ++n) {
       if (!readers_.is_read(n)) continue;
       for (const bool flip : {false, true}) {
-        if (partners.size() < params_.most_partners && covers(n, flip, row)) {
+        if (partners.size() < params_.max_partners && covers(n, flip, row)) {
           partners.emplace_back(BitLiteral(n, flip), values_.of(BitLiteral(n, flip)));
         }
       }
@@ -200,7 +200,7 @@ class Resubstitution {
 }  // namespace
 
 BitCircuit resubstituted(const BitCircuit& circuit, const ResubstitutionParams& params) {
-  if (circuit.inputs() > params.most_inputs || circuit.gates() > params.most_gates) return circuit;
+  if (circuit.inputs() > params.max_inputs || circuit.gates() > params.max_gates) return circuit;
   const BitCircuit result = compacted(Resubstitution(circuit, params).run());
   return result.gates() < circuit.gates() ? result : circuit;
 }

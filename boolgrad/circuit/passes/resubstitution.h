@@ -11,10 +11,10 @@ namespace boolgrad {
 struct ResubstitutionParams {
   /// Circuits of more inputs are left as they are: the value of every node in every case is looked
   /// at.
-  std::int64_t most_inputs = 13;
+  std::int64_t max_inputs = 13;
   /// So are larger ones: for each gate all others are looked at.
-  std::int64_t most_gates = 20000;
-  std::size_t most_partners = 150;  ///< tried in pairs
+  std::int64_t max_gates = 20000;
+  std::size_t max_partners = 150;  ///< tried in pairs
 };
 
 /// The same function in no more gates. A node is replaced by one that has the same values, or by

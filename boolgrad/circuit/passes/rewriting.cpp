@@ -1,5 +1,6 @@
 #include "boolgrad/circuit/passes/rewriting.h"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,13 +18,16 @@ namespace {
 /// unread. A node that is not built yet but will read counts as a reader.
 class Round {
  public:
-  Round(const BitCircuit& old, std::size_t most_cuts, std::optional<std::uint64_t> shuffle)
+  Round(const BitCircuit& old, std::size_t max_cuts, std::optional<std::uint64_t> shuffle)
       : old_(old),
         new_(old.inputs()),
         readers_(new_),
-        cuts_(new_, most_cuts),
+        cuts_(new_, max_cuts),
         shuffle_(shuffle),
-        literals_(old.nodes().size()) {}
+        literals_(old.nodes().size()) {
+    // Forms that are tried and not taken make up most nodes.
+    new_.reserve(6 * old.nodes().size());
+  }
 
   BitCircuit run() {
     const std::vector<bool> reachable = old_.reachable();
@@ -59,17 +63,16 @@ class Round {
         shuffle_ && (random_bits({.seed = *shuffle_, .index = index})[0] & 1) != 0;
     BitLiteral best = own;
     int most_saved = takes_equal ? -1 : 0;
-    const std::vector<SmallCut> cuts = cuts_.of(own.node());
-    for (const SmallCut& cut : cuts) {
+    for (const SmallCut& cut : cuts_.of(own.node())) {
       if (cut.size == 1 && cut.leaves[0] == own.node()) continue;
-      const std::vector<BitLiteral> forms = forms_of(cut);
+      find_forms(cut);
       const auto leaves = std::span(cut.leaves).first(cut.size);
       // The leaves stay, whatever else goes with the old form.
       for (const std::uint32_t leaf : leaves) readers_.retain(leaf);
       readers_.release(a);
       readers_.release(b);
       const int old_cost = cost_of(own);
-      for (const BitLiteral form : forms) {
+      for (const BitLiteral form : forms_) {
         const int saved = old_cost - cost_of(form);
         if (saved <= most_saved || form.node() == own.node()) continue;
         most_saved = saved;
@@ -88,15 +91,13 @@ class Round {
     return cost;
   }
 
-  /// What a cut's node is, in all best forms.
-  std::vector<BitLiteral> forms_of(const SmallCut& cut) {
-    const std::span<const Form> forms = BestForms::get().forms(cut.truth);
-    if (forms.empty()) return {tree(cut.truth, cut)};
-    std::vector<BitLiteral> result;
-    for (const Form& form : forms) {
-      result.push_back(joined(form, cut) ^ BestForms::is_complemented(cut.truth));
+  /// Builds what a cut's node is, in all best forms.
+  void find_forms(const SmallCut& cut) {
+    forms_.clear();
+    for (const Form& form : best_.forms(cut.truth)) {
+      forms_.push_back(joined(form, cut) ^ BestForms::is_complemented(cut.truth));
     }
-    return result;
+    if (forms_.empty()) forms_.push_back(tree(cut.truth, cut));
   }
 
   BitLiteral joined(const Form& form, const SmallCut& cut) {
@@ -112,13 +113,15 @@ class Round {
     for (std::size_t j = 0; j < 4; ++j) {
       if (plain == small_variables[j]) return BitLiteral(cut.leaves[j], complemented);
     }
-    return joined(BestForms::get().forms(plain)[0], cut) ^ complemented;
+    return joined(best_.forms(plain)[0], cut) ^ complemented;
   }
 
   const BitCircuit& old_;
+  const BestForms& best_ = BestForms::get();
   BitCircuit new_;
   Readers readers_;
   SmallCuts cuts_;
+  std::vector<BitLiteral> forms_;  ///< of the cut that is looked at
   std::optional<std::uint64_t> shuffle_;
   std::vector<BitLiteral> literals_;  ///< of the old nodes
   std::vector<std::uint32_t> reads_;  ///< of the old nodes
@@ -126,15 +129,22 @@ class Round {
 
 }  // namespace
 
+int RewritingParams::rounds_for(std::int64_t gates) const {
+  const std::int64_t affordable = max_visits / std::max<std::int64_t>(gates, 1);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(affordable, std::min(max_rounds, 1), max_rounds));
+}
+
 BitCircuit cuts_rewritten(const BitCircuit& circuit, const RewritingParams& params) {
   BitCircuit best = compacted(circuit);
+  const int rounds = params.rounds_for(best.gates());
   BitCircuit current = best;
   int idle = 0;
-  for (int round = 0; round < params.most_rounds && idle < params.most_idle_rounds; ++round) {
+  for (int round = 0; round < rounds && idle < params.max_idle_rounds; ++round) {
     // Forms that cost the same change places once nothing is left to gain.
     std::optional<std::uint64_t> shuffle;
     if (idle > 0) shuffle = static_cast<std::uint64_t>(round);
-    current = compacted(Round(current, params.most_cuts, shuffle).run());
+    current = compacted(Round(current, params.max_cuts, shuffle).run());
     const bool better = current.gates() < best.gates();
     idle = better ? 0 : idle + 1;
     if (better) best = current;

@@ -1,24 +1,25 @@
 #include "boolgrad/circuit/passes/small_cuts.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
-#include <span>
 
 namespace boolgrad {
 namespace {
 
-std::span<const std::uint32_t> leaves_of(const SmallCut& cut) {
-  return std::span(cut.leaves).first(cut.size);
-}
+constexpr std::size_t max_leaves = 4;
 
-SmallCut itself(std::uint32_t node) { return {{node}, 1, small_variables[0]}; }
+std::uint32_t signature_of(std::uint32_t leaf) { return std::uint32_t{1} << (leaf % 32); }
+
+SmallCut itself(std::uint32_t node) { return {{node}, signature_of(node), small_variables[0], 1}; }
 
 std::optional<SmallCut> joined(const SmallCut& a, const SmallCut& b) {
-  SmallCut cut;
+  SmallCut cut{.signature = a.signature | b.signature};
+  if (static_cast<std::size_t>(std::popcount(cut.signature)) > max_leaves) return {};
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.size || j < b.size) {
-    if (cut.size == cut.leaves.size()) return {};
+    if (cut.size == max_leaves) return {};
     const bool from_a = j == b.size || (i < a.size && a.leaves[i] <= b.leaves[j]);
     const std::uint32_t leaf = from_a ? a.leaves[i] : b.leaves[j];
     if (i < a.size && a.leaves[i] == leaf) ++i;
@@ -28,64 +29,85 @@ std::optional<SmallCut> joined(const SmallCut& a, const SmallCut& b) {
   return cut;
 }
 
-/// What a cut says, of the leaves of a larger one.
-SmallTruth truth_over(const SmallCut& cut, const SmallCut& larger) {
-  std::array<unsigned, 4> places{};
-  for (std::size_t j = 0, k = 0; j < cut.size; ++j) {
-    while (larger.leaves[k] != cut.leaves[j]) ++k;
-    places[j] = static_cast<unsigned>(k);
+/// f with variables i < j in each other's place.
+unsigned swapped(unsigned f, std::size_t i, std::size_t j) {
+  const unsigned only_i = small_variables[i] & ~unsigned{small_variables[j]};
+  const unsigned only_j = small_variables[j] & ~unsigned{small_variables[i]};
+  const unsigned distance = (1U << j) - (1U << i);
+  return (f & ~(only_i | only_j)) | ((f & only_i) << distance) | ((f & only_j) >> distance);
+}
+
+/// What a cut says, of the leaves of a larger one. A table does not depend on variables beyond its
+/// leaves, so that each can move up to a free place, the last one first.
+unsigned truth_over(const SmallCut& cut, const SmallCut& larger) {
+  unsigned truth = cut.truth;
+  std::size_t k = larger.size;
+  for (std::size_t j = cut.size; j-- > 0;) {
+    do --k;
+    while (larger.leaves[k] != cut.leaves[j]);
+    if (k != j) truth = swapped(truth, j, k);
   }
-  unsigned result = 0;
-  for (unsigned i = 0; i < 16; ++i) {
-    unsigned from = 0;
-    for (std::size_t j = 0; j < cut.size; ++j) from |= (i >> places[j] & 1) << j;
-    result |= (unsigned{cut.truth} >> from & 1) << i;
-  }
-  return static_cast<SmallTruth>(result);
+  return truth;
 }
 
 bool is_within(const SmallCut& small, const SmallCut& large) {
-  return std::ranges::includes(leaves_of(large), leaves_of(small));
+  if (small.size > large.size || (small.signature & ~large.signature) != 0) return false;
+  std::size_t k = 0;
+  for (std::size_t j = 0; j < small.size; ++j) {
+    while (k < large.size && large.leaves[k] < small.leaves[j]) ++k;
+    if (k == large.size || large.leaves[k] != small.leaves[j]) return false;
+  }
+  return true;
 }
 
-/// Adds a cut unless one that is there needs fewer of the same leaves.
-void add(std::vector<SmallCut>& cuts, const SmallCut& cut) {
+/// Whether no cut that is there needs fewer of the same leaves; those that need more are removed.
+bool is_needed(std::vector<SmallCut>& cuts, const SmallCut& cut) {
   for (const SmallCut& other : cuts) {
-    if (is_within(other, cut)) return;
+    if (is_within(other, cut)) return false;
   }
   std::erase_if(cuts, [&](const SmallCut& other) { return is_within(cut, other); });
-  cuts.push_back(cut);
+  return true;
 }
 
 }  // namespace
 
-const std::vector<SmallCut>& SmallCuts::of(std::uint32_t node) {
-  if (known_.size() <= node) known_.resize(circuit_.nodes().size());
-  if (known_[node].empty()) known_[node] = found(node);
-  return known_[node];
-}
-
-std::vector<SmallCut> SmallCuts::found(std::uint32_t node) {
+void SmallCuts::find(std::uint32_t node) {
+  if (ranges_.size() <= node) ranges_.resize(circuit_.nodes().size());
+  if (ranges_[node].count != 0) return;
   const BitNode gate = circuit_.nodes()[node];
-  std::vector<SmallCut> cuts;
-  if (gate.kind == BitNodeKind::conjunction || gate.kind == BitNodeKind::exclusive_or) {
-    const std::vector<SmallCut> of_a = of(gate.a.node());
-    const std::vector<SmallCut> of_b = of(gate.b.node());
-    for (const SmallCut& a : of_a) {
-      for (const SmallCut& b : of_b) {
-        std::optional<SmallCut> cut = joined(a, b);
-        if (!cut) continue;
-        const int x = truth_over(a, *cut) ^ (gate.a.complemented() ? 0xFFFF : 0);
-        const int y = truth_over(b, *cut) ^ (gate.b.complemented() ? 0xFFFF : 0);
-        cut->truth = static_cast<SmallTruth>(gate.kind == BitNodeKind::conjunction ? x & y : x ^ y);
-        add(cuts, *cut);
+  const bool is_gate =
+      gate.kind == BitNodeKind::conjunction || gate.kind == BitNodeKind::exclusive_or;
+  if (is_gate) {
+    find(gate.a.node());
+    find(gate.b.node());
+    find_of_gate(gate);
+  }
+  Range& range = ranges_[node];
+  range.first = static_cast<std::uint32_t>(cuts_.size());
+  if (is_gate) {
+    // The smallest first, in the order in which they were found.
+    for (std::uint8_t size = 1; size <= max_leaves; ++size) {
+      for (const SmallCut& cut : found_) {
+        if (cut.size == size && cuts_.size() - range.first < max_cuts_) cuts_.push_back(cut);
       }
     }
-    std::ranges::stable_sort(cuts, {}, &SmallCut::size);
-    if (cuts.size() > most_) cuts.resize(most_);
   }
-  cuts.push_back(itself(node));
-  return cuts;
+  cuts_.push_back(itself(node));
+  range.count = static_cast<std::uint32_t>(cuts_.size()) - range.first;
+}
+
+void SmallCuts::find_of_gate(const BitNode& gate) {
+  found_.clear();
+  for (const SmallCut& a : known(gate.a.node())) {
+    for (const SmallCut& b : known(gate.b.node())) {
+      std::optional<SmallCut> cut = joined(a, b);
+      if (!cut || !is_needed(found_, *cut)) continue;
+      const unsigned x = truth_over(a, *cut) ^ (gate.a.complemented() ? 0xFFFFU : 0);
+      const unsigned y = truth_over(b, *cut) ^ (gate.b.complemented() ? 0xFFFFU : 0);
+      cut->truth = static_cast<SmallTruth>(gate.kind == BitNodeKind::conjunction ? x & y : x ^ y);
+      found_.push_back(*cut);
+    }
+  }
 }
 
 }  // namespace boolgrad

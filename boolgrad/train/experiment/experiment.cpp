@@ -15,7 +15,6 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/experiment/experiment_keys.h"
 
 namespace boolgrad {
@@ -27,13 +26,6 @@ const ExperimentKey* find_key(const std::string& path) {
   const auto& table = experiment_key_table();
   const auto found = std::ranges::find(table, path, &ExperimentKey::path);
   return found == table.end() ? nullptr : &*found;
-}
-
-std::string text_of(const toml::node& node) {
-  if (node.is_table()) return "a table";
-  std::ostringstream out;
-  out << toml::node_view<const toml::node>(&node);
-  return printable(out.str());
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
@@ -59,30 +51,24 @@ std::optional<std::string> nearest_key(const std::string& path) {
        nearest ? fmt::format(", did you mean '{}'?", *nearest) : "");
 }
 
-/// Takes every value of `table` over, where `prefix` is the path of the table itself.
+/// Takes every value of `table` over, where `prefix` is the path of the table itself. `given` gets
+/// the paths of all keys.
 void read_table(Experiment& experiment, const toml::table& table, const std::string& prefix,
-                const std::string& source) {
+                const std::string& source, std::vector<std::string>& given) {
   for (const auto& [name, node] : table) {
     const std::string path = prefix + std::string(name.str());
     const ExperimentKey* key = find_key(path);
     const toml::table* inner = node.as_table();
     if (key == nullptr && inner != nullptr && !inner->empty()) {
-      read_table(experiment, *inner, path + ".", source);
+      read_table(experiment, *inner, path + ".", source, given);
     } else if (key == nullptr) {
       refuse_unknown(path, source);
     } else if (!key->read(experiment, node)) {
       fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
            text_of(node));
+    } else {
+      given.push_back(path);
     }
-  }
-}
-
-toml::table parse(std::string_view text, const std::string& source) {
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    fail(where, "{}:{}: expected TOML, received an error: {}", source, error.source().begin.line,
-         printable(error.description()));
   }
 }
 
@@ -98,7 +84,9 @@ toml::table parse_override(const std::string& value) {
   return toml::table{{"value", value}};
 }
 
-void apply_override(Experiment& experiment, const std::string& text, const std::string& source) {
+/// Returns the key.
+std::string apply_override(Experiment& experiment, const std::string& text,
+                           const std::string& source) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     fail(where, "{}: expected key=value, received '{}'", source, printable(text));
@@ -112,6 +100,7 @@ void apply_override(Experiment& experiment, const std::string& text, const std::
     fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
          text_of(node));
   }
+  return path;
 }
 
 /// So that a checkpoint can be resumed and a model evaluated from any folder.
@@ -162,9 +151,9 @@ void check_curriculum(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected a curriculum of automata only, received one of a circuit", source);
   }
   const bool grids = !curriculum.height.empty() || !curriculum.width.empty();
-  if (grids && experiment.task.kind != "checkerboard") {
+  if (grids && experiment.task.kind != TaskKind::checkerboard) {
     fail(where, "{}: expected a curriculum over grids of a checkerboard only, received one of {}",
-         source, experiment.task.kind);
+         source, to_string(experiment.task.kind));
   }
   const auto too_small = [](std::int64_t side) { return side < 3; };
   if (experiment.automaton.border == Border::periodic &&
@@ -199,28 +188,29 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
          source, automaton.perceive.empty() ? "none" : fmt::format("{}", automaton.perceive[0]));
   }
   const bool too_small = automaton.height < 3 || automaton.width < 3;
-  if (automaton.border == Border::periodic && too_small && experiment.task.kind != "life") {
+  if (automaton.border == Border::periodic && too_small && experiment.task.kind != TaskKind::life) {
     fail(where, "{}: expected a grid of at least 3x3 cells with periodic borders, received {}x{}",
          source, automaton.height, automaton.width);
   }
-  if (experiment.task.kind == "picture" && experiment.task.file.empty()) {
+  if (experiment.task.kind == TaskKind::picture && experiment.task.file.empty()) {
     fail(where, "{}: expected task.file for a picture, received none", source);
   }
-  if (experiment.task.kind == "life" && automaton.channels != 1) {
+  if (experiment.task.kind == TaskKind::life && automaton.channels != 1) {
     fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
          automaton.channels);
   }
-  if (automaton.loss_steps > automaton.steps) {
+  const RolloutTraining& rollout = experiment.rollout;
+  if (rollout.loss_steps > automaton.steps) {
     fail(where, "{}: expected automaton.loss_steps of at most automaton.steps = {}, received {}",
-         source, automaton.steps, automaton.loss_steps);
+         source, automaton.steps, rollout.loss_steps);
   }
-  if (automaton.pool > 0 && automaton.pool < automaton.batch) {
+  if (rollout.pool > 0 && rollout.pool < automaton.batch) {
     fail(where, "{}: expected an automaton.pool of at least the batch of {}, received {}", source,
-         automaton.batch, automaton.pool);
+         automaton.batch, rollout.pool);
   }
-  if (automaton.pool > 0 && experiment.task.kind == "life") {
+  if (rollout.pool > 0 && experiment.task.kind == TaskKind::life) {
     fail(where, "{}: expected no automaton.pool for life, which has starts of its own, received {}",
-         source, automaton.pool);
+         source, rollout.pool);
   }
   if (experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: expected a knockout of circuits only, received one of an automaton", source);
@@ -257,7 +247,7 @@ void check(const Experiment& experiment, const std::string& source) {
   check_per_layer(network.arity, layers, "network.arity", source);
   check_per_layer(network.group_size, layers, "network.group_size", source);
   check_arity(network, source);
-  if (experiment.task.kind == "table" && experiment.task.file.empty()) {
+  if (experiment.task.kind == TaskKind::table && experiment.task.file.empty()) {
     fail(where, "{}: expected task.file for a table, received none", source);
   }
   if (experiment.training.schedule == ScheduleKind::exponential &&
@@ -272,68 +262,96 @@ void check(const Experiment& experiment, const std::string& source) {
 
 }  // namespace
 
-bool Experiment::is_automaton() const {
-  return std::ranges::find(automaton_task_names, task.kind) != automaton_task_names.end();
-}
-
-bool Experiment::is_classifier() const {
-  return std::ranges::find(data_task_names, task.kind) != data_task_names.end();
-}
-
 std::int64_t Experiment::knockout_step() const {
   if (knockout.pattern == KnockoutPattern::none) return -1;
   const double step = std::floor(knockout.at * static_cast<double>(training.steps));
   return static_cast<std::int64_t>(step);
 }
 
-Experiment parse_experiment(std::string_view text, const std::string& source,
-                            const std::string& name, const std::filesystem::path& folder,
-                            std::span<const std::string> overrides) {
+namespace {
+
+/// Refuses overrides that another kind of experiment would read; a line for each key besides that
+/// has no effect.
+std::vector<std::string> notices_of(const Experiment& experiment,
+                                    const std::vector<std::string>& given,
+                                    const std::vector<std::string>& overridden,
+                                    const std::string& source) {
+  for (const std::string& path : overridden) {
+    const std::optional<NoEffect> nothing = no_effect(experiment, path);
+    if (nothing && nothing->by_family) fail(where, "{}: {}", source, nothing->reason);
+  }
+  std::vector<std::string> notices;
+  for (const auto* paths : {&given, &overridden}) {
+    for (const std::string& path : *paths) {
+      if (const auto nothing = no_effect(experiment, path)) notices.push_back(nothing->reason);
+    }
+  }
+  return notices;
+}
+
+/// An experiment from a text, and what was said in it without effect.
+struct Parsed {
   Experiment experiment;
+  std::vector<std::string> notices;
+};
+
+Parsed parse_with_notices(std::string_view text, const std::string& source, const std::string& name,
+                          const std::filesystem::path& folder,
+                          std::span<const std::string> overrides) {
+  Parsed parsed;
+  Experiment& experiment = parsed.experiment;
   experiment.name = name;
-  read_table(experiment, parse(text, source), "", source);
+  std::vector<std::string> given;
+  std::vector<std::string> overridden;
+  read_table(experiment, parse_toml(text, source), "", source, given);
   for (std::string* file : {&experiment.task.file, &experiment.data.path}) {
     if (!file->empty()) *file = (folder / *file).lexically_normal().string();
   }
-  for (const std::string& one : overrides) apply_override(experiment, one, "--set");
+  for (const std::string& one : overrides) {
+    overridden.push_back(apply_override(experiment, one, "--set"));
+  }
   make_absolute(experiment.task.file);
   make_absolute(experiment.data.path);
   check(experiment, source);
-  return experiment;
+  parsed.notices = notices_of(experiment, given, overridden, "--set");
+  return parsed;
+}
+
+}  // namespace
+
+Experiment parse_experiment(std::string_view text, const std::string& source,
+                            const std::string& name, const std::filesystem::path& folder,
+                            std::span<const std::string> overrides) {
+  return parse_with_notices(text, source, name, folder, overrides).experiment;
 }
 
 Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
                           const std::string& source) {
-  for (const std::string& one : overrides) apply_override(experiment, one, source);
+  std::vector<std::string> overridden;
+  for (const std::string& one : overrides) {
+    overridden.push_back(apply_override(experiment, one, source));
+  }
   make_absolute(experiment.task.file);
   make_absolute(experiment.data.path);
   check(experiment, source);
+  notices_of(experiment, {}, overridden, source);
   return experiment;
 }
 
 Experiment read_experiment(const std::filesystem::path& path,
-                           std::span<const std::string> overrides) {
+                           std::span<const std::string> overrides,
+                           std::vector<std::string>* notices) {
   std::ifstream file = opened_to_read(where, path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_experiment(text, path.string(), path.stem().string(), path.parent_path(), overrides);
-}
-
-Experiment for_judging(Experiment experiment) {
-  const AutomatonOptions plain;
-  experiment.automaton.training_fire_rate = plain.training_fire_rate;
-  experiment.automaton.loss_steps = plain.loss_steps;
-  experiment.automaton.extra_steps = plain.extra_steps;
-  experiment.automaton.pool = plain.pool;
-  experiment.training.gate_penalty = TrainingOptions().gate_penalty;
-  experiment.hardening = {};
-  experiment.curriculum = {};
-  experiment.search = {};
-  return experiment;
+  Parsed parsed =
+      parse_with_notices(text, path.string(), path.stem().string(), path.parent_path(), overrides);
+  if (notices != nullptr) *notices = std::move(parsed.notices);
+  return std::move(parsed.experiment);
 }
 
 std::string_view hard_loss_name(const Experiment& experiment) {
   if (!experiment.is_classifier()) return "wrong bits";
-  return experiment.head.kind == HeadKind::regression ? "squared error" : "wrong samples";
+  return experiment.head.kind == HeadKind::regression ? "squared error" : "errors";
 }
 
 std::string to_toml(const Experiment& experiment) {

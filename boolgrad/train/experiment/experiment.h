@@ -1,7 +1,6 @@
 // An experiment: everything that decides what a run computes, read from a TOML file.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -9,44 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "boolgrad/automata/rule.h"
 #include "boolgrad/backend/options/adamw.h"
-#include "boolgrad/backend/options/loss.h"
 #include "boolgrad/data/binarisation.h"
+#include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/parametrisation.h"
+#include "boolgrad/model/spec.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/tensor/dtype.h"
-#include "boolgrad/train/learners/hardening.h"
 
 namespace boolgrad {
-
-struct TaskOptions {
-  /// For circuits one of `boolean_task_names` or `table`; for automata `life`, `checkerboard` or
-  /// `picture`; for classifiers one of `data_task_names`.
-  std::string kind = "copy";
-  std::int64_t bits = 8;  ///< inputs of a Boolean task
-  /// For `table` a CSV file, for `picture` a PNG or a text bitmap; beside the experiment if
-  /// relative.
-  std::string file;
-  std::int64_t outputs = 0;  ///< for `table`: how many of the last columns are outputs
-  std::int64_t square = 2;   ///< for `checkerboard`: cells along the side of a square
-};
-
-/// Tasks that are learned from samples: `idx` and `cifar10` are pictures in a folder, `npy` arrays
-/// in one, `csv` a file; the MONK's problems need none.
-inline constexpr std::array<std::string_view, 7> data_task_names = {
-    "idx", "cifar10", "npy", "csv", "monk1", "monk2", "monk3"};
-
-/// The samples of a classifier.
-struct DataOptions {
-  std::string path;        ///< the folder, or for `csv` the file
-  std::string target;      ///< for `csv`: the column to learn; empty for the last
-  std::string categories;  ///< for `csv`: columns of names that are numbers, as in `size,month`
-  double validation = 0;   ///< share of the training samples that training is judged by; 0: all
-  double test = 0;         ///< for `csv`: share of the file that is kept for the test
-  std::int64_t limit = 0;  ///< training samples at most; 0: all
-};
 
 struct BinariseOptions {
   BinarisationOptions levels;
@@ -61,31 +32,13 @@ struct HeadOptions {
   double temperature = 10;
 };
 
-/// The state that an automaton starts from.
-enum class StartKind : std::uint8_t {
-  random,  ///< every channel of every cell 0 or 1, drawn anew for every grid
-  seed,    ///< the cell in the middle 1 in every channel, all others 0
-};
-
-/// An automaton, for tasks of automata. `life` has a grid, a batch and a start of its own.
-struct AutomatonOptions {
-  std::int64_t channels = 8;
-  std::int64_t kernels = 16;
-  std::vector<std::int64_t> perceive = {8, 4, 2};  ///< gates of a kernel's layers
-  std::vector<std::int64_t> update = {256};        ///< gates of the layers before the last
-  Border border = Border::zero;
-  std::int64_t height = 16;
-  std::int64_t width = 16;
-  std::int64_t steps = 20;  ///< from the start to the state that is judged
-  std::int64_t batch = 2;   ///< grids a training step
-  StartKind start = StartKind::random;
-  double fire_rate = 1;
-  double training_fire_rate = 0;  ///< while training; 0: `fire_rate`
-  std::int64_t loss_steps = 1;    ///< last states that the training loss is summed over
-  std::int64_t extra_steps = 0;   ///< steps while training at most, beside `steps`, drawn anew
-  std::int64_t pool = 0;          ///< final states kept to start from; 0: none
-  std::int64_t probes = 32;       ///< fresh starts that decide whether it is solved
-  std::string memory;  ///< of the backward at most, as in `200MB`; empty for the quickest
+/// How training rolls an automaton out, where that differs from how it is used.
+struct RolloutTraining {
+  double fire_rate = 0;          ///< 0: the automaton's own
+  std::int64_t loss_steps = 1;   ///< last states that the training loss is summed over
+  std::int64_t extra_steps = 0;  ///< more steps at most, drawn for every training step
+  std::int64_t pool = 0;         ///< final states kept to start from; 0: none
+  std::string memory;  ///< of the backward pass at most, as in `200MB`; empty for the fastest
 };
 
 enum class WiringKind : std::uint8_t { random, unique, local };
@@ -115,17 +68,9 @@ struct TrainingOptions {
   ScheduleKind schedule = ScheduleKind::constant;
   std::int64_t warm_up = 0;
   double final_share = 0.01;  ///< of the learning rate, at the end of the schedule
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  double clip_value = 100;    ///< 0: no limit
-  double clip_norm = 0;       ///< 0: no limit
-  double gradient_noise = 0;  ///< standard deviation
-  double gate_penalty = 0;    ///< of automata: loss of a gate that depends on both its inputs
-  LossKind loss = LossKind::squares;
-  double focal_gamma = 2;
-  std::int64_t batch = 0;  ///< cases a step; 0: all
+  AdamWOptions optimiser = {.clip_value = 100};  ///< its seed is the experiment's
+  double gate_penalty = 0;  ///< of automata: loss of a gate that depends on both its inputs
+  std::int64_t batch = 0;   ///< samples per step; 0: all
   std::int64_t log_every = 50;
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
   std::int64_t diagnose_every = 0;      ///< updates between diagnoses of the layers; 0: none
@@ -134,6 +79,17 @@ struct TrainingOptions {
   double label_smoothing = 0;
   std::int64_t shift = 0;     ///< pixels by which pictures are moved at most, drawn for every use
   std::int64_t patience = 0;  ///< lines logged without a better model after which it ends; 0: never
+};
+
+struct HardeningOptions {
+  HardeningKind kind = HardeningKind::none;
+  double threshold = 0.01;   ///< mean loss per output bit below which hardening goes on
+  std::int64_t steps = 250;  ///< from all soft to all hard when nothing holds it up
+  double rate_share = 0.2;  ///< learning rate when all is hard, as a share of that when all is soft
+  double temperature = 0.1;  ///< of `temperature` when all is hard
+  double noise = 1;          ///< of `noise`: how much of it when all is hard
+  /// Whether the model that a run ends with, once solved, has soft tables that are its hard ones.
+  bool seal = false;
 };
 
 /// Stages of an automaton that come before its own sizes: stage i lasts until update `until[i]`.
@@ -180,23 +136,16 @@ struct KnockoutOptions {
   std::int64_t seed = -1;           ///< -1: the run's
 };
 
-struct Experiment {
-  std::string name;
-  std::int64_t seed = 1;
-  TaskOptions task;
-  DataOptions data;
+struct Experiment : ModelSpec {
   BinariseOptions binarise;
   HeadOptions head;
-  AutomatonOptions automaton;
   NetworkOptions network;
+  RolloutTraining rollout;
   TrainingOptions training;
   KnockoutOptions knockout;
   HardeningOptions hardening;
   CurriculumOptions curriculum;
   SearchOptions search;
-
-  bool is_automaton() const;
-  bool is_classifier() const;
 
   /// The step before which the knockout happens; -1 where there is none.
   std::int64_t knockout_step() const;
@@ -205,23 +154,26 @@ struct Experiment {
 /// Reads an experiment. `overrides` are `key=value` and take effect after the text. `source` opens
 /// messages, and a relative `task.file` is looked for in `folder`. An experiment without a name is
 /// called `name`. Everything is checked: unknown keys, types, ranges and what must fit together.
+/// Overrides that the kind of experiment does not read are refused.
 Experiment parse_experiment(std::string_view text, const std::string& source,
                             const std::string& name, const std::filesystem::path& folder,
                             std::span<const std::string> overrides = {});
 
-/// The same from a file, whose name without extension is the default name.
+/// The same from a file, whose name without extension is the default name. `notices` gets a line
+/// for every key in the file or the overrides that has no effect.
 Experiment read_experiment(const std::filesystem::path& path,
-                           std::span<const std::string> overrides = {});
+                           std::span<const std::string> overrides = {},
+                           std::vector<std::string>* notices = nullptr);
 
 /// `experiment` with `key=value` overrides. `source` opens messages: `--set`.
 Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
                           const std::string& source);
 
-/// `experiment` without what only its training knows, which judging a model need not support:
-/// curriculum, search, hardening, and what a training step reads beside the last state.
-Experiment for_judging(Experiment experiment);
+/// Why setting `key` changes nothing in `experiment`: `training.shift has no effect on a circuit`;
+/// empty where it does.
+std::string why_no_effect(const Experiment& experiment, std::string_view key);
 
-/// What the hard loss of its models is: wrong bits, wrong samples or a squared error.
+/// What the hard loss of its models is: wrong bits, errors or a squared error.
 std::string_view hard_loss_name(const Experiment& experiment);
 
 /// The whole experiment, defaults included, as TOML that reads back as the same experiment.

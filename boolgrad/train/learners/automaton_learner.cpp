@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/trial_rollout.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
-#include "boolgrad/core/text.h"
-#include "boolgrad/ops/arithmetic.h"
-#include "boolgrad/ops/reduction.h"
-#include "boolgrad/ops/shaping.h"
-#include "boolgrad/train/learners/problem.h"
 #include "boolgrad/core/random_streams.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/logic/host_network.h"
+#include "boolgrad/ops/shaping.h"
+#include "boolgrad/train/learners/initial_model.h"
 
 namespace boolgrad {
 namespace {
@@ -37,10 +37,10 @@ bool same_sizes(const AutomatonOptions& a, const AutomatonOptions& b) {
 
 /// The task of a stage. In fewer steps than it has in the end, what grows from a seed gets less
 /// far.
-AutomatonTask task_at(Experiment experiment, const AutomatonOptions& sizes) {
-  const std::int64_t steps = experiment.automaton.steps;
-  experiment.automaton = sizes;
-  AutomatonTask task = make_automaton_task(experiment);
+AutomatonTask task_at(ModelSpec spec, const AutomatonOptions& sizes) {
+  const std::int64_t steps = spec.automaton.steps;
+  spec.automaton = sizes;
+  AutomatonTask task = make_automaton_task(spec);
   if (sizes.start == StartKind::seed && sizes.steps < steps) {
     task.target =
         grown_part(task.target, static_cast<double>(sizes.steps) / static_cast<double>(steps));
@@ -48,15 +48,10 @@ AutomatonTask task_at(Experiment experiment, const AutomatonOptions& sizes) {
   return task;
 }
 
-RolloutSize size_of(const AutomatonTask& task, const AutomatonOptions& sizes) {
-  const std::int64_t batch = task.starts.defined() ? task.starts.shape()[1] : sizes.batch;
-  return {batch, task.height(), task.width(), sizes.steps};
-}
-
 constexpr const char* pool_name = "pool";
 
-/// Of values that trials may keep; where there would be more, the whole rule is looked at instead.
-constexpr std::size_t most_trial_bytes = std::size_t{256} << 20;
+/// Of values that trials may keep; where there would be more, the whole rule is evaluated instead.
+constexpr std::size_t max_trial_bytes = std::size_t{256} << 20;
 
 class RolloutTrials : public HardTrials {
  public:
@@ -72,29 +67,6 @@ class RolloutTrials : public HardTrials {
   TrialRollout rollout_;
 };
 
-/// How much gates depend on both their inputs, summed: of a table t over inputs a and b, the mean
-/// square of its change with a, times that with b. 0 for constants, wires and inverters, 1/4 for
-/// AND and its like, 1 for XOR.
-Tensor two_input_gates(const std::vector<Tensor>& tables) {
-  Tensor total;
-  for (const Tensor& table : tables) {
-    const auto change = [&](std::int64_t from, std::int64_t to) {
-      const Tensor difference =
-          subtract(slice(table, 1, to, to + 1), slice(table, 1, from, from + 1));
-      return scale(multiply(difference, difference), 0.5);
-    };
-    const Tensor with_a = add(change(0, 1), change(2, 3));
-    const Tensor with_b = add(change(0, 2), change(1, 3));
-    const Tensor gates = sum(multiply(with_a, with_b));
-    total = total.defined() ? add(total, gates) : gates;
-  }
-  return total;
-}
-
-double training_fire_rate(const AutomatonOptions& options) {
-  return options.training_fire_rate > 0 ? options.training_fire_rate : options.fire_rate;
-}
-
 /// One grid of a batch [channels, grids, height, width] of bits into another.
 void copy_grid(const Tensor& from, std::int64_t from_item, Tensor& to, std::int64_t to_item) {
   const Shape& shape = from.shape();
@@ -109,205 +81,201 @@ void copy_grid(const Tensor& from, std::int64_t from_item, Tensor& to, std::int6
 }
 
 Memory memory_of(const Experiment& experiment, const Rule& rule, const RolloutSize& size) {
-  const auto bytes = bytes_in(experiment.automaton.memory);
-  if (experiment.automaton.memory.empty() || !bytes) return memory_choices(rule, size).front();
+  const std::string& limit = experiment.rollout.memory;
+  const auto bytes = bytes_in(limit);
+  if (limit.empty() || !bytes) return memory_choices(rule, size).front();
   return fitting_memory(rule, size, *bytes);
 }
 
 }  // namespace
 
-AutomatonLearner::AutomatonLearner(const Experiment& experiment)
-    : experiment_(experiment),
+TrainingMemory training_memory(const Experiment& experiment, const Rule& rule) {
+  const AutomatonOptions stage = stage_at(experiment, 0);
+  const RolloutSize size = rollout_size(task_at(experiment, stage), stage);
+  return {memory_of(experiment, rule, size), size};
+}
+
+AutomatonLearner::AutomatonLearner(const Experiment& experiment, const Device& device)
+    : Learner(experiment, device, Model(make_rule(experiment))),
       stage_(stage_at(experiment, 0)),
       task_(make_automaton_task(experiment)),
-      stage_task_(task_at(experiment, stage_)),
-      rule_(make_rule(experiment)),
-      memory_(memory_of(experiment, rule_, size())),
-      hardening_(experiment.hardening) {}
-
-RolloutSize AutomatonLearner::size() const { return size_of(stage_task_, stage_); }
-
-bool AutomatonLearner::enter(std::int64_t step) {
-  const AutomatonOptions next = stage_at(experiment_, step);
-  if (same_sizes(next, stage_)) return false;
-  stage_ = next;
-  stage_task_ = task_at(experiment_, stage_);
-  memory_ = memory_of(experiment_, rule_, size());
-  return true;
+      stage_task_(task_at(experiment, stage_)) {
+  make_program();
 }
 
 bool AutomatonLearner::trains_in_full() const { return same_sizes(stage_, experiment_.automaton); }
 
-/// Of all states that are given.
-Tensor AutomatonLearner::loss_at(const Tensor& states, const AutomatonTask& task) const {
-  const Tensor shown = slice(states, 1, 0, task.channels());
-  const Tensor target =
-      add(cast(task.target, shown.dtype()), Tensor::zeros(shown.shape(), shown.dtype()));
-  return loss_of(experiment_.training, shown, target);
+AutomatonSpec AutomatonLearner::spec_for(const RolloutSize& size, const AutomatonTask& task) const {
+  const RolloutTraining& rollout = experiment_.rollout;
+  // Other devices choose the fastest policy that they have memory for, unless they are told.
+  const bool is_told = !rollout.memory.empty() || device_.is_cpu();
+  return {.size = size,
+          .extra_steps = rollout.extra_steps,
+          .loss_channels = task.channels(),
+          .loss_steps = rollout.loss_steps,
+          .loss = experiment_.loss,
+          .gate_penalty = experiment_.training.gate_penalty,
+          .memory = is_told ? std::optional(memory_) : std::nullopt,
+          .optimiser = optimiser_options()};
 }
 
-Tensor AutomatonLearner::loss(std::int64_t step) {
-  const auto seed = static_cast<std::uint64_t>(experiment_.seed);
-  const auto draw = static_cast<std::uint32_t>(step);
-  RolloutSize now = size();
-  now.steps +=
-      static_cast<std::int64_t>(random_below({.seed = seed, .stream = length_stream, .step = draw},
-                                             static_cast<std::uint64_t>(stage_.extra_steps) + 1));
-  const double fire_rate = training_fire_rate(stage_);
-  const Tensor fire =
-      fire_rate < 1 ? fire_masks(now, fire_rate, seed, fire_stream, draw) : Tensor();
-  const Tensor states = rollout(rule_, step_tables(seed, draw),
-                                cast(step_starts(now, seed, draw), rule_.dtype()), fire,
-                                {.steps = now.steps,
-                                 .returned = std::min(stage_.loss_steps, now.steps),
-                                 .memory = memory_,
-                                 .round = hardening_.rounding(now, seed, draw)});
-  if (uses_pool()) return_to_pool(states);
-  const Tensor loss = loss_at(states, stage_task_);
-  const double penalty = experiment_.training.gate_penalty;
-  return penalty > 0 ? add(loss, scale(two_input_gates(rule_.tables()), penalty)) : loss;
-}
-
-std::vector<Tensor> AutomatonLearner::step_tables(std::uint64_t seed, std::uint32_t draw) const {
-  std::vector<Tensor> tables;
-  if (hardening_.changes_logits()) {
-    for (const Tensor& logits :
-         hardening_.logits(rule_.parameters(), parametrisation(), seed, draw)) {
-      tables.push_back(soft_tables(parametrisation(), logits));
-    }
-  } else {
-    tables = rule_.tables();
+void AutomatonLearner::make_program() {
+  memory_ = memory_of(experiment_, model_.rule(), size());
+  program_ = make_automaton_program(device_, model_.rule(), spec_for(size(), stage_task_));
+  AutomatonInputs inputs{{}, {}, stage_task_.target};
+  if (starts_are_fixed(stage_task_, stage_)) {
+    inputs.starts = make_starts(stage_task_, stage_, size(), seed(), start_stream, 0);
   }
-  return hardening_.applied(
-      tables, hardening_.share() > 0 ? rule_.hard_tables() : std::vector<Tensor>(), seed, draw);
+  program_->set_inputs(inputs);
+  evaluator_.reset();
 }
 
-/// Fresh starts; in the second half of the batch, states of the pool instead.
-Tensor AutomatonLearner::step_starts(const RolloutSize& size, std::uint64_t seed,
-                                     std::uint32_t draw) {
-  Tensor starts = make_starts(stage_task_, stage_, size, seed, start_stream, draw);
-  if (!uses_pool()) return starts;
-  const std::int64_t places = experiment_.automaton.pool;
-  const Shape shape{rule_.channels(), places, size.height, size.width};
+void AutomatonLearner::enter(std::int64_t step) {
+  const AutomatonOptions next = stage_at(experiment_, step);
+  if (same_sizes(next, stage_)) return;
+  const AdamWState moments = Learner::moments();
+  read_back();
+  stage_ = next;
+  stage_task_ = task_at(experiment_, stage_);
+  make_program();
+  load(moments);
+}
+
+void AutomatonLearner::load(const AdamWState& moments) {
+  program_->set_parameters(detached(model_.parameters()), model_.masks());
+  program_->set_moments(moments.first, moments.second);
+  updates_ = moments.step;
+}
+
+AutomatonDraws AutomatonLearner::draws(std::int64_t step) {
+  const auto draw = static_cast<std::uint32_t>(step);
+  const RolloutTraining& rollout = experiment_.rollout;
+  const bool from_pool = uses_pool();
+  if (from_pool) program_->set_inputs({pool_starts(step), {}, {}});
+  frozen_ = frozen_gates();
+  const auto extra = static_cast<std::int64_t>(
+      random_below({.seed = seed(), .stream = length_stream, .step = draw},
+                   static_cast<std::uint64_t>(rollout.extra_steps) + 1));
+  return {.seed = seed(),
+          .draw = draw,
+          .random_starts = !from_pool && !starts_are_fixed(stage_task_, stage_),
+          .start_stream = start_stream,
+          .fire_rate = rollout.fire_rate > 0 ? rollout.fire_rate : stage_.fire_rate,
+          .fire_stream = fire_stream,
+          .steps = stage_.steps + extra,
+          .hardening = hardening_step(step),
+          .frozen = frozen_};
+}
+
+StepResult AutomatonLearner::take_step(std::int64_t step, double learning_rate) {
+  enter(step);
+  const AutomatonOutcome outcome = program_->step(draws(step), step, learning_rate, false);
+  if (uses_pool()) return_to_pool();
+  return {.loss = outcome.loss, .finite = outcome.finite};
+}
+
+std::vector<Tensor> AutomatonLearner::gradients(std::int64_t step) {
+  program_->gradients(draws(step));
+  return program_->parameter_gradients();
+}
+
+double AutomatonLearner::loss_terms() const {
+  const RolloutSize now = size();
+  return static_cast<double>(experiment_.rollout.loss_steps * now.batch * stage_task_.channels() *
+                             now.height * now.width);
+}
+
+Tensor AutomatonLearner::pool_starts(std::int64_t step) {
+  const auto draw = static_cast<std::uint32_t>(step);
+  const RolloutSize now = size();
+  const std::int64_t slots = experiment_.rollout.pool;
+  const Shape shape{model_.rule().channels(), slots, now.height, now.width};
   if (!pool_.defined() || pool_.shape() != shape) {
-    RolloutSize all = size;
-    all.batch = places;
-    pool_ = make_starts(stage_task_, stage_, all, seed, pool_stream, 0).clone();
+    RolloutSize all = now;
+    all.batch = slots;
+    pool_ = make_starts(stage_task_, stage_, all, seed(), pool_stream, 0).clone();
   }
   const auto first = static_cast<std::int64_t>(
-      random_below({.seed = seed, .stream = pool_place_stream, .step = draw},
-                   static_cast<std::uint64_t>(places)));
-  starts = starts.clone();
-  drawn_.clear();
-  for (std::int64_t item = 0; item < size.batch; ++item) {
-    drawn_.push_back((first + item) % places);
-    if (item >= (size.batch + 1) / 2) copy_grid(pool_, drawn_.back(), starts, item);
+      random_below({.seed = seed(), .stream = pool_place_stream, .step = draw},
+                   static_cast<std::uint64_t>(slots)));
+  Tensor starts = make_starts(stage_task_, stage_, now, seed(), start_stream, draw).clone();
+  pool_slots_.clear();
+  for (std::int64_t item = 0; item < now.batch; ++item) {
+    pool_slots_.push_back((first + item) % slots);
+    if (item >= (now.batch + 1) / 2) copy_grid(pool_, pool_slots_.back(), starts, item);
   }
   return starts;
 }
 
-void AutomatonLearner::return_to_pool(const Tensor& states) {
-  const Shape& shape = states.shape();
-  const Tensor last = slice(states.detach(), 0, shape[0] - 1, shape[0]);
-  const Tensor bits = BitGrid::from(reshape(last, {shape[1], shape[2], shape[3], shape[4]}))
-                          .to_tensor(DType::uint8);
-  for (std::size_t item = 0; item < drawn_.size(); ++item) {
-    copy_grid(bits, static_cast<std::int64_t>(item), pool_, drawn_[item]);
+void AutomatonLearner::return_to_pool() {
+  const Tensor bits = BitGrid::from(program_->final_state()).to_tensor(DType::uint8);
+  for (std::size_t item = 0; item < pool_slots_.size(); ++item) {
+    copy_grid(bits, static_cast<std::int64_t>(item), pool_, pool_slots_[item]);
   }
 }
 
 void AutomatonLearner::save_progress(TensorFile& file) const {
-  hardening_.save(file);
+  Learner::save_progress(file);
   if (pool_.defined()) file.tensors[pool_name] = pool_.clone();
 }
 
 void AutomatonLearner::load_progress(const TensorFile& file) {
-  hardening_.load(file);
+  Learner::load_progress(file);
   const auto found = file.tensors.find(pool_name);
   if (found == file.tensors.end() || !uses_pool()) return;
   const Shape& shape = found->second.shape();
-  if (found->second.dtype() != DType::uint8 || shape.size() != 4 || shape[0] != rule_.channels() ||
-      shape[1] != experiment_.automaton.pool) {
-    fail("resume", "expected a pool of {} states of {} channels, received another",
-         experiment_.automaton.pool, rule_.channels());
+  const std::int64_t channels = model_.rule().channels();
+  if (found->second.dtype() != DType::uint8 || shape.size() != 4 || shape[0] != channels ||
+      shape[1] != experiment_.rollout.pool) {
+    fail("resume", "expected a pool of {} states of {} channels, received {} {}",
+         experiment_.rollout.pool, channels, to_string(found->second.dtype()), to_string(shape));
   }
   pool_ = found->second.clone();
 }
 
-void AutomatonLearner::observe(double loss) {
-  const RolloutSize now = size();
-  const std::int64_t outputs =
-      stage_.loss_steps * now.batch * stage_task_.channels() * now.height * now.width;
-  hardening_.observe(loss / static_cast<double>(outputs));
-}
-
-AutomatonLearner::Probe AutomatonLearner::make_probe() const {
-  const AutomatonOptions& options = experiment_.automaton;
-  const auto seed = static_cast<std::uint64_t>(experiment_.seed);
-  RolloutSize size = size_of(task_, options);
-  const std::int64_t batch = size.batch;
-  if (!task_.starts.defined()) size.batch = probe_count(options);
-  // Soft rollouts are dear: as many grids as a training step has.
-  const std::int64_t few = std::min(batch, size.batch);
-  const Tensor starts = make_starts(task_, options, size, seed, probe_stream, 0);
-  Probe probe{.size = size,
-              .soft_starts = cast(slice(starts, 1, 0, few), rule_.dtype()),
-              .soft_fire = {},
-              .starts = BitGrid::from(starts),
-              .fire = {}};
-  if (options.fire_rate == 1) return probe;
-  const Tensor fire = fire_masks(size, options.fire_rate, seed, probe_fire_stream);
-  probe.soft_fire = slice(fire, 1, 0, few);
-  for (std::int64_t step = 0; step < size.steps; ++step) {
-    probe.fire.push_back(BitGrid::from(slice(fire, 0, step, step + 1)));
+Evaluation AutomatonLearner::evaluate() {
+  if (trains_in_full()) return boolgrad::evaluate(*program_, experiment_, task_);
+  // Grids of another size than the program's: on the CPU, whose program costs nothing to make.
+  if (!evaluator_) {
+    evaluator_ =
+        make_host_automaton(model_.rule(), {.size = rollout_size(task_, experiment_.automaton),
+                                            .loss_channels = task_.channels(),
+                                            .loss = experiment_.loss});
   }
-  return probe;
+  evaluator_->set_parameters(program_->parameters(), model_.masks());
+  return boolgrad::evaluate(*evaluator_, experiment_, task_);
 }
 
 const AutomatonLearner::Probe& AutomatonLearner::probe() const {
-  if (!probe_) probe_ = make_probe();
+  if (probe_) return *probe_;
+  const AutomatonOptions& options = experiment_.automaton;
+  RolloutSize size = rollout_size(task_, options);
+  if (!task_.starts.defined()) size.batch = probe_count(options);
+  probe_.emplace(
+      Probe{size, BitGrid::from(make_starts(task_, options, size, seed(), probe_stream, 0)), {}});
+  if (options.fire_rate == 1) return *probe_;
+  const Tensor fire = fire_masks(size, options.fire_rate, seed(), probe_fire_stream);
+  for (std::int64_t step = 0; step < size.steps; ++step) {
+    probe_->fire.push_back(BitGrid::from(slice(fire, 0, step, step + 1)));
+  }
   return *probe_;
-}
-
-GridMistakes AutomatonLearner::hard_mistakes(const Probe& probe) const {
-  return compare(hard_states(rule_, probe.starts, probe.fire, probe.size.steps), task_.target);
 }
 
 double AutomatonLearner::hard_loss() const {
   const NoGrad off_the_tape;
-  return static_cast<double>(hard_mistakes(probe()).bits);
+  const Probe& start = probe();
+  const BitGrid state = hard_states(model_.rule(), start.starts, start.fire, start.size.steps);
+  return static_cast<double>(compare(state, task_.target).bits);
 }
 
 std::unique_ptr<HardTrials> AutomatonLearner::trials() const {
-  const Probe& judged = probe();
-  if (TrialRollout::bytes(rule_, judged.starts, judged.size.steps) > most_trial_bytes) {
+  const Probe& start = probe();
+  const Rule& rule = model_.rule();
+  if (TrialRollout::bytes(rule, start.starts, start.size.steps) > max_trial_bytes) {
     return Learner::trials();
   }
   return std::make_unique<RolloutTrials>(
-      TrialRollout(rule_, judged.starts, judged.fire, judged.size.steps, task_.target));
-}
-
-std::vector<std::vector<bool>> AutomatonLearner::active_gates() const {
-  return boolgrad::active_gates(rule_);
-}
-
-Evaluation AutomatonLearner::evaluate() const {
-  const NoGrad off_the_tape;
-  const Probe& judged = probe();
-  const Tensor soft =
-      rollout(rule_, judged.soft_starts, judged.soft_fire, {.steps = judged.size.steps});
-  Evaluation result;
-  result.soft_loss = loss_at(soft, task_).item();
-  const Shape& shape = soft.shape();
-  const Tensor last = reshape(soft, {shape[1], shape[2], shape[3], shape[4]});
-  result.soft_accuracy = compare(BitGrid::from(last), task_.target).accuracy();
-  result.picture = slice(slice(last, 1, 0, 1), 0, 0, task_.channels());
-
-  const GridMistakes hard = hard_mistakes(judged);
-  result.hard_loss = static_cast<double>(hard.bits);
-  result.hard_accuracy = hard.accuracy();
-  result.bit_accuracy = hard.bit_accuracy();
-  return result;
+      TrialRollout(rule, start.starts, start.fire, start.size.steps, task_.target));
 }
 
 }  // namespace boolgrad

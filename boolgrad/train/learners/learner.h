@@ -1,88 +1,104 @@
-// What a trainer trains: parameters, a loss for every step, and a measure of how good they are.
+// What is trained: a model, and a program that takes its steps on a device.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "boolgrad/tensor/safetensors.h"
-#include "boolgrad/tensor/tensor.h"
+#include "boolgrad/backend/device/device.h"
+#include "boolgrad/backend/device/program.h"
 #include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/optim/adamw.h"
+#include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/train/experiment/experiment.h"
+#include "boolgrad/train/learners/hardening.h"
 #include "boolgrad/train/search/hard_trials.h"
-#include "boolgrad/model/inspection.h"
 
 namespace boolgrad {
 
+/// Parameters are trained where the program runs. The model has those of the last `read_back`.
 class Learner {
  public:
-  Learner() = default;
   virtual ~Learner() = default;
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  /// Makes ready for step `step`. Returns whether what a step computes on has another size from
-  /// now on, so that whoever holds buffers for it must make others.
-  virtual bool enter(std::int64_t /*step*/) { return false; }
+  const Experiment& experiment() const { return experiment_; }
+  const Device& device() const { return device_; }
+  const Model& model() const { return model_; }
+  Model& model() { return model_; }
+  const Hardening& hardening() const { return hardening_; }
 
-  /// Whether a step computes on what `evaluate` judges, not on something smaller.
-  virtual bool trains_in_full() const { return true; }
+  /// Loss, gradients and an update in step `step`, counted from 0.
+  StepResult step(std::int64_t step, double learning_rate);
 
-  /// What is trained, in a fixed order.
-  virtual std::vector<Tensor> parameters() const = 0;
+  /// Sends the model as it is now, masks included, with moments that are `moments.step` steps old.
+  virtual void load(const AdamWState& moments) = 0;
+  /// Makes the model's parameters what the program's are.
+  virtual void read_back();
+  /// The moments as they are now, in memory of their own.
+  AdamWState moments() const;
 
-  /// The loss of step `step`, counted from 0, on the tape: a function of the parameters and of
-  /// the step's number alone.
-  virtual Tensor loss(std::int64_t step) = 0;
+  /// How good the program's parameters are now.
+  virtual Evaluation evaluate() = 0;
 
-  /// What to multiply the learning rate of the next step by.
-  virtual double rate_factor() const { return 1; }
-
-  /// Takes note of the loss of the step that was just taken.
-  virtual void observe(double /*loss*/) {}
-
-  /// What `observe` has left behind, as part of a checkpoint, and back.
-  virtual void save_progress(TensorFile& /*file*/) const {}
-  virtual void load_progress(const TensorFile& /*file*/) {}
-
-  /// How good the parameters are now.
-  virtual Evaluation evaluate() const = 0;
-
-  /// Bits that the hardened model gets wrong: `evaluate().hard_loss` by itself, which is quick.
+  /// Wrong bits of the hardened model, not of the program, and a fast way to try changes of single
+  /// gates of it. The learner outlives it.
   virtual double hard_loss() const = 0;
-
-  /// A quick way to try changes of single gates, from the hardened model as it is now. As made
-  /// here, it asks for `hard_loss` each time. The learner outlives it.
   virtual std::unique_ptr<HardTrials> trials() const;
 
-  /// How parameters are read, and which gates of which of them the hardened outputs depend on.
-  virtual Parametrisation parametrisation() const = 0;
-  virtual std::vector<std::vector<bool>> active_gates() const = 0;
+  /// The norm of the training gradient of each layer in step `step`; nothing is updated.
+  std::vector<double> gradient_norms(std::int64_t step);
 
-  /// What the model consists of.
-  virtual Inspection inspect() const = 0;
+  /// What to multiply the learning rate of the next step by.
+  double rate_factor() const { return hardening_.rate_factor(); }
 
-  /// The model, and the model replaced by one of the same architecture.
-  virtual TensorFile to_file() const = 0;
-  virtual void restore(const TensorFile& file) = 0;
+  /// State that steps leave behind, as part of a checkpoint, and back.
+  virtual void save_progress(TensorFile& file) const { hardening_.save(file); }
+  virtual void load_progress(const TensorFile& file) { hardening_.load(file); }
+
+  /// Makes ready for step `step`, where the sizes that a step computes on change with it.
+  virtual void enter(std::int64_t /*step*/) {}
 
   /// Takes the knockout of the experiment. Doing so twice changes nothing.
-  virtual void knock_out() = 0;
+  void knock_out();
 
-  /// What is switched off now: gates and inputs.
-  virtual std::int64_t masked() const = 0;
+ protected:
+  Learner(const Experiment& experiment, const Device& device, Model model)
+      : experiment_(experiment),
+        device_(device),
+        model_(std::move(model)),
+        hardening_(experiment.hardening) {}
 
-  /// Steps that go once through all there is to learn from.
-  virtual std::int64_t steps_per_epoch() const = 0;
+  virtual StepResult take_step(std::int64_t step, double learning_rate) = 0;
+  virtual std::vector<Tensor> gradients(std::int64_t step) = 0;
+  virtual DeviceProgram& program() const = 0;
+  /// Output bits that the loss of a step is summed over.
+  virtual double loss_terms() const = 0;
+
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(experiment_.seed); }
+  HardeningStep hardening_step(std::int64_t step) const { return hardening_.step(seed(), step); }
+  /// Of `freeze`: which gates are fixed in the next step.
+  std::vector<Tensor> frozen_gates() const;
+  AdamWOptions optimiser_options() const;
+
+  Experiment experiment_;
+  Device device_;
+  Model model_;
+  Hardening hardening_;
+  std::int64_t updates_ = 0;  ///< that the moments have seen
 };
 
-/// The learner that an experiment describes.
-std::unique_ptr<Learner> make_learner(const Experiment& experiment);
+/// The learner that an experiment describes, on `device`. Refuses what the device does not support.
+std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device = {});
 
-/// The experiment of a classifier with its epochs counted in steps of `learner`: those to train,
-/// and those between two lines logged where they are 0. Any other stays as it is, and so does one
-/// that has been counted.
-Experiment with_epochs_in_steps(Experiment experiment, const Learner& learner);
+/// Steps that go once through all there is to learn from.
+std::int64_t steps_per_epoch(const Experiment& experiment);
+
+/// The experiment of a classifier with its epochs counted in steps: those to train, and those
+/// between two lines logged where they are 0. Any other stays as it is, and so does one that has
+/// been counted.
+Experiment with_epochs_in_steps(Experiment experiment);
 
 }  // namespace boolgrad

@@ -17,12 +17,12 @@ bool is_better(const Evaluation& a, const Evaluation& b) {
 
 }  // namespace
 
-void BestModel::consider(const LogEntry& entry, const Learner& learner) {
+void BestModel::consider(const LogEntry& entry, const Trainer& trainer) {
   ++lines_since_;
   if (entry_ && !is_better(entry.evaluation, entry_->evaluation)) return;
   entry_ = entry;
   lines_since_ = 0;
-  model_ = learner.to_file();
+  model_ = trainer.learner().model().to_file();
   // Parameters are written in place; this must stay what it is.
   for (auto& [name, tensor] : model_.tensors) tensor = tensor.clone();
 }

@@ -1,19 +1,19 @@
-// The best model of a run so far. Inside of `train/`.
+// The best model of a run so far. Internal.
 #pragma once
 
 #include <optional>
 
 #include "boolgrad/tensor/safetensors.h"
-#include "boolgrad/train/learners/learner.h"
 #include "boolgrad/train/run/metrics.h"
+#include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad {
 
 /// Keeps the model with the highest hard accuracy, of equal ones with the lowest soft loss.
 class BestModel {
  public:
-  /// Looks at a line that was logged, of the learner as it is.
-  void consider(const LogEntry& entry, const Learner& learner);
+  /// Looks at a line that was logged, of the leader as it is.
+  void consider(const LogEntry& entry, const Trainer& trainer);
 
   /// The line of the best; none before the first.
   const std::optional<LogEntry>& entry() const { return entry_; }

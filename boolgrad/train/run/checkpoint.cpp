@@ -4,19 +4,20 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad {
 namespace {
 
-constexpr const char* experiment_key = "experiment";
 constexpr const char* seconds_key = "seconds";
 
 std::optional<Experiment> experiment_in(const TensorFile& file, const std::filesystem::path& path) {
-  const auto found = file.metadata.find(experiment_key);
+  const auto found = file.metadata.find(experiment_metadata_key);
   if (found == file.metadata.end()) return std::nullopt;
   return parse_experiment(found->second, path.string(), path.stem().string(), "");
 }
@@ -28,24 +29,11 @@ double seconds_in(const TensorFile& file) {
   return std::isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
-Classifier classifier_of(const TensorFile& file, const LogicNetwork& network,
-                         const std::filesystem::path& path) {
-  Classifier classifier = Classifier::from_file(file);
-  const std::int64_t groups = classifier.head.groups();
-  if (classifier.thresholds.bits() != network.inputs() || groups < 1 ||
-      network.outputs() % groups != 0) {
-    fail("classifier",
-         "{}: expected a network of {} inputs and a multiple of {} outputs, received {} and {}",
-         path.string(), classifier.thresholds.bits(), groups, network.inputs(), network.outputs());
-  }
-  return classifier;
-}
-
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
   TensorFile file = checkpoint.state;
-  file.metadata[experiment_key] = to_toml(checkpoint.experiment);
+  file.metadata[experiment_metadata_key] = to_toml(checkpoint.experiment);
   file.metadata[seconds_key] = fmt::format("{}", checkpoint.seconds);
   save_safetensors(path, file);
 }
@@ -59,19 +47,6 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   }
   const double seconds = seconds_in(file);
   return {.experiment = *std::move(experiment), .state = std::move(file), .seconds = seconds};
-}
-
-void save_model(const std::filesystem::path& path, const Experiment& experiment, TensorFile model) {
-  model.metadata[experiment_key] = to_toml(experiment);
-  save_safetensors(path, model);
-}
-
-Model load_model(const std::filesystem::path& path) {
-  const TensorFile file = load_safetensors(path);
-  if (Rule::is_in(file)) return {experiment_in(file, path), Rule::from_file(file)};
-  Model model{experiment_in(file, path), LogicNetwork::from_file(file)};
-  if (Classifier::is_in(file)) model.classifier = classifier_of(file, model.network(), path);
-  return model;
 }
 
 }  // namespace boolgrad

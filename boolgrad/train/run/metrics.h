@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "boolgrad/train/run/diagnosis.h"
 #include "boolgrad/model/evaluation.h"
+#include "boolgrad/train/run/diagnosis.h"
 
 namespace boolgrad {
 

@@ -9,6 +9,7 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/train/run/best_model.h"
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/search/trainer.h"
@@ -18,13 +19,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// States up to this size are copied whenever a line is logged, to go back to where a later step is
+/// not finite. Of larger ones only checkpoints are kept: a copy would take longer than many steps.
+constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
+
 class Run {
  public:
-  Run(const Experiment& experiment, const RunOptions& options)
-      : experiment_(experiment),
+  Run(Trainer& trainer, const RunOptions& options)
+      : experiment_(trainer.experiment()),
         options_(options),
-        trainer_(experiment, options.device),
-        checkpoint_(options.folder / checkpoint_file) {}
+        trainer_(trainer),
+        checkpoint_(options.folder / checkpoint_file),
+        copies_states_(3 * parameter_bytes() <= max_copied_bytes) {}
 
   RunReport go() {
     start();
@@ -38,8 +44,8 @@ class Run {
                      .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
-      save_model(report.model, experiment_,
-                 best_.entry() ? best_.model() : trainer_.learner().to_file());
+      save_model(report.model, to_toml(experiment_),
+                 best_.entry() ? best_.model() : trainer_.learner().model().to_file());
     }
     return report;
   }
@@ -121,7 +127,7 @@ class Run {
   /// One line before the damage and one after it, so that it shows.
   void damage() {
     if (last_.step != trainer_.steps()) log();
-    const std::int64_t before = trainer_.learner().masked();
+    const std::int64_t before = trainer_.learner().model().masked_count();
     trainer_.take_knockout();
     observe();
     last_.knocked_out = last_.masked - before;
@@ -130,27 +136,40 @@ class Run {
 
   void log() {
     observe();
-    if (is_diagnosis_point()) last_.layers = trainer_.diagnose();
+    if (is_diagnosis_point())
+      last_.layers = diagnose(trainer_.learner(), trainer_.leader_updates());
     metrics_->write(last_);
     last_.layers.clear();
     if (!experiment_.is_classifier()) return;
-    best_.consider(last_, trainer_.learner());
-    best_.save(good_.state);
+    best_.consider(last_, trainer_);
+    if (copies_states_) best_.save(good_.state);
   }
 
   /// Evaluates the network as it is now and keeps its state if that went well.
   void observe() {
-    last_ = {.step = trainer_.steps(),
-             .evaluation = trainer_.evaluate(),
-             .learning_rate = trainer_.learning_rate(),
-             .seconds = seconds(),
-             .masked = trainer_.learner().masked()};
+    last_ = {
+        .step = trainer_.steps(),
+        .evaluation = trainer_.evaluate(),
+        .learning_rate = trainer_.learning_rate(),
+        .seconds = seconds(),
+        .masked = experiment_.knockout_step() < 0 ? 0 : trainer_.learner().model().masked_count()};
     if (!std::isfinite(last_.evaluation.soft_loss)) {
       give_up(trainer_.steps(), last_.evaluation.soft_loss);
     }
+    if (copies_states_) keep_state();
+  }
+
+  /// Keeps the state as it is now, which was found to be finite.
+  void keep_state() {
     good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
     best_.save(good_.state);
     good_step_ = trainer_.steps();
+  }
+
+  std::size_t parameter_bytes() const {
+    std::size_t bytes = 0;
+    for (const Tensor& one : trainer_.learner().model().parameters()) bytes += one.bytes();
+    return bytes * static_cast<std::size_t>(trainer_.members());
   }
 
   /// The checkpoint goes on from where the run stands; the model is the best there was, and sealed
@@ -160,24 +179,27 @@ class Run {
       trainer_.take_best();
       last_.evaluation = trainer_.evaluate();
     }
-    if (experiment_.hardening.seal && last_.evaluation.solved()) {
+    // Of a classifier the best model that was logged is saved, as it was then.
+    if (experiment_.hardening.seal && !experiment_.is_classifier() && last_.evaluation.solved()) {
       trainer_.seal();
       last_.evaluation = trainer_.evaluate();
     }
   }
 
   void save() {
-    if (good_step_ != trainer_.steps()) observe();
+    if (last_.step != trainer_.steps()) observe();
+    if (good_step_ != trainer_.steps()) keep_state();
     save_checkpoint(checkpoint_, good_);
+    if (!copies_states_) good_.state = {};  // the file has it
   }
 
   [[noreturn]] void give_up(std::int64_t step, double loss) {
     const std::string kept = good_step_ < 0 ? ""
                                             : fmt::format("; the state after step {} is kept in {}",
                                                           good_step_, checkpoint_.string());
-    if (good_step_ >= 0) save_checkpoint(checkpoint_, good_);
+    if (good_step_ >= 0 && copies_states_) save_checkpoint(checkpoint_, good_);
     if (std::isfinite(loss)) {
-      fail("train", "step {}: expected finite gradients, received others{}", step, kept);
+      fail("train", "step {}: gradients are not finite{}", step, kept);
     }
     // NaN has a sign, which means nothing.
     fail("train", "step {}: expected a finite loss, received {}{}", step,
@@ -186,11 +208,12 @@ class Run {
 
   const Experiment& experiment_;
   const RunOptions& options_;
-  Trainer trainer_;
+  Trainer& trainer_;
   std::filesystem::path checkpoint_;
+  bool copies_states_;
   std::optional<MetricsLog> metrics_;
   LogEntry last_;
-  Checkpoint good_;  ///< of the last step that was looked at
+  Checkpoint good_;  ///< the last state that is kept
   std::int64_t good_step_ = -1;
   std::optional<Ending> ending_;
   BestModel best_;  ///< of classifiers
@@ -210,12 +233,14 @@ void make_run_folder(const std::filesystem::path& folder) {
   const Replacement probe("train", folder / checkpoint_file);
 }
 
-RunReport run_experiment(const Experiment& experiment, const RunOptions& options) {
-  const bool counts_epochs = experiment.training.epochs > 0 || experiment.training.log_every == 0;
-  if (experiment.is_classifier() && counts_epochs) {
-    return run_experiment(with_epochs_in_steps(experiment, *make_learner(experiment)), options);
-  }
-  return Run(experiment, options).go();
+RunReport run_training(Trainer& trainer, const RunOptions& options) {
+  return Run(trainer, options).go();
+}
+
+RunReport run_experiment(const Experiment& experiment, const RunOptions& options,
+                         const Device& device) {
+  Trainer trainer(experiment, device);
+  return run_training(trainer, options);
 }
 
 }  // namespace boolgrad

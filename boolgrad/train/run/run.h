@@ -9,6 +9,7 @@
 #include "boolgrad/backend/device/device.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/run/metrics.h"
+#include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad {
 
@@ -19,7 +20,6 @@ inline constexpr const char* metrics_file = "metrics.jsonl";
 
 struct RunOptions {
   std::filesystem::path folder;
-  Device device = {};  ///< that takes the steps; any may resume what another began
   /// Goes on from the folder's checkpoint, with the same bits as if the run had never stopped.
   bool resume = false;
   /// Asked after every step; true ends the run with a checkpoint.
@@ -47,12 +47,17 @@ struct RunReport {
 /// it.
 void make_run_folder(const std::filesystem::path& folder);
 
-/// Trains `experiment` in the folder, which is made if it is not there. Of a classifier the best
+/// Trains in the folder, which is made if it is not there. Of a classifier the best
 /// model that was logged is kept: that with the highest hard accuracy, of equal ones with the
 /// lowest soft loss.
 ///
-/// The state of the last step that was logged with a finite loss is kept: when a loss or gradient
-/// is not finite, that state is written as the checkpoint, and the error names the step.
-RunReport run_experiment(const Experiment& experiment, const RunOptions& options);
+/// When a loss or gradient is not finite, the error names the step, and the checkpoint holds the
+/// last state that was logged with a finite loss or, of large models, the last that was saved. Any
+/// device may resume what another began.
+RunReport run_training(Trainer& trainer, const RunOptions& options);
+
+/// The same for an experiment from its beginning, on `device`.
+RunReport run_experiment(const Experiment& experiment, const RunOptions& options,
+                         const Device& device = {});
 
 }  // namespace boolgrad

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "boolgrad/core/random.h"
-#include "boolgrad/ops/shaping.h"
 #include "boolgrad/core/random_streams.h"
+#include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 namespace {
@@ -62,15 +62,15 @@ void add_alternatives(Parametrisation parametrisation, const Tensor& logits, std
 
 /// The least certain alternatives of all active gates.
 std::vector<Alternative> least_certain(const Learner& learner, std::int64_t count) {
-  const std::vector<Tensor> parameters = learner.parameters();
-  const std::vector<std::vector<bool>> active = learner.active_gates();
+  const std::vector<Tensor> parameters = learner.model().parameters();
+  const std::vector<std::vector<bool>> active = learner.model().active_gates();
   std::vector<Alternative> all;
-  for (std::size_t layer = 0; layer < parameters.size(); ++layer) {
+  for (std::size_t layer = 0; layer < active.size(); ++layer) {
     const auto width = static_cast<std::size_t>(parameters[layer].shape()[1]);
     for (std::size_t gate = 0; gate < active[layer].size(); ++gate) {
       if (!active[layer][gate]) continue;
-      add_alternatives(learner.parametrisation(), parameters[layer], layer, gate * width, width,
-                       all);
+      add_alternatives(learner.model().parametrisation(), parameters[layer], layer, gate * width,
+                       width, all);
     }
   }
   std::ranges::sort(all, {}, &Alternative::rank);
@@ -78,15 +78,15 @@ std::vector<Alternative> least_certain(const Learner& learner, std::int64_t coun
   return all;
 }
 
-class Refit {
+class LocalSearch {
  public:
-  Refit(Learner& learner, const RefitOptions& options)
+  LocalSearch(Learner& learner, const LocalSearchOptions& options)
       : learner_(learner),
         options_(options),
-        parameters_(learner.parameters()),
+        parameters_(learner.model().parameters()),
         trials_(learner.trials()) {}
 
-  RefitStats go() {
+  LocalSearchStats go() {
     stats_.before = stats_.after = trials_->wrong_bits();
     bool helped = true;
     while (helped && stats_.after > 0) {
@@ -142,7 +142,7 @@ class Refit {
   std::uint64_t table_of(const Alternative& change) const {
     const std::int64_t gate = gate_of(change);
     const Tensor logits = slice(parameters_[change.layer].detach(), 0, gate, gate + 1);
-    const Tensor entries = hard_tables(learner_.parametrisation(), logits);
+    const Tensor entries = hard_tables(learner_.model().parametrisation(), logits);
     std::uint64_t table = 0;
     for (std::size_t e = 0; e < entries.values<std::uint8_t>().size(); ++e) {
       table |= std::uint64_t{entries.values<std::uint8_t>()[e]} << e;
@@ -153,30 +153,31 @@ class Refit {
   static constexpr std::int64_t refresh = 1000;
 
   Learner& learner_;
-  RefitOptions options_;
+  LocalSearchOptions options_;
   std::vector<Tensor> parameters_;  ///< the learner's own: tensors share their memory
   std::unique_ptr<HardTrials> trials_;
-  RefitStats stats_;
+  LocalSearchStats stats_;
 };
 
 }  // namespace
 
-void seal(Learner& learner) {
+void seal(Model& model) {
   constexpr double certain = 40;
-  for (Tensor logits : learner.parameters()) {
+  std::vector<Tensor> layers = model.parameters();
+  layers.resize(model.masks().size());  // thresholds stay as they are
+  for (Tensor logits : layers) {
     const auto width = static_cast<std::size_t>(logits.shape()[1]);
     visit_dtype(logits.dtype(), [&](auto zero) {
       using T = decltype(zero);
       const std::span<T> values = logits.mutable_values<T>();
-      if (learner.parametrisation() != Parametrisation::softmax16) {
-        const Tensor hard = hard_tables(learner.parametrisation(), logits);
+      if (model.parametrisation() != Parametrisation::softmax16) {
+        const Tensor hard = hard_tables(model.parametrisation(), logits);
         Tensor sealed(logits.shape(), logits.dtype());
         for (std::size_t i = 0; i < values.size(); ++i) {
           const bool is_on = hard.at(static_cast<std::int64_t>(i)) != 0;
           sealed.mutable_values<T>()[i] = convert<T>(is_on ? certain : -certain);
         }
-        if (learner.parametrisation() == Parametrisation::walsh)
-          sealed = walsh_coefficients(sealed);
+        if (model.parametrisation() == Parametrisation::walsh) sealed = walsh_coefficients(sealed);
         std::ranges::copy(sealed.values<T>(), values.begin());
         return;
       }
@@ -193,8 +194,8 @@ void seal(Learner& learner) {
   }
 }
 
-RefitStats refit(Learner& learner, const RefitOptions& options) {
-  return Refit(learner, options).go();
+LocalSearchStats local_search(Learner& learner, const LocalSearchOptions& options) {
+  return LocalSearch(learner, options).go();
 }
 
 }  // namespace boolgrad

@@ -1,4 +1,4 @@
-// A hardened model made better by trying: the least certain entries of its tables the other way.
+// Local search over single table entries of a hardened model.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace boolgrad {
 
-struct RefitOptions {
+struct LocalSearchOptions {
   std::int64_t candidates = 64;  ///< least certain alternatives of active gates that are tried
   /// Single ones that are then drawn at random, of all, and kept where they do no harm: changes
   /// that make no difference now open ways to some that do.
@@ -16,7 +16,7 @@ struct RefitOptions {
   std::uint32_t step = 0;
 };
 
-struct RefitStats {
+struct LocalSearchStats {
   double before = 0;  ///< wrong bits
   double after = 0;
   std::int64_t tried = 0;
@@ -25,15 +25,15 @@ struct RefitStats {
 
 /// Turns the alternatives of a hardened model's active gates over, the least certain first, and
 /// keeps each change after which fewer bits are wrong, until none helps or no bit is wrong. Then
-/// walks. An
-/// alternative is, for `sigmoid`, one entry of a table the other way (its logit z becomes -z); for
-/// `softmax16`, the second likeliest gate (its logit and that of the likeliest change places). How
-/// certain it is: |z|, or the difference of the two logits. The parameters are changed in place.
-RefitStats refit(Learner& learner, const RefitOptions& options);
+/// walks. An alternative is, for `sigmoid`, one entry of a table the other way (its logit z becomes
+/// -z); for `softmax16`, the second likeliest gate (its logit and that of the likeliest change
+/// places). How certain it is: |z|, or the difference of the two logits. The model's parameters are
+/// changed in place.
+LocalSearchStats local_search(Learner& learner, const LocalSearchOptions& options);
 
 /// Makes every soft table what its hard one is, in place: for `sigmoid` logits of plus or minus 40,
 /// for `softmax16` 40 for the likeliest gate and 0 for the others, so that no other value is left
 /// in single precision.
-void seal(Learner& learner);
+void seal(Model& model);
 
 }  // namespace boolgrad

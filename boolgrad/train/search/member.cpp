@@ -9,9 +9,9 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
+#include "boolgrad/core/random_streams.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/train/search/local_search.h"
-#include "boolgrad/core/random_streams.h"
 
 namespace boolgrad {
 namespace {
@@ -139,29 +139,21 @@ void Member::make(std::int64_t draw) {
   updates_ = 0;
   experiment_.seed = seed_of_draw(run_seed_, draw);
   promise_error_ = -1;
-  engine_.reset();  // before the learner it knows
-  learner_ = make_learner(experiment_);
-  engine_ = make_engine(device_, experiment_, *learner_);
+  learner_.reset();  // before another one takes memory
+  learner_ = make_learner(experiment_, device_);
   evaluation_.reset();
 }
 
-const Learner& Member::learner() const {
-  engine_->settle();
+Learner& Member::learner() const {
+  learner_->read_back();
   return *learner_;
 }
 
 void Member::take_knockout() {
-  const AdamWState moments = engine_->moments();
-  engine_->settle();
-  learner_->knock_out();
-  engine_->restore(moments);
+  const AdamWState moments = learner_->moments();
+  learner().knock_out();
+  learner_->load(moments);
   evaluation_.reset();
-}
-
-void Member::make_engine_again(const AdamWState& moments) {
-  engine_->settle();
-  engine_ = make_engine(device_, experiment_, *learner_);
-  engine_->restore(moments);
 }
 
 double Member::learning_rate() const {
@@ -169,20 +161,16 @@ double Member::learning_rate() const {
 }
 
 StepResult Member::step() {
-  if (learner_->enter(updates_)) make_engine_again(engine_->moments());
   const double rate = schedule_of(experiment_.training).at(updates_) * learner_->rate_factor();
-  const StepResult result = engine_->step(updates_, rate);
+  const StepResult result = learner_->step(updates_, rate);
   if (!result.finite) return result;
   ++updates_;
   evaluation_.reset();
-  learner_->observe(result.loss);
   return result;
 }
 
 const Evaluation& Member::evaluate() {
-  if (evaluation_) return *evaluation_;
-  // An engine judges what it was made for.
-  evaluation_ = learner_->trains_in_full() ? engine_->evaluate() : learner().evaluate();
+  if (!evaluation_) evaluation_ = learner_->evaluate();
   return *evaluation_;
 }
 
@@ -198,7 +186,7 @@ void Member::look(std::int64_t steps, std::int64_t fresh_draw) {
   }
   if (keeps_best() && (best_loss_ < 0 || loss < best_loss_)) {
     best_loss_ = loss;
-    best_ = copy_of(learner().to_file());
+    best_ = copy_of(learner().model().to_file());
   }
   const SearchOptions& search = experiment_.search;
   if (search.refit > 0) note_promise();
@@ -210,65 +198,59 @@ void Member::look(std::int64_t steps, std::int64_t fresh_draw) {
   else take_best();
 }
 
-std::vector<LayerDiagnosis> Member::diagnose() const {
-  return boolgrad::diagnose(experiment_, learner(), updates_);
-}
-
 void Member::note_promise() {
   const double error = 1 - evaluate().bit_accuracy;
   if (promise_error_ >= 0 && error >= promise_error_) return;
   promise_error_ = error;
-  promise_ = copy_of(learner().to_file());
+  promise_ = copy_of(learner().model().to_file());
 }
 
 void Member::begin_refit() {
   note_promise();
   const double error = std::exchange(promise_error_, -1);
   if (evaluate().solved() || error > experiment_.search.refit_below) return;
-  AdamWState moments = engine_->moments();
-  refitting_ = {.moments = std::move(moments), .before = copy_of(learner().to_file())};
-  learner_->restore(std::exchange(promise_, {}));
+  AdamWState moments = learner_->moments();
+  refitting_ = {.moments = std::move(moments), .before = copy_of(learner().model().to_file())};
+  learner_->model().restore(std::exchange(promise_, {}));
 }
 
 void Member::search_refit() {
   if (!refitting_) return;
   const SearchOptions& search = experiment_.search;
   refitting_->wrong_bits =
-      boolgrad::refit(*learner_, {.candidates = search.refit,
-                                  .walk = search.refit_walk,
-                                  .seed = static_cast<std::uint64_t>(experiment_.seed),
-                                  .step = static_cast<std::uint32_t>(updates_)})
+      local_search(*learner_, {.candidates = search.refit,
+                               .walk = search.refit_walk,
+                               .seed = static_cast<std::uint64_t>(experiment_.seed),
+                               .step = static_cast<std::uint32_t>(updates_)})
           .after;
 }
 
 void Member::end_refit() {
   if (!refitting_) return;
   // Training would soon undo changes that it did not ask for.
-  if (refitting_->wrong_bits > 0) learner_->restore(refitting_->before);
-  make_engine_again(refitting_->moments);
+  if (refitting_->wrong_bits > 0) learner_->model().restore(refitting_->before);
+  learner_->load(refitting_->moments);
   refitting_.reset();
   evaluation_.reset();
 }
 
 void Member::seal() {
-  const AdamWState moments = engine_->moments();
-  engine_->settle();
-  boolgrad::seal(*learner_);
-  engine_->restore(moments);
+  const AdamWState moments = learner_->moments();
+  boolgrad::seal(learner().model());
+  learner_->load(moments);
   evaluation_.reset();
 }
 
 void Member::take_best() {
   if (best_.tensors.empty() || best_loss_ >= evaluate().hard_loss) return;
-  engine_->settle();
-  learner_->restore(copy_of(best_));
-  make_engine_again(zero_moments(learner_->parameters(), updates_));
+  learner_->model().restore(copy_of(best_));
+  learner_->load(zero_moments(learner_->model().parameters(), updates_));
   evaluation_.reset();
 }
 
 TensorFile Member::state() const {
-  TensorFile file = copy_of(learner().to_file());
-  const AdamWState moments = engine_->moments();
+  TensorFile file = copy_of(learner().model().to_file());
+  const AdamWState moments = learner_->moments();
   for (std::size_t i = 0; i < moments.first.size(); ++i) {
     file.tensors[moment_name(i, "first")] = moments.first[i];
     file.tensors[moment_name(i, "second")] = moments.second[i];
@@ -288,19 +270,19 @@ TensorFile Member::state() const {
 void Member::restore(const TensorFile& state, std::int64_t steps, const std::string& source) {
   const auto draw = noted<std::int64_t>(state, draw_key, 0, source);
   if (draw != draw_) make(draw);
-  check_same_architecture(learner_->to_file(), state, source);
+  check_same_architecture(learner_->model().to_file(), state, source);
   // A checkpoint from before there were draws has taken all its steps with one.
   const bool has_draws = state.metadata.contains(updates_key);
   updates_ = has_draws ? noted<std::int64_t>(state, updates_key, 0, source) : steps;
   AdamWState moments{.step = updates_, .first = {}, .second = {}};
-  for (std::size_t i = 0; i < learner_->parameters().size(); ++i) {
+  for (std::size_t i = 0; i < learner_->model().parameters().size(); ++i) {
     moments.first.push_back(moment_of(state, moment_name(i, "first"), source));
     moments.second.push_back(moment_of(state, moment_name(i, "second"), source));
   }
-  learner_->restore(state);
-  learner_->load_progress(state);
   learner_->enter(std::max<std::int64_t>(0, updates_ - 1));
-  make_engine_again(moments);
+  learner_->model().restore(state);
+  learner_->load_progress(state);
+  learner_->load(moments);
   draw_at_ = noted<std::int64_t>(state, draw_at_key, 0, source);
   draw_loss_ = noted<double>(state, draw_loss_key, -1, source);
   best_loss_ = noted<double>(state, best_loss_key, -1, source);

@@ -1,5 +1,5 @@
-// One of the models that a run trains side by side: a draw of wires and initial values, what takes
-// its steps, and the best it has been.
+// One of the models that a run trains in parallel: a random initialisation, its learner, and the
+// best it has been.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "boolgrad/tensor/safetensors.h"
-#include "boolgrad/train/run/diagnosis.h"
-#include "boolgrad/train/learners/engine.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/learners/learner.h"
 
@@ -28,7 +26,7 @@ class Member {
  public:
   /// Draw `draw` of `experiment`, trained on `device`.
   Member(const Experiment& experiment, std::int64_t draw, const Device& device);
-  Member(Member&&) = delete;  // the engine knows where experiment and learner are
+  Member(Member&&) = delete;
 
   /// One step.
   StepResult step();
@@ -41,11 +39,11 @@ class Member {
 
   void take_knockout();
 
-  /// What is trained, as it is now.
-  const Learner& learner() const;
+  /// What is trained, with the model as it is now.
+  Learner& learner() const;
 
-  /// Its layers as the next step finds them.
-  std::vector<LayerDiagnosis> diagnose() const;
+  /// Steps since its initialisation.
+  std::int64_t updates() const { return updates_; }
 
   /// Takes note of how good it is after `steps` steps, and begins anew where it has been stuck for
   /// too long; `fresh_draw` is the draw that it then takes where it is to have another one.
@@ -73,7 +71,6 @@ class Member {
 
  private:
   void make(std::int64_t draw);
-  void make_engine_again(const AdamWState& moments);
   bool keeps_best() const;
   void note_promise();
 
@@ -82,7 +79,6 @@ class Member {
   Device device_;
   std::int64_t draw_ = 0;
   std::unique_ptr<Learner> learner_;
-  std::unique_ptr<Engine> engine_;
   std::int64_t updates_ = 0;  ///< since the draw, which is what the moments count
   std::optional<Evaluation> evaluation_;
 

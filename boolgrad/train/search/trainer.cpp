@@ -9,6 +9,7 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/parallel.h"
+#include "boolgrad/train/learners/network_learner.h"
 
 namespace boolgrad {
 namespace {
@@ -35,8 +36,10 @@ std::int64_t number_in(const TensorFile& state, const char* key, const char* wha
 }  // namespace
 
 Trainer::Trainer(const Experiment& experiment, const Device& device)
-    : experiment_(experiment), device_(device) {
-  for (std::int64_t draw = 0; draw < experiment.search.members; ++draw) {
+    : samples_(experiment.is_classifier() ? training_samples_of(experiment) : nullptr),
+      experiment_(with_epochs_in_steps(experiment)),
+      device_(device) {
+  for (std::int64_t draw = 0; draw < experiment_.search.members; ++draw) {
     members_.push_back(std::make_unique<Member>(experiment_, draw, device));
   }
 }

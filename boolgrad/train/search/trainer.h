@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/model/samples.h"
 #include "boolgrad/tensor/safetensors.h"
-#include "boolgrad/train/learners/engine.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/learners/learner.h"
 #include "boolgrad/train/search/member.h"
@@ -17,11 +17,12 @@ namespace boolgrad {
 
 /// A run as a value: everything is a function of the experiment and the number of steps taken.
 ///
-/// Where the experiment asks for several members, a step is one of each. The run is then judged by
-/// its leader: the one whose hardened model has the fewest wrong bits, the softest loss deciding
-/// between equals.
+/// Where the experiment asks for several members, a step is one of each. The run is then reported
+/// by its leader: the one whose hardened model has the fewest wrong bits, with ties broken by the
+/// lowest soft loss.
 class Trainer {
  public:
+  /// Epochs of a classifier are counted in steps first.
   explicit Trainer(const Experiment& experiment, const Device& device = {});
 
   /// Takes the knockout, if it is due now, and then one step. The loss is that of the leader.
@@ -39,14 +40,14 @@ class Trainer {
 
   const Experiment& experiment() const { return experiment_; }
   /// What is trained, as it is now: the leader's, as `evaluate` found it last.
-  const Learner& learner() const { return leader().learner(); }
+  Learner& learner() const { return leader().learner(); }
   std::int64_t members() const { return static_cast<std::int64_t>(members_.size()); }
 
   /// How good the best member is now, which leads from here on.
   Evaluation evaluate();
 
-  /// The leader's layers as the next step finds them.
-  std::vector<LayerDiagnosis> diagnose() const { return leader().diagnose(); }
+  /// Steps that the leader has taken since its initialisation.
+  std::int64_t leader_updates() const { return leader().updates(); }
 
   /// The best model seen in place of the present one, where the experiment keeps it: for the end
   /// of a run.
@@ -70,6 +71,7 @@ class Trainer {
   void look();
   void refit();
 
+  std::shared_ptr<const TrainingSamples> samples_;  ///< held, so that they are loaded once
   Experiment experiment_;
   Device device_;
   Members members_;

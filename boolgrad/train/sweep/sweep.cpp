@@ -18,9 +18,10 @@
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/model/scenario.h"
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/run.h"
-#include "boolgrad/model/scenario.h"
 
 namespace boolgrad {
 namespace {
@@ -174,10 +175,10 @@ bool is_right(const Experiment& experiment, const RunReport& report) {
   constexpr std::int64_t fresh_starts = 32;
   if (!report.last.evaluation.solved()) return false;
   // All cases of circuits and of life have been tried.
-  if (!experiment.is_automaton() || experiment.task.kind == "life") return true;
-  const Model model = load_model(report.model);
+  if (!experiment.is_automaton() || experiment.task.kind == TaskKind::life) return true;
+  const LoadedModel loaded = load_model(report.model);
   const Scenario scenario = scenarios_of(experiment).front();
-  return play(experiment, model.rule(), scenario, fresh_starts).bits == 0;
+  return play(experiment, loaded.model.rule(), scenario, fresh_starts).bits == 0;
 }
 
 /// The first update that was looked at from which on no bit was wrong. Where a run was interrupted
@@ -319,11 +320,10 @@ class Runner {
   std::optional<SweepResult> train(const SweepRun& run, const fs::path& folder, std::size_t index) {
     const RunOptions options{
         .folder = folder,
-        .device = options_.device,
         .resume = fs::exists(folder / checkpoint_file),
         .stop = options_.stop,
         .watch = [&](std::int64_t steps, const LogEntry& last) { tell(run, index, steps, last); }};
-    const RunReport report = run_experiment(run.experiment, options);
+    const RunReport report = run_experiment(run.experiment, options, options_.device);
     if (report.ending == Ending::stopped) return std::nullopt;
     SweepResult result = result_of(run.experiment, report);
     save_result(folder / result_file, result);
@@ -382,6 +382,20 @@ Variation parse_variation(const std::string& text) {
   return variation;
 }
 
+namespace {
+
+/// Refuses a variation that changes nothing in any run.
+void check_variations(const Sweep& sweep, const std::vector<SweepRun>& runs) {
+  for (const Variation& variation : sweep.variations) {
+    const bool matters = std::ranges::any_of(runs, [&](const SweepRun& run) {
+      return why_no_effect(run.experiment, variation.key).empty();
+    });
+    if (!matters) fail(where, "--vary: {}", why_no_effect(runs.front().experiment, variation.key));
+  }
+}
+
+}  // namespace
+
 std::vector<SweepRun> runs_of(const Sweep& sweep) {
   check_sweep(sweep);
   std::vector<SweepRun> runs;
@@ -400,6 +414,7 @@ std::vector<SweepRun> runs_of(const Sweep& sweep) {
                       experiment});
     }
   }
+  check_variations(sweep, runs);
   return runs;
 }
 

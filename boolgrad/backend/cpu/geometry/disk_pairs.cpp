@@ -6,8 +6,8 @@
 #include <iterator>
 #include <numbers>
 
-#include "boolgrad/backend/cpu/tensor/arctangent_coefficients.h"
 #include "boolgrad/backend/cpu/geometry/disk_pairs.h"
+#include "boolgrad/backend/cpu/tensor/arctangent_coefficients.h"
 #include "boolgrad/backend/cpu/tensor/vector_math-inl.h"
 
 #ifndef BOOLGRAD_DISK_PAIRS_TYPES_

@@ -10,8 +10,8 @@
 namespace boolgrad::cpu {
 
 /// Updates the elements [begin, end).
-using AdamWKernel = void (*)(const AdamWFactors<double>& factors, void* p, void* m, void* v, const void* g,
-                             std::size_t begin, std::size_t end);
+using AdamWKernel = void (*)(const AdamWFactors<double>& factors, void* p, void* m, void* v,
+                             const void* g, std::size_t begin, std::size_t end);
 
 }  // namespace boolgrad::cpu
 #endif

@@ -81,12 +81,28 @@ struct Sigmoid : Plain<1> {
   }
 };
 
+/// A derivative from y, which is cheap, and in vectors with a y beyond the bounds from x.
+struct FromOutputOrInput {
+  static constexpr std::size_t inputs = 3;
+  static constexpr bool finite = false;
+  explicit FromOutputOrInput(const double* parameters) : low(parameters[0]), high(parameters[1]) {}
+  double low;
+  double high;
+};
+
 // y' = y (1 - y)
-struct SigmoidGrad : Plain<2> {
-  using Plain::Plain;
+struct SigmoidGrad : FromOutputOrInput {
+  using FromOutputOrInput::FromOutputOrInput;
   template <class D, class V>
-  HWY_INLINE V operator()(D /*d*/, V g, V y) const {
-    return hn::Mul(g, hn::NegMulAdd(y, y, y));
+  HWY_INLINE V operator()(D d, V g, V y, V x) const {
+    using T = hn::TFromD<D>;
+    V slope = hn::NegMulAdd(y, y, y);
+    const auto beyond = hn::Or(hn::Gt(y, hn::Set(d, static_cast<T>(high))),
+                               hn::Lt(y, hn::Set(d, static_cast<T>(low))));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, beyond))) {
+      slope = hn::IfThenElse(beyond, SigmoidSlopeOf(d, x), slope);
+    }
+    return hn::Mul(g, slope);
   }
 };
 
@@ -98,12 +114,18 @@ struct Tanh : Plain<1> {
   }
 };
 
-// y' = 1 - y^2
-struct TanhGrad : Plain<2> {
-  using Plain::Plain;
+// y' = 1 - y^2; tanh x = 2 s(2x) - 1 with s the sigmoid, so y' = 4 s'(2x), too
+struct TanhGrad : FromOutputOrInput {
+  using FromOutputOrInput::FromOutputOrInput;
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V g, V y) const {
-    return hn::Mul(g, hn::NegMulAdd(y, y, hn::Set(d, hn::TFromD<D>(1))));
+  HWY_INLINE V operator()(D d, V g, V y, V x) const {
+    using T = hn::TFromD<D>;
+    V slope = hn::NegMulAdd(y, y, hn::Set(d, T(1)));
+    const auto beyond = hn::Gt(hn::Abs(y), hn::Set(d, static_cast<T>(high)));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, beyond))) {
+      slope = hn::IfThenElse(beyond, SigmoidSlopeOf<2>(d, hn::Add(x, x)), slope);
+    }
+    return hn::Mul(g, slope);
   }
 };
 

@@ -55,8 +55,8 @@ enum class MapKernel : std::uint8_t {
   leaky_relu_grad,   // (g, x; alpha)
   prelu_grad_x,      // (g, x, slope)
   prelu_grad_slope,  // (g, x)
-  sigmoid_grad,      // (g, y)
-  tanh_grad,         // (g, y)
+  sigmoid_grad,      // (g, y, x; p) from y where p0 <= y <= p1, else from x
+  tanh_grad,         // (g, y, x; p) from y where -p1 <= y <= p1, else from x
   gelu_grad,         // (g, x)
   gelu_tanh_grad,    // (g, x)
   // loss: y a prediction, t a target, `factor` multiplies each term

@@ -187,12 +187,15 @@ HWY_INLINE V ExpOf(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), value, x);
 }
 
-/// e^x within two units in the last place, for sums of exponentials: results below the smallest
-/// normal number are 0, and from there on NaN gives NaN and overflow infinity.
-template <class D, class V>
+/// 2^Power e^x within two units in the last place, for sums of exponentials: results below the
+/// smallest normal number are 0, and from there on NaN gives NaN and overflow infinity.
+template <int Power = 0, class D, class V>
 HWY_INLINE V QuickExp(D d, V x) {
+  static_assert(Power >= 0 && Power < 8);
   if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
-    return ExpOf(d, x);
+    const V e = ExpOf(d, x);
+    if constexpr (Power == 0) return e;
+    else return hn::Mul(e, hn::Set(d, double{1 << Power}));
   } else {
     // x = q ln 2 + r with |r| <= ln 2 / 2; e^r = 1 + r + r^2 P(r), P from a Chebyshev fit; q is
     // added to the exponent. Where that would leave its range the result is replaced.
@@ -205,10 +208,12 @@ HWY_INLINE V QuickExp(D d, V x) {
     p = hn::MulAdd(p, r, hn::Set(d, 0.0416665542F));
     p = hn::MulAdd(p, r, hn::Set(d, 0.166665767F));
     p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
-    const V e = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, hn::Set(d, 1.0F)));
+    V e = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, hn::Set(d, 1.0F)));
+    if constexpr (Power > 0) e = hn::Mul(e, hn::Set(d, float{1 << Power}));
     const V scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, e), hn::ShiftLeft<23>(q)));
-    const V above = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722F)), Infinity(d, x), scaled);
-    return hn::IfThenElse(hn::Lt(x, hn::Set(d, -87.3F)), hn::Zero(d), above);
+    constexpr float shift = 0.6931472F * Power;
+    const V above = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.722F - shift)), Infinity(d, x), scaled);
+    return hn::IfThenElse(hn::Lt(x, hn::Set(d, -87.3F - shift)), hn::Zero(d), above);
   }
 }
 
@@ -233,6 +238,17 @@ template <class D, class V>
 HWY_INLINE V SigmoidOf(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
   return hn::Div(one, hn::Add(one, QuickExp(d, hn::Neg(x))));
+}
+
+/// The derivative of the sigmoid times 2^Power, e / (1 + e)^2 with e = e^-|x|: no difference of
+/// near-equal numbers is taken, so that it is good to the last places as long as it is a normal
+/// number.
+template <int Power = 0, class D, class V>
+HWY_INLINE V SigmoidSlopeOf(D d, V x) {
+  using T = hn::TFromD<D>;
+  const V e = QuickExp<Power>(d, hn::Neg(hn::Abs(x)));
+  const V sum = hn::MulAdd(e, hn::Set(d, T(1) / T(1 << Power)), hn::Set(d, T(1)));
+  return hn::Div(e, hn::Mul(sum, sum));
 }
 
 template <class D, class V>

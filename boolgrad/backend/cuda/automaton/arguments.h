@@ -6,18 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boolgrad/backend/plan/automaton_layout.h"
+#include "boolgrad/backend/cuda/optimiser/arguments.h"
 #include "boolgrad/backend/options/hardening.h"
 #include "boolgrad/backend/options/loss.h"
-#include "boolgrad/backend/cuda/optimiser/arguments.h"
+#include "boolgrad/backend/options/parametrisation.h"
+#include "boolgrad/backend/plan/automaton_layout.h"
 
 namespace boolgrad::cuda {
 
 using namespace layout;  // what the plan of a rule consists of
 
-constexpr int most_threads = 512;
-constexpr int most_warps = most_threads / 32;
-constexpr int most_layers = 64;
+constexpr int max_threads = 512;
+constexpr int max_warps = max_threads / 32;
+constexpr int max_layers = 64;
 
 /// Rows of a tree: gradients of 15 nodes and values of 14, or of 14 and 12. An odd number of rows
 /// that are an odd number of vectors long: kernels lie on different banks.
@@ -28,18 +29,17 @@ __host__ __device__ constexpr int tree_row_words(int columns) {
   return columns % 8 == 0 ? columns + 4 : columns;
 }
 
-/// What is drawn for a launch. Streams are those of whoever draws the same on the host.
+/// What is drawn for a launch. Streams are those of the host, which draws the same.
 struct Draws {
   std::uint64_t seed;
-  std::uint32_t start_stream, fire_stream, hard_stream;
+  std::uint32_t start_stream, fire_stream;
   std::uint32_t draw;
-  std::uint64_t cells;     ///< of all samples that are drawn at once
-  bool starts_are_random;  ///< else they are in place
-  bool fires_by_chance;    ///< else all cells do, or `fire` says who
-  double fire_scaled;      ///< the rate times 2^32
-  HardeningKind hard;
-  double share;
-  double share_scaled;  ///< times 2^32
+  std::uint64_t cells;      ///< of all samples that are drawn at once
+  bool starts_are_random;   ///< else they are in place
+  bool fires_by_chance;     ///< else all cells do, or `fire` says who
+  double fire_scaled;       ///< the rate times 2^32
+  HardeningStep hardening;  ///< of kind `none` where tables are soft
+  double share_scaled;      ///< its share times 2^32
 };
 
 /// How parameters are updated once their gradients are there.
@@ -51,19 +51,19 @@ struct Update {
   UpdateArguments factors;
 };
 
-struct Code {
+struct KernelArguments {
   int channels, kernels, samples, height, width, steps, loss_channels;
   int cells;       ///< words of them: one a cell, or one for 32 cells in a row
   int grid_cells;  ///< of one grid
   bool periodic;
-  bool softmax;  ///< 16 logits a gate, else 4
+  Parametrisation parametrisation;
   int perceive_layers, layers, gates;
   int narrow_from;  ///< the first of the last layers that have no more gates together than threads
   int tile, tile_bits, tiles;
   int columns;      ///< words of a row of the patch: channels times tile
   int column_bits;  ///< where that is a power of two; else -1
   bool one_tile;    ///< a block at most
-  Layer layer[most_layers];
+  Layer layer[max_layers];
   int places[neighbourhood];         ///< of the rows of a patch: 4 is the cell itself
   int opposite[neighbourhood];       ///< the row of the place on the other side
   int own_row;                       ///< of a patch
@@ -79,8 +79,14 @@ struct Code {
       layer_of;  ///< number of a parameter's layer and, from bit 8 on, its first gate
 
   const float* logits;
-  const float* masks;  ///< of gates
-  void* coefficients;  ///< four words a gate
+  /// What tables are made of: the logits; or, where these are changed first, `step_logits`, which
+  /// the launch writes: those of entries for Walsh coefficients, those of the step where hardening
+  /// changes them.
+  const float* table_logits;
+  float* step_logits;   ///< or null
+  const float* masks;   ///< of gates
+  const float* frozen;  ///< of gates: 1 where one is frozen; null where none is
+  void* coefficients;   ///< four words per gate
   // States are [cells][channels]. All are kept; or every n-th, with those between for a stretch;
   // or, where n is 0, the start and the last two.
   void* states;
@@ -91,8 +97,12 @@ struct Code {
   float* read;       ///< [2][cells][9][channels]: gradients of patches
   const std::uint8_t* fire;
   const void* target;  ///< [cells][loss channels]
-  LossKind loss_form;
+  LossKind loss_kind;
   float loss_gamma;
+  int loss_steps;       ///< last states that the loss is summed over
+  double* cell_losses;  ///< [cells][loss channels] of all those states; null where it is one
+  double gate_penalty;  ///< 0: none
+  double* penalties;    ///< [gates], before they are multiplied by it
   float4* block_sums;
   double* block_losses;
   float* loss;
@@ -109,14 +119,10 @@ struct Code {
   Draws draws;
 
   // Memory of a block in words. Activations and edges lie in shared memory or, where they do not
-  // fit, in this much global memory a block; so do the tables, all or none.
-  struct {
-    int around, fires, acts, patch, update_inputs, acts_words, edges[2], leftover, staging,
-        perceive_edges[2], words;  ///< -1: there are none of those edges
-    int other_acts;        ///< a second place for activations, in shared memory; -1: there is none
-    bool staging_in_acts;  ///< it takes their place
-    int tree_rows;         ///< for [kernels][spread_rows()] rows, where trees are spread
-  } work;
+  // fit, in this much global memory per block; so do the tables, all or none.
+  WorkOffsets work;
+  int other_acts;  ///< a second place for activations, in shared memory; -1: there is none
+  int tree_rows;   ///< for [kernels][spread_rows()] rows, where trees are spread
   struct {
     int coefficients, short_wires, input_reads, sums;
     int gates;  ///< that have coefficients here
@@ -153,10 +159,10 @@ struct Launch {
 };
 
 /// Loss, gradients and states of a training step. Every block must fit on the device at once.
-cudaError_t launch_training(const Code& code, const Launch& launch);
+cudaError_t launch_training(const KernelArguments& args, const Launch& launch);
 
 /// States and loss of soft gates, or states and wrong bits of hard ones on words of 32 cells.
-cudaError_t launch_soft_rollout(const Code& code, const Launch& launch);
-cudaError_t launch_hard_rollout(const Code& code, const Launch& launch);
+cudaError_t launch_soft_rollout(const KernelArguments& args, const Launch& launch);
+cudaError_t launch_hard_rollout(const KernelArguments& args, const Launch& launch);
 
 }  // namespace boolgrad::cuda

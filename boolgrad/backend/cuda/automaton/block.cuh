@@ -19,13 +19,13 @@ __device__ __forceinline__ bool is_before(unsigned counted, unsigned wanted) {
 }
 
 /// Waits for all blocks, which the launch keeps on the device together.
-inline __device__ void wait_for_all(const Code& code, unsigned& waits) {
+inline __device__ void wait_for_all(const KernelArguments& args, unsigned& waits) {
   ++waits;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    atomicAdd(code.barrier, 1U);
-    while (is_before(acquired(code.barrier), waits * gridDim.x)) {
+    atomicAdd(args.barrier, 1U);
+    while (is_before(acquired(args.barrier), waits * gridDim.x)) {
     }
   }
   __syncthreads();
@@ -38,23 +38,23 @@ __device__ __forceinline__ int warps() { return static_cast<int>(blockDim.x) / 3
 /// whether tables do, and how long rows are where a thread has one gate a layer: 2^kRowBits times
 /// four cells, or below 0 where it may have more.
 template <bool kWork, bool kTables, int kRowBits>
-struct Form {
+struct Variant {
   static constexpr bool work_is_shared = kWork;
   static constexpr bool tables_are_shared = kTables;
   static constexpr bool one_gate = kRowBits >= 0;
-  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0, held = 0, threads = most_threads };
+  enum : int { row_bits = kRowBits >= 0 ? kRowBits : 0, held = 0, threads = max_threads };
   enum : int { kernels = 0, columns = 0 };
   static constexpr bool holds_coefficients = false;
   static constexpr bool spreads_trees = false;
 };
 
-/// The quickest form: a thread has four cells of one gate in each of up to kHeld wide layers of the
-/// update and of one in the narrow ones after them, and keeps in registers what belongs to those
-/// gates: wires, sums and, where so many threads have registers for them, coefficients.
+/// The fastest variant: a thread has four cells of one gate in each of up to kHeld wide layers of
+/// the update and of one in the narrow ones after them, and keeps in registers what belongs to
+/// those gates: wires, sums and, where so many threads have registers for them, coefficients.
 ///
 /// The numbers of kernels and of columns of a patch may be known too; 0 stands for any.
 template <int kHeld, int kThreads, bool kCoefficients, int kKernels = 0, int kColumns = 0>
-struct HeldForm {
+struct HeldVariant {
   static constexpr bool work_is_shared = true;
   static constexpr bool tables_are_shared = true;
   enum : int { held = kHeld, threads = kThreads };
@@ -65,12 +65,12 @@ struct HeldForm {
 };
 
 template <class F>
-__device__ __forceinline__ int kernels_of(const Code& code) {
-  return F::kernels > 0 ? F::kernels : code.kernels;
+__device__ __forceinline__ int kernels_of(const KernelArguments& args) {
+  return F::kernels > 0 ? F::kernels : args.kernels;
 }
 template <class F>
-__device__ __forceinline__ int columns_of(const Code& code) {
-  return F::columns > 0 ? F::columns : code.columns;
+__device__ __forceinline__ int columns_of(const KernelArguments& args) {
+  return F::columns > 0 ? F::columns : args.columns;
 }
 /// The warps of a block.
 template <class F>
@@ -128,20 +128,24 @@ struct Block {
   }
 };
 
+__device__ __forceinline__ int logits_per_gate(const KernelArguments& args) {
+  return args.parametrisation == Parametrisation::softmax16 ? 16 : 4;
+}
+
 /// Of all samples.
-__device__ __forceinline__ int all_cells(const Code& code) {
-  return code.samples * code.grid_cells;
+__device__ __forceinline__ int all_cells(const KernelArguments& args) {
+  return args.samples * args.grid_cells;
 }
 
 /// Says that what this block wrote may be read. Where a block has more than one tile, all wait for
 /// all instead.
 template <class T>
-__device__ __forceinline__ void publish(const Code& code, Block<T>& block) {
-  if (!code.one_tile) return wait_for_all(code, block.waits);
+__device__ __forceinline__ void publish(const KernelArguments& args, Block<T>& block) {
+  if (!args.one_tile) return wait_for_all(args, block.waits);
   ++block.published;
   __syncthreads();
   if (threadIdx.x == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(code.flags + blockIdx.x),
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(args.flags + blockIdx.x),
                  "r"(block.published)
                  : "memory");
   }
@@ -149,13 +153,14 @@ __device__ __forceinline__ void publish(const Code& code, Block<T>& block) {
 
 /// Waits for the blocks around this one to be as far.
 template <class T>
-__device__ __forceinline__ void wait_for_neighbours(const Code& code, const Block<T>& block) {
-  if (!code.one_tile) return;
-  for (int i = threadIdx.x; i < neighbourhood * code.tile * cells_a_word<T>; i += threads()) {
+__device__ __forceinline__ void wait_for_neighbours(const KernelArguments& args,
+                                                    const Block<T>& block) {
+  if (!args.one_tile) return;
+  for (int i = threadIdx.x; i < neighbourhood * args.tile * cells_per_word<T>; i += threads()) {
     const int from = block.around[i];
     if (from < 0) continue;
-    const int tile = from / cells_a_word<T> >> code.tile_bits;
-    while (is_before(acquired(code.flags + tile), block.published)) {
+    const int tile = from / cells_per_word<T> >> args.tile_bits;
+    while (is_before(acquired(args.flags + tile), block.published)) {
     }
   }
   __syncthreads();

@@ -26,31 +26,31 @@ __device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kerne
 }
 
 /// Kernels of a warp at most: of 16 kernels, eight warps have two each.
-constexpr int most_slots = 2;
+constexpr int max_slots = 2;
 
 /// Calls `f(slot, kernel, column, step)` for the kernels of this warp: `column` is the first of
 /// this thread's, which are `step` apart. Whole warps are called; columns may be beyond the last.
 template <class F, class Function>
-__device__ __forceinline__ void for_kernels(const Code& code, Function f) {
-  const int kernels = kernels_of<F>(code);
+__device__ __forceinline__ void for_kernels(const KernelArguments& args, Function f) {
+  const int kernels = kernels_of<F>(args);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x & 31;
   const int parts = kernels >= warps_of<F>() ? 1 : warps_of<F>() / kernels;
   const int part = parts == 1 ? 0 : warp / kernels;
   if (part >= parts) return;
 #pragma unroll
-  for (int slot = 0; slot < most_slots; ++slot) {
+  for (int slot = 0; slot < max_slots; ++slot) {
     const int kernel = warp - part * kernels + slot * warps_of<F>();
     if (kernel < kernels) f(slot, kernel, part * 32 + lane, parts * 32);
   }
 }
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>& block) {
+__device__ __forceinline__ void perceive_trees(const KernelArguments& args, const Block<T>& block) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = columns_of<F>(code);
-  const int kernels = kernels_of<F>(code);
-  for_kernels<F>(code, [&](int, int kernel, int first, int step) {
+  const int columns = columns_of<F>(args);
+  const int kernels = kernels_of<F>(args);
+  for_kernels<F>(args, [&](int, int kernel, int first, int step) {
     for (int j = first; j < columns; j += step) {
       T x[9];
       T y[nodes];
@@ -66,11 +66,11 @@ __device__ __forceinline__ void perceive_trees(const Code& code, const Block<T>&
 
 /// What was written for a value: its edges, added up in a fixed order.
 template <class V>
-__device__ __forceinline__ V gathered(const Code& code, const Reads& reads, const V* edges,
-                                      int vectors) {
+__device__ __forceinline__ V gathered(const KernelArguments& args, const Reads& reads,
+                                      const V* edges, int vectors) {
   V g = edges[(reads.rows & 0xFFFF) * vectors] + edges[(reads.rows >> 16) * vectors];
   if (reads.rest >= 0) {
-    const Rest rest = code.rest[reads.rest];
+    const Rest rest = args.rest[reads.rest];
 #pragma unroll 1
     for (int i = 0; i < rest.count; ++i) g = g + edges[(rest.first + i) * vectors];
   }
@@ -79,11 +79,11 @@ __device__ __forceinline__ V gathered(const Code& code, const Reads& reads, cons
 
 /// The gradient of a word that the update reads: of the channels where `row` is 0, else of an
 /// output of perception.
-__device__ __forceinline__ float update_input_gradient(const Code& code, const Block<float>& block,
-                                                       int row, int j) {
-  const Reads reads = block.input_reads[row * code.channels + (j >> code.tile_bits)];
-  return gathered(code, reads, block.edges(code.perceive_layers) + (j & (code.tile - 1)),
-                  code.tile);
+__device__ __forceinline__ float update_input_gradient(const KernelArguments& args,
+                                                       const Block<float>& block, int row, int j) {
+  const Reads reads = block.input_reads[row * args.channels + (j >> args.tile_bits)];
+  return gathered(args, reads, block.edges(args.perceive_layers) + (j & (args.tile - 1)),
+                  args.tile);
 }
 
 /// Lanes that are kHalf apart exchange halves of 2 kHalf values and add up what they keep; and so
@@ -129,19 +129,19 @@ __device__ __forceinline__ float folded_sums(const float (&x)[9], const float (&
 /// The sums of a thread for the tables of trees: of its lane, for the kernels of its warp; or of
 /// one node of one kernel.
 struct AllTreeSums {
-  TreeSums of_lane[most_slots];
+  TreeSums of_lane[max_slots];
   Four<float> of_node;
 };
 
 /// Writes what the sums of a tree are made of, for a column: gradients of all nodes, and values of
 /// those that others read.
 template <class F, int kOutputs>
-__device__ __forceinline__ void spread_column(const Code& code, const Block<float>& block,
-                                              int kernel, int column,
+__device__ __forceinline__ void spread_column(const KernelArguments& args,
+                                              const Block<float>& block, int kernel, int column,
                                               const float (&y)[tree_nodes<kOutputs>],
                                               const float (&g)[tree_nodes<kOutputs>]) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int words = tree_row_words(columns_of<F>(code));
+  const int words = tree_row_words(columns_of<F>(args));
   float* to = block.tree_rows + kernel * spread_rows(kOutputs) * words + column;
 #pragma unroll
   for (int i = 0; i < nodes; ++i) to[i * words] = g[i];
@@ -151,11 +151,11 @@ __device__ __forceinline__ void spread_column(const Code& code, const Block<floa
 
 /// Adds up what was spread: a thread has a node of a kernel.
 template <class F, int kOutputs>
-__device__ __forceinline__ void add_spread_columns(const Code& code, const Block<float>& block,
-                                                   Four<float>& sum) {
+__device__ __forceinline__ void add_spread_columns(const KernelArguments& args,
+                                                   const Block<float>& block, Four<float>& sum) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int kernels = kernels_of<F>(code);
-  const int columns = columns_of<F>(code);
+  const int kernels = kernels_of<F>(args);
+  const int columns = columns_of<F>(args);
   const int words = tree_row_words(columns);
   const int node = threadIdx.x / kernels;
   if (node >= nodes) return;
@@ -175,12 +175,13 @@ __device__ __forceinline__ void add_spread_columns(const Code& code, const Block
 
 /// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
 template <class F, int kOutputs>
-__device__ __forceinline__ void perceive_trees_backward(const Code& code, const Block<float>& block,
+__device__ __forceinline__ void perceive_trees_backward(const KernelArguments& args,
+                                                        const Block<float>& block,
                                                         AllTreeSums& sums, bool wants_patch) {
   constexpr int nodes = tree_nodes<kOutputs>;
-  const int columns = columns_of<F>(code);
-  const int kernels = kernels_of<F>(code);
-  for_kernels<F>(code, [&](int slot, int kernel, int first, int step) {
+  const int columns = columns_of<F>(args);
+  const int kernels = kernels_of<F>(args);
+  for_kernels<F>(args, [&](int slot, int kernel, int first, int step) {
     const Four<float>* coefficients = block.coefficients + kernel;
     const int lane = threadIdx.x & 31;
     for (int j = first; j - lane < columns; j += step) {
@@ -193,7 +194,7 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
 #pragma unroll
       for (int s = 0; s < kOutputs; ++s) {
         g[nodes - kOutputs + s] =
-            is_live ? update_input_gradient(code, block, 1 + s * kernels + kernel, column) : 0;
+            is_live ? update_input_gradient(args, block, 1 + s * kernels + kernel, column) : 0;
       }
 #pragma unroll
       for (int i = nodes - 1; i >= 8; --i) {
@@ -202,7 +203,7 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
         g[2 * i - 15] = g[i] * fmaf(c.w, y[2 * i - 16], c.z);
       }
       if constexpr (F::spreads_trees) {
-        if (is_live) spread_column<F, kOutputs>(code, block, kernel, column, y, g);
+        if (is_live) spread_column<F, kOutputs>(args, block, kernel, column, y, g);
       } else {
         sums.of_lane[slot].inner += folded_sums<8, nodes>(x, y, g);
         sums.of_lane[slot].leaf += folded_sums<0, 8>(x, y, g);
@@ -220,50 +221,52 @@ __device__ __forceinline__ void perceive_trees_backward(const Code& code, const 
     }
   });
   __syncthreads();
-  if constexpr (F::spreads_trees) add_spread_columns<F, kOutputs>(code, block, sums.of_node);
+  if constexpr (F::spreads_trees) add_spread_columns<F, kOutputs>(args, block, sums.of_node);
 }
 
 /// The sums of threads that had a node.
 template <int kNodes>
-__device__ __forceinline__ void store_tree_sums(const Code& code, const Four<float>& sum) {
-  if (threadIdx.x >= kNodes * code.kernels) return;
+__device__ __forceinline__ void store_tree_sums(const KernelArguments& args,
+                                                const Four<float>& sum) {
+  if (threadIdx.x >= kNodes * args.kernels) return;
   reinterpret_cast<Four<float>*>(
-      code.block_sums)[std::size_t(blockIdx.x) * code.gates + threadIdx.x] = sum;
+      args.block_sums)[std::size_t(blockIdx.x) * args.gates + threadIdx.x] = sum;
 }
 
 /// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
 template <class F, int kNodes>
-__device__ __forceinline__ void store_tree_sums(const Code& code, float* staged,
-                                                const TreeSums (&sums)[most_slots]) {
-  for_kernels<F>(code, [&](int slot, int, int, int) {
+__device__ __forceinline__ void store_tree_sums(const KernelArguments& args, float* staged,
+                                                const TreeSums (&sums)[max_slots]) {
+  for_kernels<F>(args, [&](int slot, int, int, int) {
     float* of_warp = staged + (threadIdx.x / 32 + slot * warps()) * 64 + (threadIdx.x & 31);
     of_warp[0] = sums[slot].leaf;
     of_warp[32] = sums[slot].inner;
   });
   __syncthreads();
-  const int parts = max(1, warps() / code.kernels);
-  auto* to = reinterpret_cast<float*>(code.block_sums + std::size_t(blockIdx.x) * code.gates);
-  for (int i = threadIdx.x; i < 4 * kNodes * code.kernels; i += threads()) {
-    const int kernel = i / 4 % code.kernels;
-    const int node = i / 4 / code.kernels;
+  const int parts = max(1, warps() / args.kernels);
+  auto* to = reinterpret_cast<float*>(args.block_sums + std::size_t(blockIdx.x) * args.gates);
+  for (int i = threadIdx.x; i < 4 * kNodes * args.kernels; i += threads()) {
+    const int kernel = i / 4 % args.kernels;
+    const int node = i / 4 / args.kernels;
     float sum = 0;
     for (int part = 0; part < parts; ++part) {
-      sum += staged[(part * code.kernels + kernel) * 64 + 4 * node + i % 4];
+      sum += staged[(part * args.kernels + kernel) * 64 + 4 * node + i % 4];
     }
     to[i] = sum;
   }
 }
 
 template <class T>
-__device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>& block) {
-  const int columns = code.columns;
-  for (int l = 0; l < code.perceive_layers; ++l) {
+__device__ __forceinline__ void perceive_layers(const KernelArguments& args,
+                                                const Block<T>& block) {
+  const int columns = args.columns;
+  for (int l = 0; l < args.perceive_layers; ++l) {
     const Layer& layer = block.layers[l];
     const T* x = block.acts + layer.inputs_at;
     T* y = block.acts + layer.outputs_at;
     for (int i = threadIdx.x; i < layer.gates * columns; i += threads()) {
       const int at = layer.first_gate + i / columns;
-      const std::uint32_t sources = code.wires[at].sources;
+      const std::uint32_t sources = args.wires[at].sources;
       const int j = i % columns;
       y[i] = gate(block.coefficients[at], x[(sources & 0xFFFF) * columns + j],
                   x[(sources >> 16) * columns + j]);
@@ -273,24 +276,25 @@ __device__ __forceinline__ void perceive_layers(const Code& code, const Block<T>
 }
 
 /// The gradient of a gate's output.
-__device__ __forceinline__ float perceived_gradient(const Code& code, const Block<float>& block,
-                                                    int l, int of, int j) {
-  if (l + 1 == code.perceive_layers) return update_input_gradient(code, block, 1 + of, j);
-  return gathered(code, code.wires[block.layers[l].first_gate + of].reads,
-                  block.perceive_edges(l + 1) + j, code.columns);
+__device__ __forceinline__ float perceived_gradient(const KernelArguments& args,
+                                                    const Block<float>& block, int l, int of,
+                                                    int j) {
+  if (l + 1 == args.perceive_layers) return update_input_gradient(args, block, 1 + of, j);
+  return gathered(args, args.wires[block.layers[l].first_gate + of].reads,
+                  block.perceive_edges(l + 1) + j, args.columns);
 }
 
 /// A warp a gate: its sums over all columns, and its edges.
-__device__ __forceinline__ void perceive_layers_backward(const Code& code,
+__device__ __forceinline__ void perceive_layers_backward(const KernelArguments& args,
                                                          const Block<float>& block) {
-  const int columns = code.columns;
+  const int columns = args.columns;
   const int lane = threadIdx.x & 31;
-  for (int l = code.perceive_layers - 1; l >= 0; --l) {
+  for (int l = args.perceive_layers - 1; l >= 0; --l) {
     const Layer& layer = block.layers[l];
     const float* x = block.acts + layer.inputs_at;
     float* edges = block.perceive_edges(l);
     for (int of = threadIdx.x / 32; of < layer.gates; of += warps()) {
-      const Wires wires = code.wires[layer.first_gate + of];
+      const Wires wires = args.wires[layer.first_gate + of];
       const Four<float> c = block.coefficients[layer.first_gate + of];
       const int a_row = static_cast<int>(wires.sources & 0xFFFF);
       const int b_row = static_cast<int>(wires.sources >> 16);
@@ -298,7 +302,7 @@ __device__ __forceinline__ void perceive_layers_backward(const Code& code,
       const int b_edge = static_cast<int>(wires.edges >> 16);
       float4 sum = make_float4(0, 0, 0, 0);
       for (int j = lane; j < columns; j += 32) {
-        const float g = perceived_gradient(code, block, l, of, j);
+        const float g = perceived_gradient(args, block, l, of, j);
         const float a = x[a_row * columns + j];
         const float b = x[b_row * columns + j];
         sum = make_float4(sum.x + g, sum.y + g * a, sum.z + g * b, sum.w + g * a * b);

@@ -10,38 +10,38 @@
 namespace boolgrad::cuda::automata {
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void forward_tile(const Code& code, const Block<T>& block,
+__device__ __forceinline__ void forward_tile(const KernelArguments& args, const Block<T>& block,
                                              const Held<T, F>& held, int step) {
-  fill_patch(code, block, state_at<T>(code, step));
+  fill_patch(args, block, state_at<T>(args, step));
   if constexpr (kOutputs > 0) {
-    perceive_trees<T, F, kOutputs>(code, block);
+    perceive_trees<T, F, kOutputs>(args, block);
   } else {
-    perceive_layers(code, block);
+    perceive_layers(args, block);
   }
-  update_layers<T, F, kOutputs>(code, block, held);
+  update_layers<T, F, kOutputs>(args, block, held);
 }
 
 template <class T>
-__device__ __forceinline__ void store_state(const Code& code, const Block<T>& block, int tile,
-                                            int step) {
-  const T* out = block.acts + block.layers[code.layers - 1].outputs_at;
-  T* next = state_at<T>(code, step + 1);
-  for (int j = threadIdx.x; j < code.columns; j += threads()) {
-    const int at = j & (code.tile - 1);
-    const int cell = tile * code.tile + at;
-    if (cell >= code.cells) continue;
-    __stcg(next + cell * code.channels + (j >> code.tile_bits),
-           next_value(code, step, cell, block.fires[at], out[j], block.update_inputs[j]));
+__device__ __forceinline__ void store_state(const KernelArguments& args, const Block<T>& block,
+                                            int tile, int step) {
+  const T* out = block.acts + block.layers[args.layers - 1].outputs_at;
+  T* next = state_at<T>(args, step + 1);
+  for (int j = threadIdx.x; j < args.columns; j += threads()) {
+    const int at = j & (args.tile - 1);
+    const int cell = tile * args.tile + at;
+    if (cell >= args.cells) continue;
+    __stcg(next + cell * args.channels + (j >> args.tile_bits),
+           next_value(args, step, cell, block.fires[at], out[j], block.update_inputs[j]));
   }
 }
 
 /// Activations of a step, where all are kept.
-__device__ __forceinline__ void copy_acts(const Code& code, const Block<float>& block, int tile,
-                                          int step, bool is_saved) {
-  auto* kept = reinterpret_cast<float4*>(code.kept_acts + (std::size_t(step) * code.tiles + tile) *
-                                                              code.work.acts_words);
+__device__ __forceinline__ void copy_acts(const KernelArguments& args, const Block<float>& block,
+                                          int tile, int step, bool is_saved) {
+  auto* kept = reinterpret_cast<float4*>(args.kept_acts + (std::size_t(step) * args.tiles + tile) *
+                                                              args.work.acts_words);
   auto* acts = reinterpret_cast<float4*>(block.acts);
-  for (int i = threadIdx.x; i < code.work.acts_words / 4; i += threads()) {
+  for (int i = threadIdx.x; i < args.work.acts_words / 4; i += threads()) {
     if (is_saved) kept[i] = acts[i];
     else acts[i] = kept[i];
   }
@@ -119,71 +119,76 @@ __device__ __forceinline__ void wait_for_return(std::uint64_t*, unsigned) {}
 
 #endif
 
-__device__ __forceinline__ bool takes_turns(const Code& code) { return code.work.other_acts >= 0; }
-
-/// Turns to the activations of a step, where steps take turns.
-__device__ __forceinline__ void turn_to(const Code& code, Block<float>& block, int step) {
-  if (!takes_turns(code)) return;
-  block.acts = block.work + ((step & 1) != 0 ? code.work.other_acts : code.work.acts);
-  block.patch = block.acts + code.work.patch;
-  block.update_inputs = block.acts + code.work.update_inputs;
-  if (code.work.staging_in_acts) block.staging = block.update_inputs;
+__device__ __forceinline__ bool takes_turns(const KernelArguments& args) {
+  return args.other_acts >= 0;
 }
 
-__device__ __forceinline__ float* kept_acts_of(const Code& code, int step) {
-  return code.kept_acts +
-         (std::size_t(step) * code.tiles + blockIdx.x) * std::size_t(code.work.acts_words);
+/// Turns to the activations of a step, where steps take turns.
+__device__ __forceinline__ void turn_to(const KernelArguments& args, Block<float>& block,
+                                        int step) {
+  if (!takes_turns(args)) return;
+  block.acts = block.work + ((step & 1) != 0 ? args.other_acts : args.work.acts);
+  block.patch = block.acts + args.work.patch;
+  block.update_inputs = block.acts + args.work.update_inputs;
+  if (args.work.staging_in_acts) block.staging = block.update_inputs;
+}
+
+__device__ __forceinline__ float* kept_acts_of(const KernelArguments& args, int step) {
+  return args.kept_acts +
+         (std::size_t(step) * args.tiles + blockIdx.x) * std::size_t(args.work.acts_words);
 }
 
 /// Lets the activations of a step leave, but for the last two steps.
-__device__ __forceinline__ void let_leave(const Code& code, const Block<float>& block, int step) {
-  if (!takes_turns(code)) return;
+__device__ __forceinline__ void let_leave(const KernelArguments& args, const Block<float>& block,
+                                          int step) {
+  if (!takes_turns(args)) return;
   let_copies_see();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  if (step + 2 < code.steps) {
-    begin_leaving(kept_acts_of(code, step), block.acts, code.work.acts_words);
+  if (step + 2 < args.steps) {
+    begin_leaving(kept_acts_of(args, step), block.acts, args.work.acts_words);
   }
   end_step_of_leaving();
 }
 
 /// Calls back the activations of the step before the last one, into the place of this one's.
-__device__ __forceinline__ void call_back(const Code& code, const Block<float>& block, int step,
-                                          std::uint64_t (&arrivals)[2]) {
-  if (!takes_turns(code) || step < 2) return;
+__device__ __forceinline__ void call_back(const KernelArguments& args, const Block<float>& block,
+                                          int step, std::uint64_t (&arrivals)[2]) {
+  if (!takes_turns(args) || step < 2) return;
   let_copies_see();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  begin_return(block.acts, kept_acts_of(code, step - 2), code.work.acts_words, &arrivals[step & 1]);
+  begin_return(block.acts, kept_acts_of(args, step - 2), args.work.acts_words, &arrivals[step & 1]);
 }
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void advance(const Code& code, Block<T>& block, const Held<T, F>& held,
-                                        int step, bool keeps_acts) {
-  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    if (!code.one_tile) look_around<T>(code, tile, block.around);
-    draw_fires(code, block, tile, step);
-    forward_tile<T, F, kOutputs>(code, block, held, step);
+__device__ __forceinline__ void advance(const KernelArguments& args, Block<T>& block,
+                                        const Held<T, F>& held, int step, bool keeps_acts) {
+  for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
+    if (!args.one_tile) look_around<T>(args, tile, block.around);
+    draw_fires(args, block, tile, step);
+    forward_tile<T, F, kOutputs>(args, block, held, step);
     if constexpr (std::is_same<T, float>::value) {
-      if (keeps_acts) copy_acts(code, block, tile, step, true);
+      if (keeps_acts) copy_acts(args, block, tile, step, true);
     }
-    store_state(code, block, tile, step);
-    if (!code.one_tile) __syncthreads();
+    store_state(args, block, tile, step);
+    if (!args.one_tile) __syncthreads();
   }
-  publish(code, block);
+  publish(args, block);
 }
 
 /// What the neighbours give back to a channel of a cell of a tile, in a fixed order.
-__device__ __forceinline__ float returned_gradient(const Code& code, const Block<float>& block,
-                                                   int c, int at, int step) {
+__device__ __forceinline__ float returned_gradient(const KernelArguments& args,
+                                                   const Block<float>& block, int c, int at,
+                                                   int step) {
   const float* read =
-      code.read + std::size_t((step + 1) & 1) * code.cells * neighbourhood * code.channels;
+      args.read + std::size_t((step + 1) & 1) * args.cells * neighbourhood * args.channels;
   float parts[neighbourhood];
 #pragma unroll
   for (int row = 0; row < neighbourhood; ++row) {
     // Who reads a cell at a place is the neighbour on the other side.
-    const int from = block.around[(code.opposite[row] << code.tile_bits) + at];
-    parts[row] = from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * code.channels + c);
+    const int from = block.around[(args.opposite[row] << args.tile_bits) + at];
+    parts[row] = from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * args.channels + c);
   }
   float g = 0;
 #pragma unroll
@@ -191,35 +196,45 @@ __device__ __forceinline__ float returned_gradient(const Code& code, const Block
   return g;
 }
 
-/// A channel of a cell in the end, and what it should be.
+/// A channel of a cell of a state, and what it should be.
 template <class T>
-struct Judged {
+struct Compared {
   T y, wanted;
 };
 
 template <class T>
-__device__ __forceinline__ Judged<T> judged(const Code& code, int c, int cell) {
-  return {__ldcg(static_cast<const T*>(code.last) + cell * code.channels + c),
-          static_cast<const T*>(code.target)[cell * code.loss_channels + c]};
+__device__ __forceinline__ Compared<T> compared(const KernelArguments& args, const T* state, int c,
+                                                int cell) {
+  return {__ldcg(state + cell * args.channels + c),
+          static_cast<const T*>(args.target)[cell * args.loss_channels + c]};
 }
 
-/// The gradient of the loss at a channel of a cell.
-__device__ __forceinline__ float loss_gradient(const Code& code, int c, int cell) {
-  if (c >= code.loss_channels || cell >= code.cells) return 0;
-  const Judged<float> at = judged<float>(code, c, cell);
-  return loss_slope(code.loss_form, code.loss_gamma, at.y, at.wanted);
+/// The gradient of the loss at a channel of a cell of a state. Where the loss is that of several
+/// states it is added up as well: by the thread that has the cell in every step, from the last on.
+__device__ __forceinline__ float loss_gradient(const KernelArguments& args, const float* state,
+                                               int c, int cell, bool is_last) {
+  if (c >= args.loss_channels || cell >= args.cells) return 0;
+  const Compared<float> at = compared(args, state, c, cell);
+  if (args.cell_losses != nullptr) {
+    double& loss = args.cell_losses[std::size_t(cell) * args.loss_channels + c];
+    const double value = loss_value(args.loss_kind, args.loss_gamma, at.y, at.wanted);
+    loss = is_last ? value : loss + value;
+  }
+  return loss_slope(args.loss_kind, args.loss_gamma, at.y, at.wanted);
 }
 
 /// What comes back to the outputs of the update, as edges; what did not fire is left over.
-__device__ __forceinline__ void begin_backward(const Code& code, const Block<float>& block,
-                                               int tile, int step) {
-  float* upstream = block.edges(code.layers) + code.tile;
-  const bool is_last = step + 1 == code.steps;
-  for (int j = threadIdx.x; j < code.columns; j += threads()) {
-    const int at = j & (code.tile - 1);
-    const int c = j >> code.tile_bits;
-    const float g = is_last ? loss_gradient(code, c, tile * code.tile + at)
-                            : returned_gradient(code, block, c, at, step);
+__device__ __forceinline__ void begin_backward(const KernelArguments& args,
+                                               const Block<float>& block, int tile, int step) {
+  float* upstream = block.edges(args.layers) + args.tile;
+  const bool is_last = step + 1 == args.steps;
+  const bool has_loss = step + args.loss_steps >= args.steps;
+  const float* state = has_loss ? state_at<float>(args, step + 1) : nullptr;
+  for (int j = threadIdx.x; j < args.columns; j += threads()) {
+    const int at = j & (args.tile - 1);
+    const int c = j >> args.tile_bits;
+    float g = is_last ? 0 : returned_gradient(args, block, c, at, step);
+    if (has_loss) g += loss_gradient(args, state, c, tile * args.tile + at, is_last);
     const bool fires = block.fires[at] != 0;
     upstream[j] = fires ? g : 0;
     block.leftover[j] = fires ? 0 : g;
@@ -229,32 +244,33 @@ __device__ __forceinline__ void begin_backward(const Code& code, const Block<flo
 
 /// The gradient of a word of the patch, added up over kernels.
 template <int kOutputs>
-__device__ __forceinline__ float patch_gradient(const Code& code, const Block<float>& block,
-                                                int row, int j) {
-  const int columns = code.columns;
+__device__ __forceinline__ float patch_gradient(const KernelArguments& args,
+                                                const Block<float>& block, int row, int j) {
+  const int columns = args.columns;
   if constexpr (kOutputs > 0) {
     float total = 0;
-    for (int kernel = 0; kernel < code.kernels; ++kernel) {
+    for (int kernel = 0; kernel < args.kernels; ++kernel) {
       total += block.staging[(kernel * neighbourhood + row) * columns + j];
     }
     return total;
   } else {
-    return gathered(code, code.patch_reads[row], block.perceive_edges(0) + j, columns);
+    return gathered(args, args.patch_reads[row], block.perceive_edges(0) + j, columns);
   }
 }
 
 template <int kOutputs>
-__device__ __forceinline__ void store_patch_gradients(const Code& code, const Block<float>& block,
-                                                      int tile, int step) {
-  float* read = code.read + std::size_t(step & 1) * code.cells * neighbourhood * code.channels;
-  for (int i = threadIdx.x; i < neighbourhood * code.columns; i += threads()) {
-    const int row = row_of(code, i);
-    const int j = i - row * code.columns;
-    const int cell = tile * code.tile + (j & (code.tile - 1));
-    if (cell >= code.cells) continue;
-    float g = patch_gradient<kOutputs>(code, block, row, j);
-    if (row == code.own_row) g += update_input_gradient(code, block, 0, j) + block.leftover[j];
-    __stcg(read + (cell * neighbourhood + row) * code.channels + (j >> code.tile_bits), g);
+__device__ __forceinline__ void store_patch_gradients(const KernelArguments& args,
+                                                      const Block<float>& block, int tile,
+                                                      int step) {
+  float* read = args.read + std::size_t(step & 1) * args.cells * neighbourhood * args.channels;
+  for (int i = threadIdx.x; i < neighbourhood * args.columns; i += threads()) {
+    const int row = row_of(args, i);
+    const int j = i - row * args.columns;
+    const int cell = tile * args.tile + (j & (args.tile - 1));
+    if (cell >= args.cells) continue;
+    float g = patch_gradient<kOutputs>(args, block, row, j);
+    if (row == args.own_row) g += update_input_gradient(args, block, 0, j) + block.leftover[j];
+    __stcg(read + (cell * neighbourhood + row) * args.channels + (j >> args.tile_bits), g);
   }
   __syncthreads();
 }
@@ -262,43 +278,48 @@ __device__ __forceinline__ void store_patch_gradients(const Code& code, const Bl
 /// One step back. The activations of the step come first: they need nobody's gradients. Where
 /// blocks have more than one tile, this is also where the last step is taken.
 template <class F, int kOutputs>
-__device__ __forceinline__ void retreat(const Code& code, Block<float>& block, Held<float, F>& held,
-                                        int step, bool acts_are_there, AllTreeSums& sums) {
-  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    if (!code.one_tile) look_around<float>(code, tile, block.around);
-    if (step + 1 < code.steps || !code.one_tile) draw_fires(code, block, tile, step);
+__device__ __forceinline__ void retreat(const KernelArguments& args, Block<float>& block,
+                                        Held<float, F>& held, int step, bool acts_are_there,
+                                        AllTreeSums& sums) {
+  for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
+    if (!args.one_tile) look_around<float>(args, tile, block.around);
+    if (step + 1 < args.steps || !args.one_tile) draw_fires(args, block, tile, step);
     if (!acts_are_there) {
-      const bool is_new = step + 1 == code.steps;
-      if (code.kept_acts != nullptr && !is_new) copy_acts(code, block, tile, step, false);
-      else forward_tile<float, F, kOutputs>(code, block, held, step);
+      const bool is_new = step + 1 == args.steps;
+      if (args.kept_acts != nullptr && !is_new) copy_acts(args, block, tile, step, false);
+      else forward_tile<float, F, kOutputs>(args, block, held, step);
       if (is_new) {
-        store_state(code, block, tile, step);
+        store_state(args, block, tile, step);
         __syncthreads();
       }
     }
-    wait_for_neighbours(code, block);
-    begin_backward(code, block, tile, step);
-    update_layers_backward<F, kOutputs>(code, block, held);
+    wait_for_neighbours(args, block);
+    begin_backward(args, block, tile, step);
+    update_layers_backward<F, kOutputs>(args, block, held);
     if constexpr (kOutputs > 0) {
-      perceive_trees_backward<F, kOutputs>(code, block, sums, step > 0);
+      perceive_trees_backward<F, kOutputs>(args, block, sums, step > 0);
     } else {
-      perceive_layers_backward(code, block);
+      perceive_layers_backward(args, block);
     }
-    if (step > 0) store_patch_gradients<kOutputs>(code, block, tile, step);
+    if (step > 0) store_patch_gradients<kOutputs>(args, block, tile, step);
   }
-  if (step > 0) publish(code, block);
+  if (step > 0) publish(args, block);
 }
 
 /// The loss of the block's tiles, in a fixed order.
-__device__ __forceinline__ void add_losses(const Code& code, double* parts) {
+__device__ __forceinline__ void add_losses(const KernelArguments& args, double* parts) {
   double total = 0;
-  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    for (int i = threadIdx.x; i < code.loss_channels << code.tile_bits; i += threads()) {
-      const int cell = tile * code.tile + (i & (code.tile - 1));
-      const int c = i >> code.tile_bits;
-      if (cell >= code.cells) continue;
-      const Judged<float> at = judged<float>(code, c, cell);
-      total += loss_value(code.loss_form, code.loss_gamma, at.y, at.wanted);
+  for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < args.loss_channels << args.tile_bits; i += threads()) {
+      const int cell = tile * args.tile + (i & (args.tile - 1));
+      const int c = i >> args.tile_bits;
+      if (cell >= args.cells) continue;
+      if (args.cell_losses != nullptr) {
+        total += args.cell_losses[std::size_t(cell) * args.loss_channels + c];
+        continue;
+      }
+      const Compared<float> at = compared(args, static_cast<const float*>(args.last), c, cell);
+      total += loss_value(args.loss_kind, args.loss_gamma, at.y, at.wanted);
     }
   }
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
@@ -306,46 +327,52 @@ __device__ __forceinline__ void add_losses(const Code& code, double* parts) {
   __syncthreads();
   if (threadIdx.x == 0) {
     for (int i = 1; i < warps(); ++i) total += parts[i];
-    code.block_losses[blockIdx.x] = total;
+    args.block_losses[blockIdx.x] = total;
   }
   __syncthreads();
 }
 
-/// The loss of all blocks, once all have theirs: by a warp, in a fixed tree.
-__device__ __forceinline__ void store_loss(const Code& code) {
+/// The loss of all blocks, once all have theirs, and the penalty: by a warp, in a fixed tree.
+__device__ __forceinline__ void store_loss(const KernelArguments& args) {
   if (blockIdx.x != 0 || threadIdx.x >= 32) return;
   double total = 0;
-  for (int i = threadIdx.x; i < gridDim.x; i += 32) total += __ldcg(code.block_losses + i);
+  for (int i = threadIdx.x; i < gridDim.x; i += 32) total += __ldcg(args.block_losses + i);
+  if (args.gate_penalty > 0) {
+    for (int i = threadIdx.x; i < args.gates; i += 32) {
+      total += args.gate_penalty * __ldcg(args.penalties + i);
+    }
+  }
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
   if (threadIdx.x != 0) return;
   const auto loss = static_cast<float>(total);
-  *code.loss = loss;
-  *code.seen_loss = loss;
-  if (!is_finite(loss)) *code.broken = code.launch;
+  *args.loss = loss;
+  *args.seen_loss = loss;
+  if (!is_finite(loss)) *args.broken = args.launch;
 }
 
 /// Where the next launch goes on counting. All blocks must have begun.
 template <class T>
-__device__ __forceinline__ void leave_counts(const Code& code, const Block<T>& block) {
+__device__ __forceinline__ void leave_counts(const KernelArguments& args, const Block<T>& block) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  code.counted[0] = block.waits;
-  code.counted[1] = block.published;
+  args.counted[0] = block.waits;
+  args.counted[1] = block.published;
 }
 
 /// Updates the parameters whose gradients this thread made, unless something is not finite.
-__device__ __forceinline__ void update_parameters(const Code& code, Block<float>& block) {
-  wait_for_all(code, block.waits);
-  const bool finite = __ldcg(code.broken) != code.launch;
-  const Update& update = code.update;
+__device__ __forceinline__ void update_parameters(const KernelArguments& args,
+                                                  Block<float>& block) {
+  wait_for_all(args, block.waits);
+  const bool finite = __ldcg(args.broken) != args.launch;
+  const Update& update = args.update;
   const int lane = threadIdx.x & 31;
-  const int logits = code.softmax ? 16 : 4;
-  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < code.gates; i += gridDim.x * warps()) {
+  const int logits = logits_per_gate(args);
+  for (int i = blockIdx.x * warps() + threadIdx.x / 32; i < args.gates; i += gridDim.x * warps()) {
     if (lane >= logits) continue;
-    const std::size_t at = std::size_t{code.origin[i] & ~swapped_inputs} * logits + lane;
-    float parameter = code.logits[at];
+    const std::size_t at = std::size_t{args.origin[i] & ~swapped_inputs} * logits + lane;
+    float parameter = args.logits[at];
     if (finite) {
       const float gradient =
-          noisy(update.factors, clipped(update.factors, code.logit_gradients[at]), at);
+          noisy(update.factors, clipped(update.factors, args.logit_gradients[at]), at);
       adamw(update.factors.adamw, parameter, update.first[at], update.second[at], gradient);
     }
     update.parameters[at] = parameter;
@@ -354,22 +381,23 @@ __device__ __forceinline__ void update_parameters(const Code& code, Block<float>
 }
 
 /// Bits of the block's tiles that are not what they should be, and the cells that have some.
-__device__ __forceinline__ void count_wrong(const Code& code) {
-  for (int tile = blockIdx.x; tile < code.tiles; tile += gridDim.x) {
-    for (int i = threadIdx.x; i < code.tile; i += threads()) {
-      const int word = tile * code.tile + i;
-      if (word >= code.cells) continue;
-      const int there = all_cells(code) - word * 32;
+__device__ __forceinline__ void count_wrong(const KernelArguments& args) {
+  for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
+    for (int i = threadIdx.x; i < args.tile; i += threads()) {
+      const int word = tile * args.tile + i;
+      if (word >= args.cells) continue;
+      const int there = all_cells(args) - word * 32;
       const unsigned mask = there >= 32 ? ~0U : (1U << there) - 1;
       unsigned bits = 0;
       unsigned cells = 0;
-      for (int c = 0; c < code.loss_channels; ++c) {
-        const Judged<unsigned> at = judged<unsigned>(code, c, word);
+      for (int c = 0; c < args.loss_channels; ++c) {
+        const Compared<unsigned> at =
+            compared(args, static_cast<const unsigned*>(args.last), c, word);
         const unsigned wrong = (at.y ^ at.wanted) & mask;
         bits += __popc(wrong);
         cells |= wrong;
       }
-      code.wrong[word] = make_uint2(bits, cells);
+      args.wrong[word] = make_uint2(bits, cells);
     }
   }
 }

@@ -50,9 +50,10 @@ struct Rows {
 };
 
 /// The rows of a gate's inputs.
-__device__ __forceinline__ Rows sources_of(const Code& code, std::uint32_t wires, int position) {
+__device__ __forceinline__ Rows sources_of(const KernelArguments& args, std::uint32_t wires,
+                                           int position) {
   if ((wires & long_sources) != 0) {
-    const std::uint32_t sources = code.wires[position].sources;
+    const std::uint32_t sources = args.wires[position].sources;
     return {static_cast<int>(sources & 0xFFFF), static_cast<int>(sources >> 16)};
   }
   return {static_cast<int>(wires & short_row_mask),
@@ -68,12 +69,13 @@ __device__ __forceinline__ int position_in(const Layer& layer, int of) {
 /// next layer's are worked out and the wires of the one after are fetched, so that only the inputs
 /// themselves are waited for.
 template <class T, class F>
-__device__ __forceinline__ void update_layers_at_once(const Code& code, const Block<T>& block) {
+__device__ __forceinline__ void update_layers_at_once(const KernelArguments& args,
+                                                      const Block<T>& block) {
   constexpr int bits = F::row_bits;
   const int v = threadIdx.x & ((1 << bits) - 1);
   const int of = threadIdx.x >> bits;
-  const int last = code.layers - 1;
-  const int begin = code.perceive_layers;
+  const int last = args.layers - 1;
+  const int begin = args.perceive_layers;
   Layer layer = block.layers[begin];
   Layer next = block.layers[min(begin + 1, last)];
   Layer after = block.layers[min(begin + 2, last)];
@@ -82,7 +84,7 @@ __device__ __forceinline__ void update_layers_at_once(const Code& code, const Bl
   Four<T> c = block.coefficients[first_at];
   std::uint32_t next_wires = block.short_wires[next_at];
   const auto offsets = [&](std::uint32_t wires, int at, int inputs_at) {
-    const Rows rows = sources_of(code, wires, at);
+    const Rows rows = sources_of(args, wires, at);
     const int from = (inputs_at >> 2) + v;
     return Rows{from + (rows.a << bits), from + (rows.b << bits)};
   };
@@ -110,17 +112,18 @@ __device__ __forceinline__ void update_layers_at_once(const Code& code, const Bl
 }
 
 template <class T>
-__device__ __forceinline__ void update_layers_in_turn(const Code& code, const Block<T>& block) {
-  const int bits = code.tile_bits - 2;
+__device__ __forceinline__ void update_layers_in_turn(const KernelArguments& args,
+                                                      const Block<T>& block) {
+  const int bits = args.tile_bits - 2;
   const int v = threadIdx.x & ((1 << bits) - 1);
   const int step = threads() >> bits;
-  for (int l = code.perceive_layers; l < code.layers; ++l) {
+  for (int l = args.perceive_layers; l < args.layers; ++l) {
     const Layer layer = block.layers[l];
     const T* x = block.acts + layer.inputs_at + 4 * v;
     auto* y = reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at) + v;
     for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
       const int at = layer.first_gate + of;
-      const Rows rows = sources_of(code, block.short_wires[at], at);
+      const Rows rows = sources_of(args, block.short_wires[at], at);
       y[of << bits] = gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
     }
     __syncthreads();
@@ -148,41 +151,42 @@ __device__ __forceinline__ Four<unsigned> fetched_global(const Four<unsigned>* f
 }
 
 template <class T, class F>
-__device__ __forceinline__ void hold_gate(const Code& code, int position, HeldGate<T, F>& gate) {
-  const Wires wires = code.wires[position];
+__device__ __forceinline__ void hold_gate(const KernelArguments& args, int position,
+                                          HeldGate<T, F>& gate) {
+  const Wires wires = args.wires[position];
   gate.sources = wires.sources | ((wires.reads.rows & 0xFFFF) != 0 ? held_once : 0) |
                  ((wires.reads.rows >> 16) != 0 ? held_again : 0) |
                  (wires.reads.rest >= 0 ? held_thrice : 0);
   gate.edges = wires.edges;
   if constexpr (F::holds_coefficients) {
-    gate.coefficients = fetched_global(static_cast<const Four<T>*>(code.coefficients) + position);
+    gate.coefficients = fetched_global(static_cast<const Four<T>*>(args.coefficients) + position);
   }
 }
 
-/// The wide layers of the update, for a form that holds.
+/// The wide layers of the update, for a variant that holds.
 template <int kOutputs>
-__device__ __forceinline__ const Layer& wide_layer(const Code& code, int l) {
-  return code.layer[tree_layers<kOutputs> + l];
+__device__ __forceinline__ const Layer& wide_layer(const KernelArguments& args, int l) {
+  return args.layer[tree_layers<kOutputs> + l];
 }
 /// The first gate of the narrow ones. There may be none.
-__device__ __forceinline__ int narrow_gates_from(const Code& code) {
-  const Layer& last_wide = code.layer[code.narrow_from - 1];
+__device__ __forceinline__ int narrow_gates_from(const KernelArguments& args) {
+  const Layer& last_wide = args.layer[args.narrow_from - 1];
   return last_wide.first_gate + last_wide.gates;
 }
 
 /// Reads what a thread keeps.
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void hold(const Code& code, Held<T, F>& held) {
+__device__ __forceinline__ void hold(const KernelArguments& args, Held<T, F>& held) {
 #pragma unroll
   for (int l = 0; l < F::held; ++l) {
     held.wide[l].sums = {};
-    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
-    const Layer& layer = wide_layer<kOutputs>(code, l);
-    if (threadIdx.x < layer.gates) hold_gate(code, layer.first_gate + threadIdx.x, held.wide[l]);
+    if (tree_layers<kOutputs> + l >= args.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(args, l);
+    if (threadIdx.x < layer.gates) hold_gate(args, layer.first_gate + threadIdx.x, held.wide[l]);
   }
   held.narrow.sums = {};
-  const int position = narrow_gates_from(code) + threadIdx.x;
-  if (F::held > 0 && position < code.gates) hold_gate(code, position, held.narrow);
+  const int position = narrow_gates_from(args) + threadIdx.x;
+  if (F::held > 0 && position < args.gates) hold_gate(args, position, held.narrow);
 }
 
 template <class T, class F>
@@ -206,17 +210,17 @@ __device__ __forceinline__ void take_gate(const Block<T>& block, const Layer& la
 
 /// Every thread has one gate of a layer at most, and four cells of it.
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void update_layers_held(const Code& code, const Block<T>& block,
-                                                   const Held<T, F>& held) {
+__device__ __forceinline__ void update_layers_held(const KernelArguments& args,
+                                                   const Block<T>& block, const Held<T, F>& held) {
 #pragma unroll
   for (int l = 0; l < F::held; ++l) {
-    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
-    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (tree_layers<kOutputs> + l >= args.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(args, l);
     if (threadIdx.x < layer.gates) take_gate(block, layer, threadIdx.x, held.wide[l]);
     __syncthreads();
   }
-  const int position = narrow_gates_from(code) + threadIdx.x;
-  for (int l = code.narrow_from; l < code.layers; ++l) {
+  const int position = narrow_gates_from(args) + threadIdx.x;
+  for (int l = args.narrow_from; l < args.layers; ++l) {
     const Layer& layer = block.layers[l];
     const int of = position - layer.first_gate;
     if (of >= 0 && of < layer.gates) take_gate(block, layer, of, held.narrow);
@@ -225,11 +229,11 @@ __device__ __forceinline__ void update_layers_held(const Code& code, const Block
 }
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void update_layers(const Code& code, const Block<T>& block,
+__device__ __forceinline__ void update_layers(const KernelArguments& args, const Block<T>& block,
                                               const Held<T, F>& held) {
-  if constexpr (F::held > 0) update_layers_held<T, F, kOutputs>(code, block, held);
-  else if constexpr (F::one_gate) update_layers_at_once<T, F>(code, block);
-  else update_layers_in_turn(code, block);
+  if constexpr (F::held > 0) update_layers_held<T, F, kOutputs>(args, block, held);
+  else if constexpr (F::one_gate) update_layers_at_once<T, F>(args, block);
+  else update_layers_in_turn(args, block);
 }
 
 /// The sums of a gate's lanes. Lanes exchange halves, so that each ends with a part of the four:
@@ -284,8 +288,8 @@ struct Paths {
 };
 
 /// `stride` is that of the layer's inputs; its outputs have one of `gates`.
-__device__ __forceinline__ Paths paths_of(const Code& code, std::uint32_t wires, int position,
-                                          int of, int gates, int stride) {
+__device__ __forceinline__ Paths paths_of(const KernelArguments& args, std::uint32_t wires,
+                                          int position, int of, int gates, int stride) {
   Paths paths;
   paths.sources = {static_cast<int>(wires & short_row_mask),
                    static_cast<int>(wires >> short_row_bits & short_row_mask)};
@@ -296,7 +300,7 @@ __device__ __forceinline__ Paths paths_of(const Code& code, std::uint32_t wires,
   const unsigned second = (wires & read_again) != 0 ? 1 + of + gates : 0;
   paths.reads = {first | second << 16, -1};
   if ((wires & long_edges) != 0) {
-    const Wires all = code.wires[position];
+    const Wires all = args.wires[position];
     paths.sources = {static_cast<int>(all.sources & 0xFFFF), static_cast<int>(all.sources >> 16)};
     paths.edges = {static_cast<int>(all.edges & 0xFFFF), static_cast<int>(all.edges >> 16)};
     paths.reads = all.reads;
@@ -328,28 +332,28 @@ __device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<flo
 
 /// As `update_layers_at_once`, from the last layer to the first.
 template <class F>
-__device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
+__device__ __forceinline__ void update_layers_backward_at_once(const KernelArguments& args,
                                                                const Block<float>& block) {
   constexpr int bits = F::row_bits;
   constexpr int vectors = 1 << bits;
   static_assert(bits == 2, "a lane ends with one of four sums");
   const int v = threadIdx.x & (vectors - 1);
   const int of = threadIdx.x >> bits;
-  const int first = code.perceive_layers;
-  Layer layer = block.layers[code.layers - 1];
-  Layer next = block.layers[max(code.layers - 2, first)];
-  Layer after = block.layers[max(code.layers - 3, first)];
+  const int first = args.perceive_layers;
+  Layer layer = block.layers[args.layers - 1];
+  Layer next = block.layers[max(args.layers - 2, first)];
+  Layer after = block.layers[max(args.layers - 3, first)];
   int at = position_in(layer, of);
   int next_at = position_in(next, of);
   std::uint32_t next_wires = block.short_wires[next_at];
   Four<float> c = block.coefficients[at];
   const auto paths_in = [&](std::uint32_t wires, int position, int l, const Layer& layer_of,
                             const Layer& before) {
-    return paths_of(code, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
-                    l == first ? code.input_rows : before.gates);
+    return paths_of(args, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
+                    l == first ? args.input_rows : before.gates);
   };
-  Paths paths = paths_in(block.short_wires[at], at, code.layers - 1, layer, next);
-  for (int l = code.layers - 1; l >= first; --l) {
+  Paths paths = paths_in(block.short_wires[at], at, args.layers - 1, layer, next);
+  for (int l = args.layers - 1; l >= first; --l) {
     const float* above = block.edges(l + 1) + 4 * v;
     const float* x = block.acts + layer.inputs_at + 4 * v;
     const Four<float> once =
@@ -368,7 +372,7 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
     next_wires = after_wires;
     Four<float> g = once + again;
     if (paths.reads.rest >= 0) {
-      const Rest rest = code.rest[paths.reads.rest];
+      const Rest rest = args.rest[paths.reads.rest];
 #pragma unroll 1
       for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
     }
@@ -387,15 +391,15 @@ __device__ __forceinline__ void update_layers_backward_at_once(const Code& code,
   }
 }
 
-__device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
+__device__ __forceinline__ void update_layers_backward_in_turn(const KernelArguments& args,
                                                                const Block<float>& block) {
-  const int bits = code.tile_bits - 2;
+  const int bits = args.tile_bits - 2;
   const int vectors = 1 << bits;
   const int v = threadIdx.x & (vectors - 1);
   const int first = threadIdx.x >> bits;
   const int warp_first = (threadIdx.x & ~31) >> bits;
   const int step = threads() >> bits;
-  for (int l = code.layers - 1; l >= code.perceive_layers; --l) {
+  for (int l = args.layers - 1; l >= args.perceive_layers; --l) {
     const Layer layer = block.layers[l];
     const float* x = block.acts + layer.inputs_at + 4 * v;
     const auto* above = reinterpret_cast<const Four<float>*>(block.edges(l + 1)) + v;
@@ -404,11 +408,11 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const Code& code,
       const int of = min(first + from, layer.gates - 1);
       const int at = layer.first_gate + of;
       const Paths paths =
-          paths_of(code, block.short_wires[at], at, of, layer.gates,
-                   l == code.perceive_layers ? code.input_rows : block.layers[l - 1].gates);
+          paths_of(args, block.short_wires[at], at, of, layer.gates,
+                   l == args.perceive_layers ? args.input_rows : block.layers[l - 1].gates);
       const Four<float> a = row(x, paths.sources.a << bits);
       const Four<float> b = row(x, paths.sources.b << bits);
-      const Four<float> g = gathered(code, paths.reads, above, vectors);
+      const Four<float> g = gathered(args, paths.reads, above, vectors);
       const Four<float> mine = pass_on(paths.edges, block.coefficients[at], a, b, g, is_live,
                                        block.edges(l) + 4 * v, bits);
       add_to_sums(block.sums + at, is_live, v, vectors, mine);
@@ -446,11 +450,11 @@ __device__ __forceinline__ void take_gate_back(const Block<float>& block, const 
 
 /// As `update_layers_held`, from the last layer to the first.
 template <class F, int kOutputs>
-__device__ __forceinline__ void update_layers_backward_held(const Code& code,
+__device__ __forceinline__ void update_layers_backward_held(const KernelArguments& args,
                                                             const Block<float>& block,
                                                             Held<float, F>& held) {
-  const int position = narrow_gates_from(code) + threadIdx.x;
-  for (int l = code.layers - 1; l >= code.narrow_from; --l) {
+  const int position = narrow_gates_from(args) + threadIdx.x;
+  for (int l = args.layers - 1; l >= args.narrow_from; --l) {
     const Layer& layer = block.layers[l];
     const int of = position - layer.first_gate;
     if (of >= 0 && of < layer.gates) take_gate_back(block, layer, l, of, held.narrow);
@@ -458,8 +462,8 @@ __device__ __forceinline__ void update_layers_backward_held(const Code& code,
   }
 #pragma unroll
   for (int l = F::held - 1; l >= 0; --l) {
-    if (tree_layers<kOutputs> + l >= code.narrow_from) continue;
-    const Layer& layer = wide_layer<kOutputs>(code, l);
+    if (tree_layers<kOutputs> + l >= args.narrow_from) continue;
+    const Layer& layer = wide_layer<kOutputs>(args, l);
     if (threadIdx.x < layer.gates) {
       take_gate_back(block, layer, tree_layers<kOutputs> + l, threadIdx.x, held.wide[l]);
     }
@@ -469,14 +473,15 @@ __device__ __forceinline__ void update_layers_backward_held(const Code& code,
 
 /// From the edges of the outputs to those of the inputs of the update.
 template <class F, int kOutputs>
-__device__ __forceinline__ void update_layers_backward(const Code& code, const Block<float>& block,
+__device__ __forceinline__ void update_layers_backward(const KernelArguments& args,
+                                                       const Block<float>& block,
                                                        Held<float, F>& held) {
   if constexpr (F::held > 0) {
-    update_layers_backward_held<F, kOutputs>(code, block, held);
+    update_layers_backward_held<F, kOutputs>(args, block, held);
   } else if constexpr (F::one_gate) {
-    update_layers_backward_at_once<F>(code, block);
+    update_layers_backward_at_once<F>(args, block);
   } else {
-    update_layers_backward_in_turn(code, block);
+    update_layers_backward_in_turn(args, block);
   }
 }
 

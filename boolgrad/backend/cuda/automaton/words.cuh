@@ -10,7 +10,7 @@
 namespace boolgrad::cuda::automata {
 
 template <class T>
-constexpr int cells_a_word = std::is_same<T, float>::value ? 1 : 32;
+constexpr int cells_per_word = std::is_same<T, float>::value ? 1 : 32;
 
 template <class T>
 struct alignas(16) Four {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "boolgrad/backend/cuda/bits/ptx.h"
 #include "boolgrad/backend/cuda/runtime/check.h"
 #include "boolgrad/backend/cuda/runtime/device.h"
+#include "boolgrad/backend/cuda/runtime/stream.h"
 
 namespace boolgrad::cuda {
 namespace {
@@ -211,49 +211,12 @@ class InterpretedStep {
   BitLaunch launch_{};
 };
 
-/// Work in order. What the default stream does waits for it, and it for that.
-class Stream {
- public:
-  Stream() { check(cudaStreamCreate(&stream_), "make a stream"); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// Launches that are repeated together: one call of the driver instead of many.
-class Repeated {
- public:
-  /// Takes down what `launches` puts into the stream, without doing it.
-  template <class F>
-  Repeated(cudaStream_t stream, const F& launches) : stream_(stream) {
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "begin a graph");
-    launches();
-    check(cudaStreamEndCapture(stream, &graph), "end a graph");
-    check(cudaGraphInstantiate(&graph_, graph, 0), "prepare a graph");
-    cudaGraphDestroy(graph);
-  }
-  ~Repeated() { cudaGraphExecDestroy(graph_); }
-  Repeated(const Repeated&) = delete;
-  Repeated& operator=(const Repeated&) = delete;
-
-  void run() const { check(cudaGraphLaunch(graph_, stream_), "run a graph"); }
-
- private:
-  cudaStream_t stream_;
-  cudaGraphExec_t graph_ = nullptr;
-};
-
 }  // namespace
 
 struct BitAutomaton::State {
-  State(const BitCode& from, const BitShape& shape, BitExecution how)
-      : code(from),
+  State(int index, const BitCode& from, const BitShape& shape, BitExecution how)
+      : device(selected(index)),
+        code(from),
         layout(layout_of(shape)),
         interpreted(from, layout),
         execution(how),
@@ -263,13 +226,18 @@ struct BitAutomaton::State {
     now.clear();
     next.clear();
   }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { cudaSetDevice(device); }
+
+  void select() const { select_device(device); }
 
   /// Compiles, if it pays by now.
   void prepare(bool fires) {
     std::unique_ptr<CompiledStep>& fast = compiled[fires ? 1 : 0];
     if (fast || !compiling_pays()) return;
     fast = std::make_unique<CompiledStep>(code.view(), layout, fires);
-    chain.reset();
+    chain.forget();
   }
 
   void step(const std::uint32_t* fires) {
@@ -284,13 +252,13 @@ struct BitAutomaton::State {
   static constexpr std::int64_t chained = 32;
 
   void step_chained() {
-    if (!chain || chain_start != now.data()) {
+    if (!chain.is_captured() || chain_start != now.data()) {
       chain_start = now.data();
-      chain.emplace(stream.get(), [&] {
+      chain.capture(stream.get(), [&] {
         for (std::int64_t i = 0; i < chained; ++i) step(nullptr);
       });
     }
-    chain->run();
+    chain.replay(stream.get());
   }
 
   /// Whether interpreting has taken about as long by now as compiling will, so that a run takes
@@ -323,6 +291,7 @@ struct BitAutomaton::State {
     }
   }
 
+  int device;
   OwnedCode code;
   BitLayout layout;
   InterpretedStep interpreted;
@@ -333,24 +302,28 @@ struct BitAutomaton::State {
   DeviceArray<std::uint32_t> now;
   DeviceArray<std::uint32_t> next;
   DeviceArray<std::uint32_t> fire;  ///< of one step; empty until cells fire by chance
-  Stream stream;
-  std::optional<Repeated> chain;  ///< `chained` steps
+  OwnStream stream;
+  StepGraph chain;  ///< `chained` steps
   const std::uint32_t* chain_start = nullptr;
 };
 
-BitAutomaton::BitAutomaton(const BitCode& code, const BitShape& shape, BitExecution execution)
-    : state_(std::make_unique<State>(code, shape, execution)) {}
+BitAutomaton::BitAutomaton(const BitCode& code, const BitShape& shape, BitExecution execution,
+                           int device)
+    : state_(std::make_unique<State>(device, code, shape, execution)) {}
 BitAutomaton::~BitAutomaton() = default;
 
 void BitAutomaton::upload(std::span<const std::uint64_t> words) {
+  state_->select();
   state_->copy(state_->now.data(), words.data(), true);
 }
 
 void BitAutomaton::download(std::span<std::uint64_t> words) const {
+  state_->select();
   state_->copy(words.data(), state_->now.data(), false);
 }
 
 void BitAutomaton::step_all(std::int64_t count) {
+  state_->select();
   while (count > 0) {
     state_->prepare(false);
     const bool many = count >= State::chained;
@@ -363,6 +336,7 @@ void BitAutomaton::step_all(std::int64_t count) {
 }
 
 void BitAutomaton::step_some(const BitFire& fire) {
+  state_->select();
   if (state_->fire.size() == 0) {
     state_->fire = DeviceArray<std::uint32_t>(state_->layout.channel_words);
   }
@@ -378,6 +352,7 @@ void BitAutomaton::step_some(const BitFire& fire) {
 
 void BitAutomaton::clear(std::int64_t top, std::int64_t left, std::int64_t height,
                          std::int64_t width) {
+  state_->select();
   const auto u32 = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
   check(clear_bits(state_->layout, {u32(top), u32(left), u32(height), u32(width)},
                    state_->now.data(), state_->stream.get()),
@@ -385,23 +360,13 @@ void BitAutomaton::clear(std::int64_t top, std::int64_t left, std::int64_t heigh
 }
 
 void BitAutomaton::wait() const {
-  check(cudaStreamSynchronize(state_->stream.get()), "wait for the device");
+  state_->select();
+  state_->stream.wait();
 }
 
 double BitAutomaton::milliseconds(int count) {
-  cudaEvent_t start = nullptr;
-  cudaEvent_t stop = nullptr;
-  check(cudaEventCreate(&start), "make an event");
-  check(cudaEventCreate(&stop), "make an event");
-  check(cudaEventRecord(start, state_->stream.get()), "take the time");
-  step_all(count);
-  check(cudaEventRecord(stop, state_->stream.get()), "take the time");
-  check(cudaEventSynchronize(stop), "wait for the device");
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, start, stop), "take the time");
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  return ms;
+  state_->select();
+  return milliseconds_of(state_->stream, [&] { step_all(count); });
 }
 
 bool BitAutomaton::compiled() const {
@@ -411,8 +376,7 @@ bool BitAutomaton::compiled() const {
 
 std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitCode& code,
                                                        const BitShape& shape) {
-  select_device(index);
-  return std::make_unique<BitAutomaton>(code, shape);
+  return std::make_unique<BitAutomaton>(code, shape, BitExecution::automatic, index);
 }
 
 }  // namespace boolgrad::cuda

@@ -1,5 +1,5 @@
 // The kernels of hardened automata: an interpreter of programs on words of 32 cells, chance and
-// damage. Plain device code: the headers of the rooms above and of formatting stay out, because
+// damage. Plain device code: the headers of other modules and of formatting stay out, because
 // this compiler does not take them.
 #include "boolgrad/backend/cuda/bits/arguments.h"
 

@@ -1,7 +1,7 @@
 // Hardened automata on an NVIDIA GPU, on words of 32 cells.
 //
-// No header of the vendor is included here, so that rooms above need not know whether the backend
-// was built.
+// No vendor header is included here, so that other modules need not know whether the backend was
+// built.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class BitExecution : std::uint8_t {
 class BitAutomaton final : public DeviceBitAutomaton {
  public:
   BitAutomaton(const BitCode& code, const BitShape& shape,
-               BitExecution execution = BitExecution::automatic);
+               BitExecution execution = BitExecution::automatic, int device = 0);
   ~BitAutomaton() override;
 
   void upload(std::span<const std::uint64_t> words) override;

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "boolgrad/backend/plan/bit_code.h"
 #include "boolgrad/backend/cuda/bits/arguments.h"
+#include "boolgrad/backend/plan/bit_code.h"
 
 namespace boolgrad::cuda {
 

@@ -52,7 +52,7 @@ __device__ __forceinline__ float softmax_gradient(const float* logits, const Tab
   return expf(logits[i] - table.most) / table.total * slope;
 }
 
-/// An entry a logit.
+/// One logit per entry.
 __device__ __forceinline__ Table sigmoid_table(const float* logits) {
   Table table{};
   for (int e = 0; e < 4; ++e) {

@@ -13,26 +13,26 @@ __device__ __forceinline__ float clipped_probability(float p) {
   return p == p ? fminf(fmaxf(p, least_probability), most_probability) : p;
 }
 
-__device__ __forceinline__ float loss_value(LossKind form, float gamma, float y, float target) {
+__device__ __forceinline__ float loss_value(LossKind kind, float gamma, float y, float target) {
   const float off = y - target;
-  if (form == LossKind::squares) return off * off;
-  if (form == LossKind::l4) return off * off * (off * off);
+  if (kind == LossKind::squares) return off * off;
+  if (kind == LossKind::l4) return off * off * (off * off);
   const float p = clipped_probability(y);
   const float q = clipped_probability(1 - y);
   const float log_p = logf(p);
   const float log_q = logf(q);
-  if (form == LossKind::bce) return -(target * log_p + (1 - target) * log_q);
+  if (kind == LossKind::bce) return -(target * log_p + (1 - target) * log_q);
   return -(target * expf(gamma * log_q) * log_p + (1 - target) * expf(gamma * log_p) * log_q);
 }
 
-__device__ __forceinline__ float loss_slope(LossKind form, float gamma, float y, float target) {
+__device__ __forceinline__ float loss_slope(LossKind kind, float gamma, float y, float target) {
   const float off = y - target;
-  if (form == LossKind::squares) return 2 * off;
-  if (form == LossKind::l4) return 4 * off * (off * off);
+  if (kind == LossKind::squares) return 2 * off;
+  if (kind == LossKind::l4) return 4 * off * (off * off);
   if (!(y >= least_probability && y <= most_probability)) return 0;
   const float p = clipped_probability(y);
   const float q = clipped_probability(1 - y);
-  if (form == LossKind::bce) return (p - target) / (p * q);
+  if (kind == LossKind::bce) return (p - target) / (p * q);
   const float log_p = logf(p);
   const float log_q = logf(q);
   const float for_one = expf(gamma * log_q) * (gamma * log_p / q - 1 / p);

@@ -1,12 +1,12 @@
-// The hardened circuit on packed bits, 32 samples a word, and how often it is wrong.
-#include "boolgrad/backend/cuda/network/arguments.h"
+// The hardened circuit on packed bits, 32 samples per word.
 #include "boolgrad/backend/cuda/common/walsh.cuh"
+#include "boolgrad/backend/cuda/network/arguments.h"
 
 namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_inputs = 6;  // of a gate
+constexpr int max_inputs = 6;  // of a gate
 
 /// Entry e of gate i of the sixteen, i = 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 __device__ __forceinline__ std::uint64_t table_of_gate(int i) {
@@ -23,20 +23,20 @@ __device__ __forceinline__ int likeliest(const float* logits) {
   return best;
 }
 
-__global__ void harden_gates(const GateUpdate code, std::uint64_t* tables) {
+__global__ void harden_gates(const GateUpdate update, std::uint64_t* tables) {
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (gate >= code.gates) return;
+  if (gate >= update.gates) return;
   std::uint64_t table = 0;
-  if (code.parametrisation == Parametrisation::softmax16) {
-    table = table_of_gate(likeliest(code.logits + code.first_logit + gate * 16));
+  if (update.parametrisation == Parametrisation::softmax16) {
+    table = table_of_gate(likeliest(update.logits + update.first_logit + gate * 16));
   } else {
-    const int entries = 1 << code.arity;
-    float z[1 << most_inputs];
-    for (int e = 0; e < entries; ++e) z[e] = code.logits[code.first_logit + gate * entries + e];
-    if (code.parametrisation == Parametrisation::walsh) walsh_sums(z, entries);
+    const int entries = 1 << update.arity;
+    float z[1 << max_inputs];
+    for (int e = 0; e < entries; ++e) z[e] = update.logits[update.first_logit + gate * entries + e];
+    if (update.parametrisation == Parametrisation::walsh) walsh_sums(z, entries);
     for (int e = 0; e < entries; ++e) table |= static_cast<std::uint64_t>(z[e] > 0) << e;
   }
-  tables[code.first_gate + gate] = code.masks[code.first_gate + gate] < 0.5F ? 0 : table;
+  tables[update.first_gate + gate] = update.masks[update.first_gate + gate] < 0.5F ? 0 : table;
 }
 
 /// Each input halves the table: where it is 1 the upper half counts, else the lower.
@@ -62,7 +62,7 @@ __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables
   y[word] = value[0];
 }
 
-/// Bits of rows of floats: 1 above one half. A sample a lane, a word a warp.
+/// Bits of rows of floats: 1 above one half. One sample per lane, one word per warp.
 __global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t stride,
                           std::uint32_t* bits, std::size_t words) {
   const std::size_t filled = (samples + 31) / 32;
@@ -75,67 +75,19 @@ __global__ void pack_rows(const float* x, int features, std::size_t samples, std
   if (threadIdx.x % 32 == 0) bits[row * words + place % filled] = all;
 }
 
-__global__ void count_wrong_bits(const std::uint32_t* received, const std::uint32_t* wanted,
-                                 int features, std::size_t samples, std::size_t words,
-                                 WordMistakes* mistakes) {
-  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (word >= words) return;
-  // Bits past the last sample may hold anything.
-  const std::size_t rest = samples - word * 32;
-  const std::uint32_t used = rest >= 32 ? ~0U : (1U << rest) - 1;
-  std::uint32_t bits = 0;
-  std::uint32_t any = 0;
-  for (int feature = 0; feature < features; ++feature) {
-    const std::uint32_t wrong =
-        (received[feature * words + word] ^ wanted[feature * words + word]) & used;
-    bits += __popc(wrong);
-    any |= wrong;
-  }
-  mistakes[word] = {bits, static_cast<std::uint32_t>(__popc(any))};
-}
-
-/// A sample a lane.
-__global__ void count_wrong_outputs(const float* y, Rows rows, const float* targets,
-                                    std::size_t cases, std::size_t first, int features,
-                                    WordMistakes* mistakes) {
-  const int sample = blockIdx.x * threads + threadIdx.x;
-  std::uint32_t wrong = 0;
-  if (sample < rows.samples) {
-    for (int feature = 0; feature < features; ++feature) {
-      const bool on = y[static_cast<std::size_t>(feature) * rows.stride + sample] > 0.5F;
-      const bool wanted = targets[feature * cases + first + sample] > 0.5F;
-      wrong += on != wanted ? 1 : 0;
-    }
-  }
-  const std::uint32_t any = __ballot_sync(0xffffffffU, wrong > 0);
-  for (int step = 16; step > 0; step /= 2) wrong += __shfl_xor_sync(0xffffffffU, wrong, step);
-  if (threadIdx.x % 32 == 0 && sample < rows.samples) {
-    mistakes[sample / 32] = {wrong, static_cast<std::uint32_t>(__popc(any))};
-  }
-}
-
-/// A block takes a word of 32 samples, a warp a class, a lane a sample.
-__global__ void most_ones(const std::uint32_t* bits, std::size_t words, int per_class, int classes,
-                          std::size_t samples, int* predicted) {
-  extern __shared__ int counts[];  // [classes, 32]
+/// A block takes a word of 32 samples, a warp one group at a time, a lane a sample.
+__global__ void count_in_groups(const std::uint32_t* bits, std::size_t words, int per_group,
+                                int groups, int* counts) {
   const int lane = threadIdx.x % 32;
   const std::size_t word = blockIdx.x;
-  for (int c = threadIdx.x / 32; c < classes; c += threads / 32) {
+  for (int group = threadIdx.x / 32; group < groups; group += threads / 32) {
     int count = 0;
 #pragma unroll 8
-    for (int o = c * per_class; o < (c + 1) * per_class; ++o) {
+    for (int o = group * per_group; o < (group + 1) * per_group; ++o) {
       count += (bits[static_cast<std::size_t>(o) * words + word] >> lane) & 1;
     }
-    counts[c * 32 + lane] = count;
+    counts[(group * words + word) * 32 + lane] = count;
   }
-  __syncthreads();
-  const std::size_t sample = word * 32 + lane;
-  if (threadIdx.x >= 32 || sample >= samples) return;
-  int best = 0;
-  for (int c = 1; c < classes; ++c) {
-    if (counts[c * 32 + lane] > counts[best * 32 + lane]) best = c;
-  }
-  predicted[sample] = best;
 }
 
 unsigned blocks_for(std::size_t count) {
@@ -171,28 +123,10 @@ cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::si
   return cudaGetLastError();
 }
 
-cudaError_t compare_bits(const std::uint32_t* received, const std::uint32_t* wanted, int features,
-                         std::size_t samples, WordMistakes* mistakes, cudaStream_t stream) {
-  const std::size_t words = (samples + 31) / 32;
-  count_wrong_bits<<<blocks_for(words), threads, 0, stream>>>(received, wanted, features, samples,
-                                                              words, mistakes);
-  return cudaGetLastError();
-}
-
-cudaError_t classes_of_bits(const std::uint32_t* bits, int features, int classes,
-                            std::size_t samples, int* predicted, cudaStream_t stream) {
-  const std::size_t words = (samples + 31) / 32;
-  const std::size_t shared = static_cast<std::size_t>(classes) * 32 * sizeof(int);
-  most_ones<<<static_cast<unsigned>(words), threads, shared, stream>>>(
-      bits, words, features / classes, classes, samples, predicted);
-  return cudaGetLastError();
-}
-
-cudaError_t compare_soft(const float* y, Rows rows, const float* targets, std::size_t cases,
-                         std::size_t first, int features, WordMistakes* mistakes,
-                         cudaStream_t stream) {
-  count_wrong_outputs<<<blocks_for(static_cast<std::size_t>(rows.samples)), threads, 0, stream>>>(
-      y, rows, targets, cases, first, features, mistakes);
+cudaError_t count_ones(const std::uint32_t* bits, int features, int groups, std::size_t words,
+                       int* counts, cudaStream_t stream) {
+  count_in_groups<<<static_cast<unsigned>(words), threads, 0, stream>>>(
+      bits, words, features / groups, groups, counts);
   return cudaGetLastError();
 }
 

@@ -1,27 +1,28 @@
 // Losses of gate networks and their gradients, with the conventions of ops/loss.h.
-#include "boolgrad/backend/cuda/runtime/launch.cuh"
 #include "boolgrad/backend/cuda/common/loss.cuh"
 #include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/runtime/launch.cuh"
 
 namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_blocks = 528;
+constexpr int max_blocks = 528;
 constexpr int class_warps = 16;
 
 struct LossValue {
   float loss, slope;
 };
 
-__device__ __forceinline__ LossValue loss_at(const LossCode& code, float y, float t) {
-  return {loss_value(code.form, code.gamma, y, t), loss_slope(code.form, code.gamma, y, t)};
+__device__ __forceinline__ LossValue loss_at(const LossArguments& arguments, float y, float t) {
+  return {loss_value(arguments.kind, arguments.gamma, y, t),
+          loss_slope(arguments.kind, arguments.gamma, y, t)};
 }
 
-/// The case that a sample is.
-__device__ __forceinline__ std::size_t case_of(const LossCode& code, int sample) {
-  return code.picked == nullptr ? code.first + sample
-                                : static_cast<std::size_t>(code.picked[sample]);
+/// Where a sample of the step lies in the data.
+__device__ __forceinline__ std::size_t place_of(const LossArguments& arguments, int sample) {
+  return arguments.chosen == nullptr ? static_cast<std::size_t>(sample)
+                                     : static_cast<std::size_t>(arguments.chosen[sample]);
 }
 
 /// The sum over the threads of a block, in a fixed order.
@@ -40,19 +41,21 @@ __device__ double block_sum(double value) {
 /// Beyond this the sum of all parts could exceed a float.
 constexpr double largest_part = 1e35;
 
-__device__ __forceinline__ void store_loss(const LossCode& code, double loss, double* losses) {
+__device__ __forceinline__ void store_loss(const LossArguments& arguments, double loss,
+                                           double* losses) {
   losses[blockIdx.x] = loss;
-  if (code.not_finite != nullptr && !(fabs(loss) < largest_part)) {
-    *code.not_finite = code.state->stamp;
+  if (!(fabs(loss) < largest_part)) {
+    *arguments.not_finite = arguments.state->stamp;
   }
 }
 
 __global__ void __launch_bounds__(threads)
-    loss_of_outputs(const LossCode code, const float* y, Rows rows, float* g, double* losses) {
+    loss_of_outputs(const LossArguments arguments, const float* y, RowShape rows, float* g,
+                    double* losses) {
   let_next_begin();
   wait_for_previous();
   double total = 0;
-  const std::size_t count = static_cast<std::size_t>(code.outputs) * rows.stride;
+  const std::size_t count = static_cast<std::size_t>(arguments.outputs) * rows.stride;
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x; i < count;
        i += gridDim.x * static_cast<std::size_t>(threads)) {
     const std::size_t output = i / rows.stride;
@@ -60,14 +63,15 @@ __global__ void __launch_bounds__(threads)
     float slope = 0;
     if (sample < rows.samples) {
       const LossValue value =
-          loss_at(code, y[i], code.targets[output * code.cases + case_of(code, sample)]);
+          loss_at(arguments, y[i],
+                  arguments.targets[output * arguments.samples + place_of(arguments, sample)]);
       total += value.loss;
       slope = value.slope;
     }
-    if (g != nullptr) g[i] = slope;
+    g[i] = slope;
   }
   total = block_sum<threads>(total);
-  if (threadIdx.x == 0) store_loss(code, total, losses);
+  if (threadIdx.x == 0) store_loss(arguments, total, losses);
 }
 
 __device__ __forceinline__ float4 sum_of_warp(float4 sum) {
@@ -82,89 +86,168 @@ __device__ __forceinline__ float4 sum_of_warp(float4 sum) {
 
 /// By how much the score of the label exceeds the mean of all; the scores of a sample lie four
 /// apart.
-__device__ __forceinline__ float above_mean(const LossCode& code, const float* scores, int label) {
+__device__ __forceinline__ float above_mean(const LossArguments& arguments, const float* scores,
+                                            int label) {
   float total = 0;
-  for (int c = 0; c < code.classes; ++c) total += scores[c * 4];
-  return scores[label * 4] - total / static_cast<float>(code.classes);
+  for (int c = 0; c < arguments.groups; ++c) total += scores[c * 4];
+  return scores[label * 4] - total / static_cast<float>(arguments.groups);
 }
 
-__device__ __forceinline__ int first_largest(const LossCode& code, const float* scores,
-                                             float largest) {
-  int c = 0;
-  while (c + 1 < code.classes && scores[c * 4] < largest) ++c;
-  return c;
-}
-
-/// Adds up the parts of four samples' scores, a class a warp, and takes the softmax of each sample.
-/// The loss is the mean over the samples.
+/// Adds up the parts of four samples' scores, one class per warp, and takes the softmax of each
+/// sample. The loss is the mean over the samples.
 __global__ void __launch_bounds__(class_warps * 32)
-    loss_of_classes(const LossCode code, Rows rows, float* g, double* losses) {
+    loss_of_classes(const LossArguments arguments, RowShape rows, float* g, double* losses) {
   extern __shared__ float scores[];  // [classes, 4]
   const int lane = threadIdx.x % 32;
   const int sample = blockIdx.x * 4 + threadIdx.x % 4;
   const bool is_there = sample < rows.samples;
-  const int label = code.labels[is_there ? case_of(code, sample) : 0];
+  const int label = arguments.labels[is_there ? place_of(arguments, sample) : 0];
   let_next_begin();
   wait_for_previous();
-  for (int c = threadIdx.x / 32; c < code.classes; c += class_warps) {
+  for (int c = threadIdx.x / 32; c < arguments.groups; c += class_warps) {
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 4
-    for (int part = lane; part < code.parts; part += 32) {
-      const auto at = static_cast<std::size_t>(c * code.parts + part) * rows.stride;
-      const float4 value = reinterpret_cast<const float4*>(code.scores + at)[blockIdx.x];
+    for (int part = lane; part < arguments.parts; part += 32) {
+      const auto at = static_cast<std::size_t>(c * arguments.parts + part) * rows.stride;
+      const float4 value = reinterpret_cast<const float4*>(arguments.scores + at)[blockIdx.x];
       sum = make_float4(sum.x + value.x, sum.y + value.y, sum.z + value.z, sum.w + value.w);
     }
     sum = sum_of_warp(sum);
     if (lane == 0) {
-      reinterpret_cast<float4*>(scores)[c] = make_float4(sum.x * code.scale, sum.y * code.scale,
-                                                         sum.z * code.scale, sum.w * code.scale);
+      reinterpret_cast<float4*>(scores)[c] =
+          make_float4(sum.x * arguments.scale, sum.y * arguments.scale, sum.z * arguments.scale,
+                      sum.w * arguments.scale);
     }
   }
   __syncthreads();
   const float* own = scores + threadIdx.x % 4;
   float largest = own[0];
-  for (int c = 1; c < code.classes; ++c) largest = fmaxf(largest, own[c * 4]);
+  for (int c = 1; c < arguments.groups; ++c) largest = fmaxf(largest, own[c * 4]);
   float sum = 0;
-  for (int c = 0; c < code.classes; ++c) sum += expf(own[c * 4] - largest);
-  if (g != nullptr) {
-    const float factor = is_there ? code.scale / static_cast<float>(code.mean_over) : 0.0F;
-    for (int c = threadIdx.x / 4; c < code.classes; c += class_warps * 8) {
-      const float share = expf(own[c * 4] - largest) / sum;
-      const float rest = code.smoothing / static_cast<float>(code.classes);
-      g[static_cast<std::size_t>(c) * rows.stride + sample] =
-          factor * (share - rest - (c == label ? 1.0F - code.smoothing : 0.0F));
-    }
+  for (int c = 0; c < arguments.groups; ++c) sum += expf(own[c * 4] - largest);
+  const float factor = is_there ? arguments.scale / static_cast<float>(rows.samples) : 0.0F;
+  for (int c = threadIdx.x / 4; c < arguments.groups; c += class_warps * 8) {
+    const float share = expf(own[c * 4] - largest) / sum;
+    const float rest = arguments.smoothing / static_cast<float>(arguments.groups);
+    g[static_cast<std::size_t>(c) * rows.stride + sample] =
+        factor * (share - rest - (c == label ? 1.0F - arguments.smoothing : 0.0F));
   }
   if (threadIdx.x >= 32) return;
   double loss = 0;
   if (threadIdx.x < 4 && is_there) {
     loss = static_cast<double>(largest) - own[label * 4] + logf(sum);
-    if (code.smoothing > 0) loss += code.smoothing * above_mean(code, own, label);
-    loss /= code.mean_over;
-    if (code.predicted != nullptr) code.predicted[sample] = first_largest(code, own, largest);
+    if (arguments.smoothing > 0) loss += arguments.smoothing * above_mean(arguments, own, label);
+    loss /= rows.samples;
   }
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
-  if (threadIdx.x == 0) store_loss(code, loss, losses);
+  if (threadIdx.x == 0) store_loss(arguments, loss, losses);
+}
+
+/// The loss of one sum, and its slope.
+template <HeadKind kHead>
+__device__ __forceinline__ LossValue loss_of_sum(const LossArguments& arguments, float sum,
+                                                 std::size_t place) {
+  const auto outputs = static_cast<float>(arguments.outputs);
+  if constexpr (kHead == HeadKind::regression) {
+    const float target = (arguments.targets[place] - arguments.low) * arguments.per_range;
+    const float off = sum / outputs - target;
+    return {off * off, 2 * off / outputs};
+  }
+  // Two classes with logits -h and h, whose mean is 0.
+  const bool is_one = arguments.labels[place] == 1;
+  const float h = (sum - outputs / 2) * (arguments.scale / 2);
+  const float towards = is_one ? h : -h;
+  const float plain = fmaxf(-2 * towards, 0.0F) + log1pf(expf(-2 * fabsf(h)));
+  const float share = 1 / (1 + expf(-2 * h));
+  const float wanted = (is_one ? 1 - arguments.smoothing : 0.0F) + arguments.smoothing / 2;
+  return {plain + arguments.smoothing * towards, arguments.scale * (share - wanted)};
+}
+
+/// Adds up the parts of four samples' sums and takes the loss of each: one warp per block. The loss
+/// is the mean over the samples.
+template <HeadKind kHead>
+__global__ void __launch_bounds__(32)
+    loss_of_sums(const LossArguments arguments, RowShape rows, float* g, double* losses) {
+  const int lane = threadIdx.x;
+  const int sample = blockIdx.x * 4 + lane % 4;
+  const bool is_there = sample < rows.samples;
+  let_next_begin();
+  wait_for_previous();
+  const std::size_t place = is_there ? place_of(arguments, sample) : 0;
+  float4 sums = make_float4(0, 0, 0, 0);
+#pragma unroll 4
+  for (int part = lane; part < arguments.parts; part += 32) {
+    const auto at = static_cast<std::size_t>(part) * rows.stride;
+    const float4 value = reinterpret_cast<const float4*>(arguments.scores + at)[blockIdx.x];
+    sums = make_float4(sums.x + value.x, sums.y + value.y, sums.z + value.z, sums.w + value.w);
+  }
+  sums = sum_of_warp(sums);
+  const float sum = lane % 4 == 0   ? sums.x
+                    : lane % 4 == 1 ? sums.y
+                    : lane % 4 == 2 ? sums.z
+                                    : sums.w;
+  const LossValue value = loss_of_sum<kHead>(arguments, sum, place);
+  if (lane < 4) g[sample] = is_there ? value.slope / static_cast<float>(rows.samples) : 0.0F;
+  double loss = lane < 4 && is_there ? static_cast<double>(value.loss) / rows.samples : 0.0;
+  for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
+  if (lane == 0) store_loss(arguments, loss, losses);
+}
+
+/// One thread per vector of a group's row.
+__global__ void __launch_bounds__(threads)
+    add_parts(const float* scores, int groups, int parts, RowShape rows, float* sums) {
+  const int vector = blockIdx.x * threads + threadIdx.x;
+  let_next_begin();
+  wait_for_previous();
+  if (vector >= rows.vectors) return;
+  const std::size_t row_vectors = static_cast<std::size_t>(rows.stride) / 4;
+  for (int group = blockIdx.y; group < groups; group += gridDim.y) {
+    const auto* from = reinterpret_cast<const float4*>(scores) +
+                       static_cast<std::size_t>(group) * parts * row_vectors + vector;
+    float4 sum = from[0];
+    for (int part = 1; part < parts; ++part) {
+      const float4 more = from[part * row_vectors];
+      sum = make_float4(sum.x + more.x, sum.y + more.y, sum.z + more.z, sum.w + more.w);
+    }
+    reinterpret_cast<float4*>(sums)[group * row_vectors + vector] = sum;
+  }
 }
 
 }  // namespace
 
-int loss_parts(bool has_classes, int outputs, Rows rows) {
-  if (has_classes) return rows.vectors;
-  const std::size_t count = static_cast<std::size_t>(outputs) * rows.stride;
-  const std::size_t blocks = (count + threads - 1) / threads;
-  return static_cast<int>(blocks < most_blocks ? blocks : most_blocks);
+cudaError_t add_score_parts(const float* scores, int groups, int parts, RowShape rows, float* sums,
+                            cudaStream_t stream) {
+  constexpr int max_rows = 4096;
+  const dim3 blocks(static_cast<unsigned>((rows.vectors + threads - 1) / threads),
+                    static_cast<unsigned>(groups < max_rows ? groups : max_rows));
+  return launch(add_parts, blocks, threads, 0, stream, scores, groups, parts, rows, sums);
 }
 
-cudaError_t loss_and_gradient(const LossCode& code, const float* y, Rows rows, float* g,
-                              double* losses, int loss_count, cudaStream_t stream) {
+int loss_parts(bool has_head, int outputs, RowShape rows) {
+  if (has_head) return rows.vectors;
+  const std::size_t count = static_cast<std::size_t>(outputs) * rows.stride;
+  const std::size_t blocks = (count + threads - 1) / threads;
+  return static_cast<int>(blocks < max_blocks ? blocks : max_blocks);
+}
+
+cudaError_t loss_and_gradient(const LossArguments& arguments, const float* y, RowShape rows,
+                              float* g, double* losses, int loss_count, cudaStream_t stream) {
   const dim3 blocks(static_cast<unsigned>(loss_count));
-  if (code.has_classes) {
-    return launch(loss_of_classes, blocks, class_warps * 32,
-                  static_cast<std::size_t>(code.classes) * sizeof(float4), stream, code, rows, g,
-                  losses);
+  if (!arguments.has_head) {
+    return launch(loss_of_outputs, blocks, threads, 0, stream, arguments, y, rows, g, losses);
   }
-  return launch(loss_of_outputs, blocks, threads, 0, stream, code, y, rows, g, losses);
+  switch (arguments.head) {
+    case HeadKind::binary:
+      return launch(loss_of_sums<HeadKind::binary>, blocks, 32, 0, stream, arguments, rows, g,
+                    losses);
+    case HeadKind::regression:
+      return launch(loss_of_sums<HeadKind::regression>, blocks, 32, 0, stream, arguments, rows, g,
+                    losses);
+    default:
+      return launch(loss_of_classes, blocks, class_warps * 32,
+                    static_cast<std::size_t>(arguments.groups) * sizeof(float4), stream, arguments,
+                    rows, g, losses);
+  }
 }
 
 }  // namespace boolgrad::cuda

@@ -1,7 +1,7 @@
 // Networks of soft gates on an NVIDIA GPU: whole training steps, and the hardened circuit.
 //
-// No header of the vendor is included here, so that rooms above need not know whether the backend
-// was built.
+// No vendor header is included here, so that other modules need not know whether the backend was
+// built.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,6 @@ namespace boolgrad::cuda {
 
 /// A network on the device. The wires are copied.
 std::unique_ptr<DeviceNetwork> make_network(int index, std::span<const LutWires> layers,
-                                            const NetworkPlan& plan);
+                                            const NetworkSpec& spec);
 
 }  // namespace boolgrad::cuda

@@ -5,10 +5,11 @@
 // the next step's forward.
 #include <type_traits>
 
-#include "boolgrad/backend/cuda/runtime/launch.cuh"
+#include "boolgrad/backend/cuda/common/hardening.cuh"
+#include "boolgrad/backend/cuda/common/walsh.cuh"
 #include "boolgrad/backend/cuda/network/arguments.h"
 #include "boolgrad/backend/cuda/optimiser/update.cuh"
-#include "boolgrad/backend/cuda/common/walsh.cuh"
+#include "boolgrad/backend/cuda/runtime/launch.cuh"
 
 namespace boolgrad::cuda {
 namespace {
@@ -19,18 +20,19 @@ constexpr int quad = 4;  // threads that share a gate of sixteen logits
 enum class Work { coefficients, gradients, update };
 
 /// Block 0 adds up the loss and tells the host how the step went.
-__device__ void report_step(const GateUpdate& code) {
+__device__ void report_step(const GateUpdate& update) {
   __shared__ double sums[threads];
   double sum = 0;
-  for (int part = threadIdx.x; part < code.loss_count; part += threads) sum += code.losses[part];
+  for (int part = threadIdx.x; part < update.loss_count; part += threads)
+    sum += update.losses[part];
   sums[threadIdx.x] = sum;
   for (int step = threads / 2; step > 0; step /= 2) {
     __syncthreads();
     if (threadIdx.x < step) sums[threadIdx.x] += sums[threadIdx.x + step];
   }
   if (threadIdx.x != 0) return;
-  *code.loss = static_cast<float>(sums[0]);
-  *code.result = {sums[0], *code.not_finite != code.state->stamp ? 1 : 0};
+  *update.loss = static_cast<float>(sums[0]);
+  *update.result = {sums[0], *update.not_finite != update.state->stamp ? 1 : 0};
 }
 
 /// Gradients on their way to the optimiser; noise is not for those who update by themselves.
@@ -41,17 +43,54 @@ __device__ __forceinline__ void update_one(const UpdateArguments& factors, float
 
 /// How hard the tables are that a launch leaves.
 template <Work kWork>
-__device__ __forceinline__ float share_for_coefficients(const GateUpdate& code) {
-  return kWork == Work::coefficients ? code.hard_share : code.state->hard_share;
+__device__ __forceinline__ float share_for_coefficients(const GateUpdate& update) {
+  return kWork == Work::coefficients ? update.hard_share : update.state->hard_share;
 }
 
 __device__ __forceinline__ float harder(float soft, float hard, float share) {
   return soft + (hard - soft) * share;
 }
 
+/// What the step's hardening does to one gate, where it has a launch of its own.
+struct HardenedGate {
+  HardeningStep step;
+  std::uint64_t first_draw;  ///< of the gate: its layer 2^32 + its number in it
+  std::uint64_t gate;        ///< in its layer
+  bool is_hard;              ///< its table is
+  bool is_frozen;            ///< it gets no gradient
+
+  __device__ HardenedGate(const GateUpdate& update, std::size_t of_all)
+      : step(update.state->hardening) {
+    int layer = 0;
+    while (layer + 1 < update.layers && of_all >= update.first_gates[layer + 1]) ++layer;
+    gate = of_all - update.first_gates[layer];
+    first_draw = static_cast<std::uint64_t>(layer) << 32;
+    is_frozen = step.kind == HardeningKind::freeze && update.frozen[of_all] != 0;
+    is_hard = is_frozen ||
+              (step.kind == HardeningKind::gates && draws_hard_gate(step, first_draw + gate));
+  }
+
+  /// Logit `i` of `count` as the step reads it.
+  __device__ __forceinline__ float logit(float z, int i, int count, bool one_draw) const {
+    if (step.kind == HardeningKind::temperature) return z * static_cast<float>(step.logit_scale);
+    if (step.kind != HardeningKind::noise) return z;
+    return z + logit_noise(step, first_draw, gate * count + i, one_draw);
+  }
+
+  /// What the gradients of logits are multiplied by.
+  __device__ __forceinline__ float slope() const {
+    return step.kind == HardeningKind::temperature ? static_cast<float>(step.logit_scale) : 1.0F;
+  }
+};
+
+__device__ __forceinline__ float4 scaled(float4 v, float factor) {
+  return make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
+}
+
 // ---------------------------------------------------------------------------------------------
-// Sixteen logits: four threads a gate, four logits each. Bits 3 and 2 of a gate's index, which are
-// a thread's own number, say what it gives at (0, 0) and at (0, 1); bits 1 and 0 at (1, 0), (1, 1).
+// Sixteen logits: four threads per gate, four logits each. Bits 3 and 2 of a gate's index, which
+// are a thread's own number, say what it gives at (0, 0) and at (0, 1); bits 1 and 0 at (1, 0), (1,
+// 1).
 
 __device__ __forceinline__ float sum_of_quad(float value) {
   value += __shfl_xor_sync(0xffffffffU, value, 1);
@@ -133,59 +172,81 @@ __device__ __forceinline__ float4 harder(float4 soft, float4 hard, float share) 
                      harder(soft.z, hard.z, share), harder(soft.w, hard.w, share));
 }
 
-template <Work kWork>
-__global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate code) {
+/// The logits of a thread as the step reads them.
+__device__ __forceinline__ float4 hardened_logits(const HardenedGate& gate, float4 z, int part) {
+  const auto at = [&](float value, int i) { return gate.logit(value, part * 4 + i, 16, true); };
+  return make_float4(at(z.x, 0), at(z.y, 1), at(z.z, 2), at(z.w, 3));
+}
+
+template <Work kWork, bool kHardens>
+__global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate update) {
   let_next_begin();
   wait_for_previous();
-  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
-  if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
+  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(update);
+  if (kWork == Work::update && *update.not_finite == update.state->stamp) return;
   const std::size_t place = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   const int part = threadIdx.x % quad;
-  const bool is_there = place / quad < code.gates;
+  const bool is_there = place / quad < update.gates;
   // Threads of one warp exchange sums, so none may leave.
-  const std::size_t own = code.first_gate * quad + (is_there ? place : part);
+  const std::size_t own = update.first_gate * quad + (is_there ? place : part);
   const std::size_t gate = own / quad;
-  auto* logits = reinterpret_cast<float4*>(code.logits);
+  auto* logits = reinterpret_cast<float4*>(update.logits);
   float4 z = logits[own];
-  const float mask = code.masks[gate];
+  const float mask = update.masks[gate];
   if constexpr (kWork != Work::coefficients) {
-    float4 s = reinterpret_cast<const float4*>(code.sums)[gate];
-    for (int chunk = 1; chunk < code.chunks; ++chunk) {
-      const float4 more = reinterpret_cast<const float4*>(code.sums + chunk * code.entries)[gate];
+    float4 s = reinterpret_cast<const float4*>(update.sums)[gate];
+    for (int chunk = 1; chunk < update.chunks; ++chunk) {
+      const float4 more =
+          reinterpret_cast<const float4*>(update.sums + chunk * update.entries)[gate];
       s = make_float4(s.x + more.x, s.y + more.y, s.z + more.z, s.w + more.w);
     }
     float4 g = table_gradient(s);
-    const float factor = mask * code.factor;
-    g = make_float4(g.x * factor, g.y * factor, g.z * factor, g.w * factor);
-    g = logit_gradient(Shares(z), g, part);
+    const float factor = mask * update.factor;
+    if constexpr (kHardens) {
+      const HardenedGate hardened(update, gate);
+      g = scaled(g, hardened.is_frozen ? 0.0F : factor);
+      g = logit_gradient(Shares(hardened_logits(hardened, z, part)), g, part);
+      g = scaled(g, hardened.slope());
+    } else {
+      g = scaled(g, factor);
+      g = logit_gradient(Shares(z), g, part);
+    }
     if (kWork == Work::gradients) {
-      if (is_there) reinterpret_cast<float4*>(code.gradients)[own] = g;
+      if (is_there) reinterpret_cast<float4*>(update.gradients)[own] = g;
       return;
     }
-    float4 m = reinterpret_cast<float4*>(code.first)[own];
-    float4 v = reinterpret_cast<float4*>(code.second)[own];
-    const UpdateArguments factors = code.state->factors;
+    float4 m = reinterpret_cast<float4*>(update.first)[own];
+    float4 v = reinterpret_cast<float4*>(update.second)[own];
+    const UpdateArguments factors = update.state->factors;
     update_one(factors, g.x, z.x, m.x, v.x);
     update_one(factors, g.y, z.y, m.y, v.y);
     update_one(factors, g.z, z.z, m.z, v.z);
     update_one(factors, g.w, z.w, m.w, v.w);
     if (is_there) {
       logits[own] = z;
-      reinterpret_cast<float4*>(code.first)[own] = m;
-      reinterpret_cast<float4*>(code.second)[own] = v;
+      reinterpret_cast<float4*>(update.first)[own] = m;
+      reinterpret_cast<float4*>(update.second)[own] = v;
     }
   }
-  float4 t = Shares(z).table(part);
-  const float share = share_for_coefficients<kWork>(code);
-  if (share > 0) t = harder(t, table_of(likeliest_of_quad(z, part)), share);
+  float4 t;
+  if constexpr (kHardens && kWork == Work::coefficients) {
+    const HardenedGate hardened(update, gate);
+    t = Shares(hardened_logits(hardened, z, part)).table(part);
+    const float4 hard = table_of(likeliest_of_quad(z, part));
+    if (hardened.is_hard) t = hard;
+  } else {
+    t = Shares(z).table(part);
+    const float share = share_for_coefficients<kWork>(update);
+    if (share > 0) t = harder(t, table_of(likeliest_of_quad(z, part)), share);
+  }
   if (is_there && part == 0) {
-    reinterpret_cast<float4*>(code.coefficients)[gate] =
+    reinterpret_cast<float4*>(update.coefficients)[gate] =
         polynomial_of(make_float4(t.x * mask, t.y * mask, t.z * mask, t.w * mask));
   }
 }
 
 // ---------------------------------------------------------------------------------------------
-// A logit an entry, or a Walsh coefficient: a thread a gate.
+// One logit or Walsh coefficient per entry: one thread per gate.
 
 __device__ __forceinline__ float logistic(float z) { return 1 / (1 + expf(-z)); }
 
@@ -211,62 +272,79 @@ __device__ __forceinline__ void to_table_gradient(float* s) {
   }
 }
 
-template <int kArity, bool kWalsh, Work kWork>
-__global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate code) {
+template <int kArity, bool kWalsh, Work kWork, bool kHardens>
+__global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate update) {
   constexpr int entries = 1 << kArity;
   let_next_begin();
   wait_for_previous();
-  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(code);
-  if (kWork == Work::update && *code.not_finite == code.state->stamp) return;
+  if (kWork != Work::coefficients && blockIdx.x == 0) report_step(update);
+  if (kWork == Work::update && *update.not_finite == update.state->stamp) return;
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (gate >= code.gates) return;
-  const float mask = code.masks[code.first_gate + gate];
-  const std::size_t first_logit = code.first_logit + gate * entries;
-  const std::size_t first_entry = code.first_entry + gate * entries;
+  if (gate >= update.gates) return;
+  const float mask = update.masks[update.first_gate + gate];
+  const std::size_t first_logit = update.first_logit + gate * entries;
+  const std::size_t first_entry = update.first_entry + gate * entries;
   float z[entries];
 #pragma unroll
-  for (int e = 0; e < entries; ++e) z[e] = code.logits[first_logit + e];
+  for (int e = 0; e < entries; ++e) z[e] = update.logits[first_logit + e];
   if constexpr (kWalsh) walsh_sums(z, entries);
   if constexpr (kWork != Work::coefficients) {
     float g[entries];
 #pragma unroll
-    for (int e = 0; e < entries; ++e) g[e] = code.sums[first_entry + e];
-    for (int chunk = 1; chunk < code.chunks; ++chunk) {
+    for (int e = 0; e < entries; ++e) g[e] = update.sums[first_entry + e];
+    for (int chunk = 1; chunk < update.chunks; ++chunk) {
 #pragma unroll
-      for (int e = 0; e < entries; ++e) g[e] += code.sums[chunk * code.entries + first_entry + e];
+      for (int e = 0; e < entries; ++e)
+        g[e] += update.sums[chunk * update.entries + first_entry + e];
     }
     to_table_gradient<1, entries>(g);
-    const float factor = mask * code.factor;
+    float factor = mask * update.factor;
+    if constexpr (kHardens) {
+      const HardenedGate hardened(update, update.first_gate + gate);
+      factor = hardened.is_frozen ? 0.0F : factor * hardened.slope();
+#pragma unroll
+      for (int e = 0; e < entries; ++e) z[e] = hardened.logit(z[e], e, entries, false);
+    }
 #pragma unroll
     for (int e = 0; e < entries; ++e) {
       const float t = logistic(z[e]);
       g[e] = g[e] * factor * (t * (1 - t));
     }
     if constexpr (kWalsh) walsh_sums_back(g, entries);
-    const UpdateArguments factors = code.state->factors;
+    const UpdateArguments factors = update.state->factors;
 #pragma unroll
     for (int e = 0; e < entries; ++e) {
       const std::size_t at = first_logit + e;
       if constexpr (kWork == Work::gradients) {
-        code.gradients[at] = g[e];
+        update.gradients[at] = g[e];
       } else {
-        z[e] = code.logits[at];
-        update_one(factors, g[e], z[e], code.first[at], code.second[at]);
-        code.logits[at] = z[e];
+        z[e] = update.logits[at];
+        update_one(factors, g[e], z[e], update.first[at], update.second[at]);
+        update.logits[at] = z[e];
       }
     }
     if constexpr (kWalsh && kWork == Work::update) walsh_sums(z, entries);
   }
   if constexpr (kWork != Work::gradients) {
-    const float share = share_for_coefficients<kWork>(code);
+    if constexpr (kHardens && kWork == Work::coefficients) {
+      const HardenedGate hardened(update, update.first_gate + gate);
 #pragma unroll
-    for (int e = 0; e < entries; ++e) {
-      const float t = logistic(z[e]);
-      z[e] = (share > 0 ? harder(t, z[e] > 0 ? 1.0F : 0.0F, share) : t) * mask;
+      for (int e = 0; e < entries; ++e) {
+        const float hard = z[e] > 0 ? 1.0F : 0.0F;
+        const float soft = logistic(hardened.logit(z[e], e, entries, false));
+        z[e] = (hardened.is_hard ? hard : soft) * mask;
+      }
+    } else {
+      const float share = share_for_coefficients<kWork>(update);
+#pragma unroll
+      for (int e = 0; e < entries; ++e) {
+        const float t = logistic(z[e]);
+        z[e] = (share > 0 ? harder(t, z[e] > 0 ? 1.0F : 0.0F, share) : t) * mask;
+      }
     }
     to_polynomial<1, entries>(z);
 #pragma unroll
-    for (int e = 0; e < entries; ++e) code.coefficients[first_entry + e] = z[e];
+    for (int e = 0; e < entries; ++e) update.coefficients[first_entry + e] = z[e];
   }
 }
 
@@ -274,29 +352,36 @@ unsigned blocks_for(std::size_t count) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
 
-template <bool kWalsh, Work kWork>
-cudaError_t pass_of_entries(const GateUpdate& code, cudaStream_t stream) {
+template <bool kWalsh, Work kWork, bool kHardens>
+cudaError_t pass_of_entries(const GateUpdate& update, cudaStream_t stream) {
   const auto pass_with = [&](void (*kernel)(GateUpdate)) {
-    return launch(kernel, blocks_for(code.gates), threads, 0, stream, code);
+    return launch(kernel, blocks_for(update.gates), threads, 0, stream, update);
   };
-  switch (code.arity) {
-    case 1: return pass_with(pass_sigmoid<1, kWalsh, kWork>);
-    case 2: return pass_with(pass_sigmoid<2, kWalsh, kWork>);
-    case 3: return pass_with(pass_sigmoid<3, kWalsh, kWork>);
-    case 4: return pass_with(pass_sigmoid<4, kWalsh, kWork>);
-    case 5: return pass_with(pass_sigmoid<5, kWalsh, kWork>);
-    default: return pass_with(pass_sigmoid<6, kWalsh, kWork>);
+  switch (update.arity) {
+    case 1: return pass_with(pass_sigmoid<1, kWalsh, kWork, kHardens>);
+    case 2: return pass_with(pass_sigmoid<2, kWalsh, kWork, kHardens>);
+    case 3: return pass_with(pass_sigmoid<3, kWalsh, kWork, kHardens>);
+    case 4: return pass_with(pass_sigmoid<4, kWalsh, kWork, kHardens>);
+    case 5: return pass_with(pass_sigmoid<5, kWalsh, kWork, kHardens>);
+    default: return pass_with(pass_sigmoid<6, kWalsh, kWork, kHardens>);
+  }
+}
+
+template <Work kWork, bool kHardens>
+cudaError_t pass_of(const GateUpdate& update, cudaStream_t stream) {
+  switch (update.parametrisation) {
+    case Parametrisation::softmax16:
+      return launch(pass_softmax16<kWork, kHardens>, blocks_for(update.gates * quad), threads, 0,
+                    stream, update);
+    case Parametrisation::walsh: return pass_of_entries<true, kWork, kHardens>(update, stream);
+    default: return pass_of_entries<false, kWork, kHardens>(update, stream);
   }
 }
 
 template <Work kWork>
-cudaError_t pass(const GateUpdate& code, cudaStream_t stream) {
-  switch (code.parametrisation) {
-    case Parametrisation::softmax16:
-      return launch(pass_softmax16<kWork>, blocks_for(code.gates * quad), threads, 0, stream, code);
-    case Parametrisation::walsh: return pass_of_entries<true, kWork>(code, stream);
-    default: return pass_of_entries<false, kWork>(code, stream);
-  }
+cudaError_t pass(const GateUpdate& update, cudaStream_t stream) {
+  return update.hardens ? pass_of<kWork, true>(update, stream)
+                        : pass_of<kWork, false>(update, stream);
 }
 
 }  // namespace

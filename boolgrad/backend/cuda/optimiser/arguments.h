@@ -19,7 +19,7 @@ struct UpdateArguments {
   std::uint32_t step;
 };
 
-struct UpdateCode {
+struct OptimiserArguments {
   std::size_t count;
   float* parameters;
   float* first;
@@ -33,7 +33,7 @@ struct UpdateCode {
   int* finite;
 };
 
-cudaError_t launch_update(const UpdateCode& code, cudaStream_t stream);
+cudaError_t launch_update(const OptimiserArguments& arguments, cudaStream_t stream);
 
 /// Parts that gradients are looked at in; 0 where they are so few that blocks do it themselves.
 int update_parts(std::size_t count);

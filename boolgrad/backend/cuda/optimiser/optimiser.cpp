@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "boolgrad/backend/cuda/runtime/check.h"
 #include "boolgrad/backend/cuda/optimiser/arguments.h"
+#include "boolgrad/backend/cuda/runtime/check.h"
 
 namespace boolgrad::cuda {
 
@@ -28,18 +28,18 @@ UpdateArguments Optimiser::factors(std::int64_t step, double learning_rate) cons
 
 void Optimiser::step(float* parameters, const float* gradients, const float* loss,
                      std::int64_t step, double learning_rate, Stream stream) {
-  const UpdateCode code{.count = count(),
-                        .parameters = parameters,
-                        .first = first_.data(),
-                        .second = second_.data(),
-                        .gradients = gradients,
-                        .loss = loss,
-                        .factors = factors(step, learning_rate),
-                        .clip_norm = options_.clip_norm,
-                        .part_sums = part_sums_.data(),
-                        .parts = update_parts(count()),
-                        .finite = finite_.data()};
-  check(launch_update(code, stream), "update the parameters");
+  const OptimiserArguments arguments{.count = count(),
+                                     .parameters = parameters,
+                                     .first = first_.data(),
+                                     .second = second_.data(),
+                                     .gradients = gradients,
+                                     .loss = loss,
+                                     .factors = factors(step, learning_rate),
+                                     .clip_norm = options_.clip_norm,
+                                     .part_sums = part_sums_.data(),
+                                     .parts = update_parts(count()),
+                                     .finite = finite_.data()};
+  check(launch_update(arguments, stream), "update the parameters");
 }
 
 }  // namespace boolgrad::cuda

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int threads = 512;
 constexpr std::size_t few = 64 * 1024;  // gradients that each block looks at itself
-constexpr int most_parts = 528;
+constexpr int max_parts = 528;
 
 /// The sum of what the threads of a block hold, known to all of them, in a fixed order.
 __device__ double block_sum(double value) {
@@ -28,47 +28,51 @@ __device__ double block_sum(double value) {
 }
 
 /// The sum over some gradients of their squares, clipped by value; NaN where one is not finite.
-__device__ double sum_of_squares(const UpdateCode& code, std::size_t first, std::size_t stride) {
+__device__ double sum_of_squares(const OptimiserArguments& arguments, std::size_t first,
+                                 std::size_t stride) {
   double sum = 0;
   bool finite = true;
-  for (std::size_t i = first; i < code.count; i += stride) {
-    const float gradient = code.gradients[i];
+  for (std::size_t i = first; i < arguments.count; i += stride) {
+    const float gradient = arguments.gradients[i];
     finite = finite && is_finite(gradient);
-    const double value = clipped(code.factors, gradient);
+    const double value = clipped(arguments.factors, gradient);
     sum += value * value;
   }
   return finite ? sum : NAN;
 }
 
-__global__ void __launch_bounds__(threads) look_at_gradients(const UpdateCode code) {
+__global__ void __launch_bounds__(threads) look_at_gradients(const OptimiserArguments arguments) {
   const std::size_t place = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   const double sum =
-      block_sum(sum_of_squares(code, place, gridDim.x * static_cast<std::size_t>(threads)));
-  if (threadIdx.x == 0) code.part_sums[blockIdx.x] = sum;
+      block_sum(sum_of_squares(arguments, place, gridDim.x * static_cast<std::size_t>(threads)));
+  if (threadIdx.x == 0) arguments.part_sums[blockIdx.x] = sum;
 }
 
-__device__ double sum_of_all(const UpdateCode& code) {
-  if (code.parts == 0) return block_sum(sum_of_squares(code, threadIdx.x, threads));
+__device__ double sum_of_all(const OptimiserArguments& arguments) {
+  if (arguments.parts == 0) return block_sum(sum_of_squares(arguments, threadIdx.x, threads));
   double sum = 0;
-  for (int part = threadIdx.x; part < code.parts; part += threads) sum += code.part_sums[part];
+  for (int part = threadIdx.x; part < arguments.parts; part += threads)
+    sum += arguments.part_sums[part];
   return block_sum(sum);
 }
 
-__global__ void __launch_bounds__(threads) update(const UpdateCode code) {
-  const double squares = sum_of_all(code);
-  const bool finite = isfinite(squares) && (code.loss == nullptr || is_finite(*code.loss));
-  if (blockIdx.x == 0 && threadIdx.x == 0) *code.finite = finite ? 1 : 0;
+__global__ void __launch_bounds__(threads) update(const OptimiserArguments arguments) {
+  const double squares = sum_of_all(arguments);
+  const bool finite =
+      isfinite(squares) && (arguments.loss == nullptr || is_finite(*arguments.loss));
+  if (blockIdx.x == 0 && threadIdx.x == 0) *arguments.finite = finite ? 1 : 0;
   if (!finite) return;
   const double norm = sqrt(squares);
-  const bool scaled = code.clip_norm > 0 && norm > code.clip_norm;
-  const float factor = scaled ? static_cast<float>(code.clip_norm / norm) : 1.0F;
+  const bool scaled = arguments.clip_norm > 0 && norm > arguments.clip_norm;
+  const float factor = scaled ? static_cast<float>(arguments.clip_norm / norm) : 1.0F;
   const std::size_t stride = gridDim.x * static_cast<std::size_t>(threads);
-  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x; i < code.count;
-       i += stride) {
-    float gradient = clipped(code.factors, code.gradients[i]);
+  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+       i < arguments.count; i += stride) {
+    float gradient = clipped(arguments.factors, arguments.gradients[i]);
     if (scaled) gradient = __fmul_rn(gradient, factor);
-    gradient = noisy(code.factors, gradient, i);
-    adamw(code.factors.adamw, code.parameters[i], code.first[i], code.second[i], gradient);
+    gradient = noisy(arguments.factors, gradient, i);
+    adamw(arguments.factors.adamw, arguments.parameters[i], arguments.first[i], arguments.second[i],
+          gradient);
   }
 }
 
@@ -77,20 +81,20 @@ __global__ void __launch_bounds__(threads) update(const UpdateCode code) {
 int update_parts(std::size_t count) {
   if (count <= few) return 0;
   const std::size_t wanted = (count + threads - 1) / threads;
-  return wanted < most_parts ? static_cast<int>(wanted) : most_parts;
+  return wanted < max_parts ? static_cast<int>(wanted) : max_parts;
 }
 
-cudaError_t launch_update(const UpdateCode& code, cudaStream_t stream) {
-  if (code.parts > 0) {
-    look_at_gradients<<<static_cast<unsigned>(code.parts), threads, 0, stream>>>(code);
+cudaError_t launch_update(const OptimiserArguments& arguments, cudaStream_t stream) {
+  if (arguments.parts > 0) {
+    look_at_gradients<<<static_cast<unsigned>(arguments.parts), threads, 0, stream>>>(arguments);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return error;
   }
-  // A few elements a thread where there are many.
-  constexpr std::size_t most_blocks = 2112;
-  const std::size_t wanted = (code.count + threads - 1) / threads;
-  const unsigned blocks = static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks);
-  update<<<blocks == 0 ? 1 : blocks, threads, 0, stream>>>(code);
+  // A few elements per thread where there are many.
+  constexpr std::size_t max_blocks = 2112;
+  const std::size_t wanted = (arguments.count + threads - 1) / threads;
+  const unsigned blocks = static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks);
+  update<<<blocks == 0 ? 1 : blocks, threads, 0, stream>>>(arguments);
   return cudaGetLastError();
 }
 

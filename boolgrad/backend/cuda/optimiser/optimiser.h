@@ -1,7 +1,7 @@
 // AdamW on an NVIDIA GPU, with what is done to gradients before it.
 //
-// No header of the vendor is included here, so that rooms above need not know whether the backend
-// was built.
+// No vendor header is included here, so that other modules need not know whether the backend was
+// built.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,6 @@ namespace boolgrad::cuda {
 
 using Stream = CUstream_st*;
 struct UpdateArguments;
-
-using boolgrad::AdamWOptions;
 
 /// The moments of one flat array of parameters, and steps with them. Given the same gradients, the
 /// same bits come out as from `optim/`, but for the last bit of norms and noise.

@@ -4,8 +4,8 @@
 // bits there and here.
 #pragma once
 
-#include "boolgrad/backend/cuda/optimiser/arguments.h"
 #include "boolgrad/backend/cuda/common/random.cuh"
+#include "boolgrad/backend/cuda/optimiser/arguments.h"
 
 namespace boolgrad::cuda {
 

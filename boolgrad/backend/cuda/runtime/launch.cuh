@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 
 namespace boolgrad::cuda {
@@ -26,15 +27,18 @@ __device__ __forceinline__ void wait_for_previous() {
 #endif
 }
 
+/// Whether the selected device can. Asked once per device.
 inline bool device_overlaps_launches() {
-  static const bool overlaps = [] {
-    int device = 0;
-    int major = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
-               cudaSuccess &&
-           major >= 9;
-  }();
+  constexpr int remembered = 64;
+  static std::atomic<signed char> known[remembered];  // 0: not asked yet, 1: yes, -1: no
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return false;
+  if (device < remembered && known[device] != 0) return known[device] > 0;
+  int major = 0;
+  const bool overlaps =
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      major >= 9;
+  if (device < remembered) known[device] = overlaps ? 1 : -1;
   return overlaps;
 }
 

@@ -11,42 +11,57 @@
 namespace boolgrad::cuda {
 namespace {
 
-/// The blocks that somebody has and those that nobody has. Never destroyed: the driver takes all
-/// memory back when the process ends, and arrays may outlive this file's objects.
+/// The blocks that are in use and those that are kept for the next request, by device. Never
+/// destroyed: the driver takes all memory back when the process ends, and arrays may outlive this
+/// file's objects.
 class Pool {
  public:
+  /// Of the device that the thread has selected.
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    void* memory = kept_block(bytes);
-    if (memory == nullptr) memory = new_block(bytes);
-    return memory;
+    int device = 0;
+    check(cudaGetDevice(&device), "find the device");
+    Block block = kept_block(device, bytes);
+    if (block.memory == nullptr) block = new_block(device, bytes);
+    taken_.emplace(block.memory, Taken{block.bytes, device});
+    return block.memory;
   }
 
   void give_back(void* memory) {
     const std::lock_guard lock(mutex_);
     const auto found = taken_.find(memory);
-    kept_.emplace(found->second, memory);
+    kept_[found->second.device].emplace(found->second.bytes, memory);
     taken_.erase(found);
   }
 
  private:
+  struct Block {
+    void* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+  struct Taken {
+    std::size_t bytes;
+    int device;
+  };
+  using Kept = std::multimap<std::size_t, void*>;
+
   // A block more than twice as large as needed is left to those who need it.
-  void* kept_block(std::size_t bytes) {
-    const auto found = kept_.lower_bound(bytes);
-    if (found == kept_.end() || found->first > 2 * bytes) return nullptr;
+  Block kept_block(int device, std::size_t bytes) {
+    Kept& kept = kept_[device];
+    const auto found = kept.lower_bound(bytes);
+    if (found == kept.end() || found->first > 2 * bytes) return {};
     check(cudaDeviceSynchronize(), "finish what was launched");
-    void* memory = found->second;
-    taken_.emplace(memory, found->first);
-    kept_.erase(found);
-    return memory;
+    const Block block{found->second, found->first};
+    kept.erase(found);
+    return block;
   }
 
-  void* new_block(std::size_t bytes) {
+  Block new_block(int device, std::size_t bytes) {
     void* memory = nullptr;
     cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // it stays set otherwise
-      free_kept();
+      free_kept(device);
       error = cudaMalloc(&memory, bytes);
     }
     if (error == cudaErrorMemoryAllocation) {
@@ -54,22 +69,21 @@ class Pool {
       std::size_t free = 0;
       std::size_t total = 0;
       check(cudaMemGetInfo(&free, &total), "ask for the free memory");
-      fail("cuda", "expected {} of device memory, received none: {} of {} are free",
-           bytes_text(bytes), bytes_text(free), bytes_text(total));
+      fail("cuda", "out of device memory: {} requested, {} of {} free", bytes_text(bytes),
+           bytes_text(free), bytes_text(total));
     }
     check(error, "allocate device memory");
-    taken_.emplace(memory, bytes);
-    return memory;
+    return {memory, bytes};
   }
 
-  void free_kept() {
-    for (const auto& [bytes, memory] : kept_) check(cudaFree(memory), "free device memory");
-    kept_.clear();
+  void free_kept(int device) {
+    for (const auto& [bytes, memory] : kept_[device]) check(cudaFree(memory), "free device memory");
+    kept_[device].clear();
   }
 
   std::mutex mutex_;
-  std::map<void*, std::size_t> taken_;
-  std::multimap<std::size_t, void*> kept_;
+  std::map<void*, Taken> taken_;
+  std::map<int, Kept> kept_;
 };
 
 Pool& pool() {

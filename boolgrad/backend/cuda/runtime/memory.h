@@ -1,7 +1,8 @@
-// Memory of the device. What is given back is kept for whoever asks for about as much next.
+// Device memory. What is given back is kept for the next request of about the same size on the same
+// device.
 //
-// No header of the vendor is included here, so that rooms above need not know whether the backend
-// was built.
+// No vendor header is included here, so that other modules need not know whether the backend was
+// built.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@
 
 namespace boolgrad::cuda {
 
-/// At least so many bytes, aligned for any type. Throws, saying how much was asked for and how much
-/// is free, where the device has no more.
+/// At least so many bytes on the device that the thread has selected, aligned for any type. Throws,
+/// saying how much was requested and how much is free, where the device has no more.
 void* allocate(std::size_t bytes);
 
-/// Gives memory back. Nothing that was launched may use it any more once somebody else has it: a
-/// block changes hands only after the device has come to rest.
+/// Gives memory back to the device it came from. Launches that still use it are waited for before
+/// the block is handed out again.
 void release(void* memory) noexcept;
 
 void copy_to_device(void* to, const void* from, std::size_t bytes);

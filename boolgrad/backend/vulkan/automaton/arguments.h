@@ -1,17 +1,18 @@
-// What the shaders of automata read: the host's side of `shaders/automaton.glsl`. Inside of
-// `vulkan/`.
+// What the shaders of automata read: the host's side of `shaders/automaton/automaton.glsl`. Inside
+// of `vulkan/`.
 #pragma once
 
 #include <cstdint>
 
+#include "boolgrad/backend/vulkan/optimiser/hardening_arguments.h"
 #include "boolgrad/backend/vulkan/optimiser/update_arguments.h"
 
 namespace boolgrad::vulkan {
 
-/// Constants that the shaders are compiled with, in the order of their numbers from 1 on.
+/// Constants that the shaders are compiled with, in the order of their ids from 1 on.
 struct AutomatonConstants {
   int channels, kernels, tree_outputs, perceive_layers, layers, perceive_gates, gates, own_row;
-  int softmax, loss_form, periodic;
+  int parametrisation, loss_kind, periodic;
   int work_rows, acts_rows;
   int even_inputs, odd_inputs, patch, even_perceived, odd_perceived;
   int even_edges, odd_edges, leftover, staging, kernel_groups, even_perceive_edges,
@@ -21,6 +22,7 @@ struct AutomatonConstants {
   int held;
   int staged_groups;
   int stage, stage_rows, stages;
+  int several_losses, hardening, penalises;
 };
 
 /// Push constants: what a dispatch is for.
@@ -37,28 +39,29 @@ struct AutomatonPush {
   int loss_channels;
   float gamma;
   int parts;
+  int loss_steps, loss_at;
   int finish_groups;
 };
 
-/// What changes from run to run.
-struct AutomatonNumbers {
+/// What changes from step to step.
+struct AutomatonArguments {
   std::uint32_t seed_low, seed_high;
-  std::uint32_t start_stream, fire_stream, hard_stream;
+  std::uint32_t start_stream, fire_stream;
   std::uint32_t draw;
   std::uint32_t drawn_cells;
   std::uint32_t random_starts;
   std::uint32_t fire_mode;
   std::uint32_t fire_always, fire_below;
-  std::uint32_t hard_form;
-  float share;
-  std::uint32_t share_always, share_below;
-  std::uint32_t gate_below_high, gate_below_low;
+  std::uint32_t rounds_states;
+  std::uint32_t round_always, round_below;
+  float gate_penalty;
+  HardeningArguments hardening;
   UpdateArguments update;
 };
 
 /// Bindings of the buffers.
 enum AutomatonBinding : std::uint8_t {
-  numbers_binding,
+  arguments_binding,
   wires_binding,
   table_binding,
   coefficients_binding,
@@ -69,7 +72,7 @@ enum AutomatonBinding : std::uint8_t {
   read_binding,
   sums_binding,
   scratch_binding,
-  logits_binding,
+  parameters_binding,
   masks_binding,
   gradients_binding,
   moments_binding,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "boolgrad/backend/vulkan/automaton/program.h"
 #include "boolgrad/core/error.h"
@@ -16,13 +18,15 @@ class Automaton final : public DeviceAutomaton {
   ~Automaton() override;
 
   void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override;
-  void get_parameters(std::span<Tensor> logits) const override;
+  std::vector<Tensor> parameters() const override;
   void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
-  void get_moments(std::span<Tensor> first, std::span<Tensor> second) const override;
+  std::vector<Tensor> first_moments() const override;
+  std::vector<Tensor> second_moments() const override;
   void set_inputs(const AutomatonInputs& inputs) override;
   double gradients(const AutomatonDraws& draws) override;
-  std::vector<Tensor> logit_gradients() const override;
+  std::vector<Tensor> parameter_gradients() const override;
   Tensor states() const override;
+  Tensor final_state() const override;
   AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
                         bool with_hard) override;
   double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
@@ -63,8 +67,11 @@ const AutomatonShape& checked(const Context& context, const AutomatonShape& shap
   return shape;
 }
 
-/// What is recorded: gradients alone, or with an update, or with a hard rollout beside that too.
+/// What is recorded: gradients alone, or with an update, or with a hard rollout next to that too.
 enum class Kind : std::uint8_t { gradients, step, step_with_hard };
+
+/// A recording is for a number of steps, and for how tables are hardened.
+using RecordingKey = std::tuple<Kind, int, HardeningKind>;
 
 }  // namespace
 
@@ -74,48 +81,90 @@ struct Automaton::State {
   const AutomatonShape& shape = owned.get();
   AdamWOptions options;
   AutomatonParameters parameters;
+  std::vector<float> frozen;  ///< as they are on the device
   std::optional<AutomatonProgram> training;
-  std::map<std::pair<Use, std::int64_t>, AutomatonProgram> rollouts;
+  std::map<std::pair<RolloutUse, std::int64_t>, AutomatonProgram> rollouts;
   AutomatonProgram* last_hard = nullptr;
   AutomatonInputs inputs;                           ///< of training
   std::optional<AutomatonProgram> beside_training;  ///< a hard rollout from the same starts
-  std::map<Kind, Recording> recordings;
+  std::map<RecordingKey, Recording> recordings;
 
   State(int number, const AutomatonShape& given, const AdamWOptions& how)
-      : context(Context::get(number)), owned(checked(context, given)), options(how) {
-    const std::size_t count = owned.gates() * static_cast<std::size_t>(logit_count(shape.parametrisation, 2));
-    parameters.logits = {context, count};
+      : context(Context::get(number)),
+        owned(checked(context, given)),
+        options(how),
+        frozen(owned.gates()) {
+    const std::size_t count =
+        owned.gates() * static_cast<std::size_t>(logit_count(shape.parametrisation, 2));
+    parameters.values = {context, count};
     parameters.gradients = {context, count};
-    parameters.masks = {context, std::vector<float>(owned.gates(), 1.F)};
+    std::vector<float> masks(2 * owned.gates());
+    std::fill_n(masks.begin(), owned.gates(), 1.F);
+    parameters.masks = {context, masks};
     parameters.moments = {context, 2 * count};
     parameters.moments.clear();
-    const std::vector<std::uint32_t> nobody(2);
-    parameters.waiting = {context, nobody};
-    parameters.waiting_beside = {context, nobody};
-    training.emplace(context, shape, Use::training, shape.batch, parameters);
+    const std::vector<std::uint32_t> none(2);
+    parameters.waiting = {context, none};
+    parameters.waiting_beside = {context, none};
+    training.emplace(context, shape, RolloutUse::training, shape.batch, parameters);
   }
 
   AutomatonProgram& hard_beside_training() {
     if (!beside_training) {
-      beside_training.emplace(context, shape, Use::hard, shape.batch, parameters);
-      beside_training->set_inputs(inputs);
+      beside_training.emplace(context, shape, RolloutUse::hard, shape.batch, parameters);
+      static_cast<void>(beside_training->set_inputs(inputs));
     }
     return *beside_training;
   }
 
-  /// Steps of `programs` side by side, with one barrier for all.
-  void record_rollout(Recording& to, std::initializer_list<const AutomatonProgram*> programs) {
-    for (const AutomatonProgram* program : programs) program->prepare(to);
-    to.barrier();
-    for (int step = 0; step < static_cast<int>(shape.steps); ++step) {
-      for (const AutomatonProgram* program : programs) program->forward(to, step);
-      to.barrier();
+  void set_inputs(const AutomatonInputs& given) {
+    take_over(inputs, given);
+    bool must_record = training->set_inputs(given);
+    if (beside_training) must_record = beside_training->set_inputs(given) || must_record;
+    if (must_record) recordings.clear();
+  }
+
+  void set_frozen(std::span<const Tensor> given) {
+    std::vector<float> wanted = flat(given);
+    if (wanted.size() != frozen.size()) {
+      fail("vulkan", "expected {} gates that are frozen or not, received {}", frozen.size(),
+           wanted.size());
     }
-    for (const AutomatonProgram* program : programs) program->judge(to);
+    if (wanted == frozen) return;
+    frozen = std::move(wanted);
+    parameters.masks.upload(frozen, frozen.size());
+  }
+
+  /// What the next training rollout reads.
+  void set_draws(const AutomatonDraws& draws) {
+    training->set_draws(draws);
+    if (training->hardening() == HardeningKind::freeze) set_frozen(draws.frozen);
+  }
+
+  /// Steps of `programs` side by side, with one barrier for all.
+  static void record_rollout(Recording& to,
+                             std::initializer_list<const AutomatonProgram*> programs) {
+    int steps = 0;
+    for (const AutomatonProgram* program : programs) {
+      program->prepare(to);
+      steps = std::max(steps, program->steps());
+    }
+    to.barrier();
+    for (int step = 0; step < steps; ++step) {
+      for (const AutomatonProgram* program : programs) {
+        if (step < program->steps()) program->forward(to, step);
+      }
+      to.barrier();
+      for (const AutomatonProgram* program : programs) {
+        if (step >= program->steps() || !program->has_score(step)) continue;
+        program->score(to, step);
+        if (step + 1 < steps) to.barrier();
+      }
+    }
   }
 
   /// The same with all steps of a program in one dispatch, and back for training. The hard rollout
-  /// comes first: its groups are few, and nobody else need end for them to begin.
+  /// comes first: its groups are few, and none of them waits for others to end.
   void record_all_steps(Recording& to, bool with_hard) {
     training->prepare(to);
     if (with_hard) beside_training->prepare(to);
@@ -123,11 +172,15 @@ struct Automaton::State {
     if (with_hard) beside_training->all_steps(to);
     training->all_steps(to);
     to.barrier();
-    training->judge(to);
-    if (with_hard) beside_training->judge(to);
+    for (int step = 0; step < training->steps(); ++step) {
+      if (!training->has_score(step)) continue;
+      training->score(to, step);
+      if (step + 1 < training->steps()) to.barrier();
+    }
+    if (with_hard) beside_training->score(to, beside_training->steps() - 1);
   }
 
-  /// Runs what is recorded, again and step by step where groups waited in vain.
+  /// Runs what is recorded, again and step by step where groups waited without success.
   void run(Kind kind) {
     recorded(kind).run();
     const bool with_hard = kind == Kind::step_with_hard;
@@ -138,7 +191,8 @@ struct Automaton::State {
   }
 
   Recording& recorded(Kind kind) {
-    const auto [found, is_new] = recordings.try_emplace(kind, context);
+    const RecordingKey key{kind, training->steps(), training->hardening()};
+    const auto [found, is_new] = recordings.try_emplace(key, context);
     Recording& recording = found->second;
     if (!is_new) return recording;
     const bool with_hard = kind == Kind::step_with_hard;
@@ -159,17 +213,26 @@ struct Automaton::State {
     return recording;
   }
 
-  AutomatonProgram& roll_out(Use use, std::int64_t samples, const AutomatonInputs& given,
+  AutomatonProgram& roll_out(RolloutUse use, std::int64_t samples, const AutomatonInputs& given,
                              const AutomatonDraws& draws) {
     AutomatonProgram& program =
         rollouts.try_emplace({use, samples}, context, shape, use, samples, parameters)
             .first->second;
-    program.set_inputs(given);
+    static_cast<void>(program.set_inputs(given));  // it is recorded each time
     program.set_draws(draws);
     Recording recording(context);
     record_rollout(recording, {&program});
     recording.run();
     return program;
+  }
+
+  std::vector<Tensor> in_tensors(std::span<const float> values) const {
+    return tensors_of(parameters.shapes, values);
+  }
+
+  std::vector<Tensor> moments(std::size_t first) const {
+    const std::size_t count = parameters.moments.size() / 2;
+    return in_tensors(parameters.moments.values(first, count));
   }
 };
 
@@ -180,14 +243,14 @@ Automaton::~Automaton() = default;
 
 void Automaton::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) {
   AutomatonParameters& parameters = state_->parameters;
-  parameters.logit_shapes.clear();
-  for (const Tensor& layer : logits) parameters.logit_shapes.push_back(layer.shape());
-  parameters.logits.upload(flat(logits));
+  parameters.shapes.clear();
+  for (const Tensor& layer : logits) parameters.shapes.push_back(layer.shape());
+  parameters.values.upload(flat(logits));
   if (!masks.empty()) parameters.masks.upload(flat(masks));
 }
 
-void Automaton::get_parameters(std::span<Tensor> logits) const {
-  write_into(logits, state_->parameters.logits.values());
+std::vector<Tensor> Automaton::parameters() const {
+  return state_->in_tensors(state_->parameters.values.values());
 }
 
 void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
@@ -196,48 +259,47 @@ void Automaton::set_moments(std::span<const Tensor> first, std::span<const Tenso
   moments.upload(flat(second), moments.size() / 2);
 }
 
-void Automaton::get_moments(std::span<Tensor> first, std::span<Tensor> second) const {
-  const std::vector<float> moments = state_->parameters.moments.values();
-  const std::span<const float> all = moments;
-  write_into(first, all.first(all.size() / 2));
-  write_into(second, all.last(all.size() / 2));
+std::vector<Tensor> Automaton::first_moments() const { return state_->moments(0); }
+
+std::vector<Tensor> Automaton::second_moments() const {
+  return state_->moments(state_->parameters.moments.size() / 2);
 }
 
-void Automaton::set_inputs(const AutomatonInputs& inputs) {
-  State& s = *state_;
-  s.recordings.clear();
-  s.beside_training.reset();
-  s.training->set_inputs(inputs);
-  take_over(s.inputs, inputs);
-}
+void Automaton::set_inputs(const AutomatonInputs& inputs) { state_->set_inputs(inputs); }
 
 double Automaton::gradients(const AutomatonDraws& draws) {
   State& s = *state_;
-  s.training->set_draws(draws);
+  s.set_draws(draws);
   s.run(Kind::gradients);
   return s.training->loss();
 }
 
-std::vector<Tensor> Automaton::logit_gradients() const {
-  return tensors_of(state_->parameters.logit_shapes, state_->parameters.gradients.values());
+std::vector<Tensor> Automaton::parameter_gradients() const {
+  return state_->in_tensors(state_->parameters.gradients.values());
 }
 
 Tensor Automaton::states() const {
   const AutomatonShape& shape = state_->shape;
-  Tensor all({shape.steps + 1, shape.channels, shape.batch, shape.height, shape.width},
-             DType::float32);
+  const std::int64_t steps = state_->training->steps();
+  if (shape.keep_every() != 1) {
+    fail("vulkan", "expected the state of every step to be kept, received one in {}",
+         shape.keep_every());
+  }
+  Tensor all({steps + 1, shape.channels, shape.batch, shape.height, shape.width}, DType::float32);
   const auto to = all.mutable_values<float>();
-  for (std::int64_t step = 0; step <= shape.steps; ++step) {
+  for (std::int64_t step = 0; step <= steps; ++step) {
     const Tensor one = state_->training->state(step);
     std::ranges::copy(one.values<float>(), to.begin() + step * one.size());
   }
   return all;
 }
 
+Tensor Automaton::final_state() const { return state_->training->state(state_->training->steps()); }
+
 AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
-  s.training->set_draws(draws);
+  s.set_draws(draws);
   s.training->set_update(s.options, step, learning_rate);
   if (with_hard) s.hard_beside_training().set_draws(draws);
   s.run(with_hard ? Kind::step_with_hard : Kind::step);
@@ -249,7 +311,7 @@ AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
 
 double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                                const AutomatonDraws& draws, Tensor& last) {
-  const AutomatonProgram& program = state_->roll_out(Use::soft, samples, inputs, draws);
+  const AutomatonProgram& program = state_->roll_out(RolloutUse::soft, samples, inputs, draws);
   last = program.state(state_->shape.steps);
   return program.loss();
 }
@@ -257,7 +319,7 @@ double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inpu
 HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
                                     const AutomatonDraws& draws) {
   State& s = *state_;
-  s.last_hard = &s.roll_out(Use::hard, samples, inputs, draws);
+  s.last_hard = &s.roll_out(RolloutUse::hard, samples, inputs, draws);
   return s.last_hard->outcome();
 }
 

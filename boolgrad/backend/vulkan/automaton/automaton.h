@@ -1,7 +1,7 @@
 // Automata on a device that Vulkan shows: training steps and rollouts, each in one submission that
 // was recorded once.
 //
-// No header of Vulkan is included here, so that rooms above need not know whether the backend was
+// No header of Vulkan is included here, so that modules above need not know whether the backend was
 // built.
 #pragma once
 

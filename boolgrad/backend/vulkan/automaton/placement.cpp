@@ -12,10 +12,10 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-constexpr int most_layers = 64;
+constexpr int max_layers = 64;
 constexpr int row_bytes = 16;
-/// Shared memory that shaders have beside the rows: layers, neighbours, and who fires.
-constexpr int other_shared_rows = most_layers + 16;
+/// Shared memory that shaders have next to the rows: layers, neighbours, and who fires.
+constexpr int other_shared_rows = max_layers + 16;
 /// Banks of shared memory are 32 words wide nearly everywhere, and a row takes four.
 constexpr int rows_on_all_banks = 8;
 
@@ -46,11 +46,11 @@ class Placer {
  public:
   Placer(const AutomatonShape& shape, const AutomatonLimits& limits)
       : limits_(limits), channels_(static_cast<int>(shape.channels)) {
-    places_.plan = plan_rule({shape.channels, shape.kernels, shape.perceive, shape.update},
-                             {.layers = most_layers,
+    layout_.plan = plan_rule({shape.channels, shape.kernels, shape.perceive, shape.update},
+                             {.layers = max_layers,
                               .tree_kernels = std::numeric_limits<int>::max(),
                               .classes = rows_on_all_banks});
-    AutomatonConstants& constants = places_.constants;
+    AutomatonConstants& constants = layout_.constants;
     constants.channels = channels_;
     constants.kernels = static_cast<int>(shape.kernels);
     constants.tree_outputs = plan().tree_outputs;
@@ -59,15 +59,17 @@ class Placer {
     constants.gates = plan().gates();
     constants.perceive_gates = plan().layers[index(plan().perceive_layers)].first_gate;
     constants.own_row = plan().own_row;
-    constants.softmax = shape.parametrisation == Parametrisation::softmax16 ? 1 : 0;
-    constants.loss_form = static_cast<int>(shape.loss.kind);
+    constants.parametrisation = static_cast<int>(shape.parametrisation);
+    constants.loss_kind = static_cast<int>(shape.loss.kind);
     constants.periodic = shape.periodic() ? 1 : 0;
+    constants.several_losses = shape.loss_steps > 1 ? 1 : 0;
+    constants.penalises = shape.gate_penalty > 0 ? 1 : 0;
     const int update_gates = constants.gates - constants.perceive_gates;
-    places_.sums = constants.perceive_gates * sum_columns() + update_gates;
-    places_.gates_of_tile = tile_cells * (constants.perceive_gates * channels_ + update_gates);
+    layout_.sums = constants.perceive_gates * sum_columns() + update_gates;
+    layout_.gates_of_tile = tile_cells * (constants.perceive_gates * channels_ + update_gates);
   }
 
-  AutomatonPlaces placed() {
+  AutomatonLayout placed() {
     choose_threads();
     choose_distances();
     place_acts();
@@ -75,17 +77,17 @@ class Placer {
     hold_gates();
     place_backward();
     place_table();
-    return std::move(places_);
+    return std::move(layout_);
   }
 
  private:
-  RulePlan& plan() { return places_.plan; }
+  RulePlan& plan() { return layout_.plan; }
 
   void choose_threads() {
     const int wanted = std::max(plan().update_width(), std::min(channels_, 128));
-    places_.threads = 32;
-    while (places_.threads < wanted && places_.threads * 2 <= limits_.threads) {
-      places_.threads *= 2;
+    layout_.threads = 32;
+    while (layout_.threads < wanted && layout_.threads * 2 <= limits_.threads) {
+      layout_.threads *= 2;
     }
   }
 
@@ -93,9 +95,9 @@ class Placer {
   /// where threads are loops.
   void choose_distances() {
     constexpr int threads_with_many_registers = 256;
-    const bool has_many = places_.threads <= threads_with_many_registers;
-    places_.constants.fetched = limits_.is_cpu ? 1 : has_many ? 16 : 8;
-    places_.constants.ahead = limits_.is_cpu ? 1 : has_many ? 4 : 2;
+    const bool has_many = layout_.threads <= threads_with_many_registers;
+    layout_.constants.fetched = limits_.is_cpu ? 1 : has_many ? 16 : 8;
+    layout_.constants.ahead = limits_.is_cpu ? 1 : has_many ? 4 : 2;
   }
 
   /// Sums of a gate of perception: trees have one for two cells of a channel, others one for all.
@@ -106,7 +108,7 @@ class Placer {
     if (u == 0) return static_cast<int>(plan().input_reads.size());
     return plan().layers[index(plan().perceive_layers + u - 1)].gates;
   }
-  int update_layers() { return places_.constants.layers - plan().perceive_layers; }
+  int update_layers() { return layout_.constants.layers - plan().perceive_layers; }
 
   /// Activations of a tile: patches, what perception computes layer by layer where it does, the
   /// inputs of the update and of all its layers.
@@ -122,11 +124,11 @@ class Placer {
     for (int u = 0; u < update_layers(); ++u) {
       plan().layers[index(plan().perceive_layers + u)].inputs_at = rows.take(update_inputs(u));
     }
-    places_.constants.acts_rows = rows.count();
+    layout_.constants.acts_rows = rows.count();
   }
 
   void place_forward() {
-    AutomatonConstants& constants = places_.constants;
+    AutomatonConstants& constants = layout_.constants;
     Largest inputs;
     for (int u = 0; u <= update_layers(); ++u) inputs.add(u, update_inputs(u));
     Largest perceived;
@@ -140,32 +142,32 @@ class Placer {
     constants.patch = constants.odd_inputs;
     constants.even_perceived = rows.take(perceived.of[0]);
     constants.odd_perceived = rows.take(perceived.of[1]);
-    places_.forward_rows = rows.count();
+    layout_.forward_rows = rows.count();
   }
 
   /// Every thread holds a gate of each wide layer of the update and one of the narrow layers after
   /// them, which together have no more gates than there are threads.
   void hold_gates() {
-    constexpr int most_held = 24;  // as in the shader
-    AutomatonConstants& constants = places_.constants;
+    constexpr int max_held = 24;  // as in the shader
+    AutomatonConstants& constants = layout_.constants;
     int narrow = 0;
     int held = update_layers();
-    while (held > 0 && narrow + update_inputs(held) <= places_.threads) {
+    while (held > 0 && narrow + update_inputs(held) <= layout_.threads) {
       narrow += update_inputs(held--);
     }
     constants.held = held;
-    places_.holds_gates = plan().tree_outputs > 0 && plan().edges_are_in_place() &&
-                          plan().update_width() <= places_.threads && held <= most_held;
+    layout_.holds_gates = plan().tree_outputs > 0 && plan().edges_are_in_place() &&
+                          plan().update_width() <= layout_.threads && held <= max_held;
   }
 
   /// Lays out the inputs of wide layers after the edges, if they fit, so that they are fetched row
   /// by row and not by whom they are for.
   int stage_inputs(int at) {
-    AutomatonConstants& constants = places_.constants;
-    if (!places_.holds_gates || constants.held == 0) return 0;
+    AutomatonConstants& constants = layout_.constants;
+    if (!layout_.holds_gates || constants.held == 0) return 0;
     int rows = 0;
     for (int u = 0; u < constants.held; ++u) rows = std::max(rows, update_inputs(u));
-    if (rows > 2 * places_.threads) return 0;
+    if (rows > 2 * layout_.threads) return 0;
     constants.stage = at;
     constants.stage_rows = rows;
     constants.stages = std::clamp((limits_.shared_rows - at) / rows, 0, 2);
@@ -174,37 +176,37 @@ class Placer {
 
   void place_backward() {
     Largest edges;
-    for (int l = plan().perceive_layers; l < places_.constants.layers; ++l) {
+    for (int l = plan().perceive_layers; l < layout_.constants.layers; ++l) {
       edges.add(l, plan().edge_rows[index(l)]);
     }
-    edges.add(places_.constants.layers, 1 + channels_);
+    edges.add(layout_.constants.layers, 1 + channels_);
     const auto inner = index(plan().perceive_layers & 1);
     Rows rows;
     std::array<int, 2> edges_at{};
     edges_at[inner] = rows.take(edges.of[inner]);
-    places_.constants.leftover = rows.take(channels_);
+    layout_.constants.leftover = rows.take(channels_);
     edges_at[1 - inner] = rows.count();
-    places_.constants.even_edges = edges_at[0];
-    places_.constants.odd_edges = edges_at[1];
+    layout_.constants.even_edges = edges_at[0];
+    layout_.constants.odd_edges = edges_at[1];
     // What perception needs takes the place of edges that are done with.
     const int others =
         plan().tree_outputs > 0 ? stage_kernels(rows.count()) : place_perceive_edges(rows.count());
     const int outer = edges.of[1 - inner];
-    places_.backward_rows =
+    layout_.backward_rows =
         rows.count() + std::max(outer + stage_inputs(rows.count() + outer), others);
-    places_.holds_gates =
-        places_.holds_gates &&
-        std::max(places_.forward_rows, places_.backward_rows) <= limits_.shared_rows;
+    layout_.holds_gates =
+        layout_.holds_gates &&
+        std::max(layout_.forward_rows, layout_.backward_rows) <= limits_.shared_rows;
   }
 
   /// Deals the kernels to as many threads as there are, and lets as many of them leave their rows
   /// at a time as fit.
   int stage_kernels(int at) {
-    AutomatonConstants& constants = places_.constants;
+    AutomatonConstants& constants = layout_.constants;
     constants.staging = at;
     constants.kernel_groups = constants.kernels;
     while (constants.kernel_groups > 1 &&
-           constants.kernel_groups * sum_columns() > places_.threads) {
+           constants.kernel_groups * sum_columns() > layout_.threads) {
       constants.kernel_groups = (constants.kernel_groups + 1) / 2;
     }
     constants.staged_groups = constants.kernel_groups;
@@ -221,15 +223,15 @@ class Placer {
       edges.add(l, plan().edge_rows[index(l)] * channels_);
     }
     edges.add(1, channels_);  // the row that is always 0
-    places_.constants.even_perceive_edges = at;
-    places_.constants.odd_perceive_edges = at + edges.of[0];
-    places_.constants.kernel_groups = 1;
-    places_.constants.staged_groups = 1;
+    layout_.constants.even_perceive_edges = at;
+    layout_.constants.odd_perceive_edges = at + edges.of[0];
+    layout_.constants.kernel_groups = 1;
+    layout_.constants.staged_groups = 1;
     return edges.of[0] + edges.of[1];
   }
 
   void place_table() {
-    AutomatonConstants& constants = places_.constants;
+    AutomatonConstants& constants = layout_.constants;
     Rows words;
     words.take(constants.gates);  // where gates come from
     constants.layer_of = words.take(constants.gates);
@@ -241,7 +243,7 @@ class Placer {
 
   const AutomatonLimits& limits_;
   int channels_;
-  AutomatonPlaces places_;
+  AutomatonLayout layout_;
 };
 
 }  // namespace
@@ -250,25 +252,25 @@ AutomatonLimits limits_of(const PhysicalDevice& physical) {
   const VkPhysicalDeviceLimits& device = physical.properties.limits;
   AutomatonLimits limits;
   limits.is_cpu = physical.is_cpu;
-  constexpr int groups_a_processor = 2;
+  constexpr int groups_per_processor = 2;
   constexpr int slots_of_cpu = 16;
-  limits.slots = physical.is_cpu ? slots_of_cpu : physical.processors * groups_a_processor;
-  constexpr std::uint32_t most_threads = 512;
-  constexpr std::uint32_t most_threads_of_cpu = 32;
+  limits.slots = physical.is_cpu ? slots_of_cpu : physical.processors * groups_per_processor;
+  constexpr std::uint32_t max_threads = 512;
+  constexpr std::uint32_t max_threads_of_cpu = 32;
   limits.threads = static_cast<int>(
       std::min({device.maxComputeWorkGroupInvocations, device.maxComputeWorkGroupSize[0],
-                physical.is_cpu ? most_threads_of_cpu : most_threads}));
+                physical.is_cpu ? max_threads_of_cpu : max_threads}));
   limits.shared_rows =
       static_cast<int>(device.maxComputeSharedMemorySize / row_bytes) - other_shared_rows;
   limits.buffer_bytes = device.maxStorageBufferRange;
   // A processor of a slow GPU takes some hundred millions of gates a second, a CPU some ten
   // millions.
-  constexpr double gates_a_processor = 3e7;
-  limits.gates_a_submission = physical.is_cpu ? 4e6 : gates_a_processor * physical.processors;
+  constexpr double gates_per_processor = 3e7;
+  limits.gates_per_submission = physical.is_cpu ? 4e6 : gates_per_processor * physical.processors;
   return limits;
 }
 
-AutomatonPlaces places_for(const AutomatonShape& shape, const AutomatonLimits& limits) {
+AutomatonLayout automaton_layout(const AutomatonShape& shape, const AutomatonLimits& limits) {
   return Placer(shape, limits).placed();
 }
 

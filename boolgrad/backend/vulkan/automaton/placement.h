@@ -1,10 +1,10 @@
-// How the work of an automaton is cut for a device, and where everything lies. Inside of `vulkan/`.
+// How the work of an automaton is cut for a device, and its layout in buffers. Inside of `vulkan/`.
 #pragma once
 
 #include <cstdint>
 
-#include "boolgrad/backend/plan/automaton_plan.h"
 #include "boolgrad/backend/device/automaton.h"
+#include "boolgrad/backend/plan/automaton_plan.h"
 #include "boolgrad/backend/vulkan/automaton/arguments.h"
 #include "boolgrad/backend/vulkan/runtime/context.h"
 
@@ -23,13 +23,14 @@ struct AutomatonLimits {
   int threads = list_threads;  ///< of a group, at most
   int shared_rows = 0;         ///< of four words
   std::uint64_t buffer_bytes = 0;
-  double gates_a_submission = 0;  ///< gates of cells in a quarter of a second, even on slow devices
+  double gates_per_submission =
+      0;  ///< gates of cells in a quarter of a second, even on slow devices
 };
 
 AutomatonLimits limits_of(const PhysicalDevice& physical);
 
 /// A rule laid out. The work memory of stepping, of going back, and of both in one differ in size.
-struct AutomatonPlaces {
+struct AutomatonLayout {
   RulePlan plan;  ///< with the rows of the inputs of layers among the activations as `inputs_at`
   AutomatonConstants constants{};
   int threads = list_threads;
@@ -41,6 +42,6 @@ struct AutomatonPlaces {
   double gates_of_tile = 0;  ///< of all its cells and channels
 };
 
-AutomatonPlaces places_for(const AutomatonShape& shape, const AutomatonLimits& limits);
+AutomatonLayout automaton_layout(const AutomatonShape& shape, const AutomatonLimits& limits);
 
 }  // namespace boolgrad::vulkan

@@ -213,12 +213,12 @@ class BitAutomaton final : public DeviceBitAutomaton {
  private:
   static constexpr std::int64_t chained = 32;
   /// Operations on words that a submission may hold: a fraction of a second on a slow device.
-  static constexpr double most_work = 5e8;
+  static constexpr double max_work = 5e8;
 
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   static std::uint32_t groups_for(std::uint32_t items) {
     // Threads take more than one item where there are more.
-    return std::clamp<std::uint32_t>((items + threads - 1) / threads, 1, most_groups);
+    return std::clamp<std::uint32_t>((items + threads - 1) / threads, 1, max_groups);
   }
   std::uint32_t words_of_all() const { return sizes_.batch * sizes_.height * sizes_.words; }
   std::size_t grid_bytes() const {
@@ -254,14 +254,14 @@ class BitAutomaton final : public DeviceBitAutomaton {
                           {threads, in_buffer_ ? 1U : static_cast<std::uint32_t>(slots_)});
     const std::uint32_t all = words_of_all();
     const auto part =
-        static_cast<std::uint32_t>(std::clamp(most_work / length_, 1.0, static_cast<double>(all)));
+        static_cast<std::uint32_t>(std::clamp(max_work / length_, 1.0, static_cast<double>(all)));
     for (push.first = 0; push.first < all; push.first = push.end) {
       push.end = all - push.first < part ? all : push.first + part;
       const std::uint32_t items = push.end - push.first;
       // Parts that share slots in a buffer wait for one another.
       if (push.first > 0 && in_buffer_) to.barrier();
       to.dispatch(pipeline, *sets_[index(from)], std::as_bytes(std::span(&push, 1)),
-                  std::min(groups_, groups_for(items)), items * length_ / most_work);
+                  std::min(groups_, groups_for(items)), items * length_ / max_work);
     }
     to.barrier();
   }
@@ -269,7 +269,7 @@ class BitAutomaton final : public DeviceBitAutomaton {
   /// A thread for each of `items`.
   void record_list(Recording& to, const char* shader, BitsPush push, std::uint32_t items) const {
     VkPipeline pipeline = context_.pipeline(shader, {threads});
-    constexpr std::uint32_t most = most_groups * threads;
+    constexpr std::uint32_t most = max_groups * threads;
     for (push.first = 0; push.first < items; push.first = push.end) {
       push.end = items - push.first < most ? items : push.first + most;
       to.dispatch(pipeline, *sets_[index(now_)], std::as_bytes(std::span(&push, 1)),

@@ -1,6 +1,6 @@
 // Hardened automata on a device that Vulkan shows.
 //
-// No header of Vulkan is included here, so that rooms above need not know whether the backend was
+// No header of Vulkan is included here, so that modules above need not know whether the backend was
 // built.
 #pragma once
 

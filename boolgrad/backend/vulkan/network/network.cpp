@@ -1,15 +1,18 @@
 #include "boolgrad/backend/vulkan/network/network.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "boolgrad/backend/device/network_checks.h"
+#include "boolgrad/backend/plan/flat_tensors.h"
+#include "boolgrad/backend/plan/network_evaluation.h"
 #include "boolgrad/backend/vulkan/network/program.h"
 #include "boolgrad/core/error.h"
 
@@ -18,26 +21,22 @@ namespace boolgrad::vulkan {
 class Network final : public DeviceNetwork {
  public:
   /// The wires are copied.
-  Network(int number, std::span<const LutWires> layers, const NetworkPlan& plan);
+  Network(int number, std::span<const LutWires> layers, const NetworkSpec& spec);
   ~Network() override;
 
-  void set_cases(const Tensor& inputs, const Tensor& targets) override;
-  void set_samples(const BitSamples& samples, const Tensor& targets) override;
-  void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+  void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) override;
+  void set_samples(DataRole role, const FeatureSamples& samples, const Tensor& targets) override;
+  void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                       const Tensor& input_mask) override;
-  std::vector<Tensor> logits() const override;
+  std::vector<Tensor> parameters() const override;
   void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) override;
   std::vector<Tensor> first_moments() const override;
   std::vector<Tensor> second_moments() const override;
-  void set_hard_share(double share) override;
-  NetworkStep step(std::span<const std::int64_t> picked, std::int64_t step, double learning_rate,
-                   std::span<const ImageShift> moves) override;
-  double gradients(std::span<const std::int64_t> picked,
-                   std::span<const ImageShift> moves) override;
-  std::vector<Tensor> logit_gradients() const override;
-  std::vector<Tensor> outputs() const override;
-  NetworkScore evaluate() override;
-  Tensor hard_outputs() override;
+  StepResult step(const NetworkStepArguments& arguments) override;
+  double gradients(const NetworkStepArguments& arguments) override;
+  std::vector<Tensor> parameter_gradients() const override;
+  std::vector<Tensor> layer_outputs() const override;
+  NetworkScores evaluate() override;
   double milliseconds(int count) override;
 
  private:
@@ -50,6 +49,7 @@ namespace {
 using Use = NetworkProgram::Use;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(DataRole role) { return static_cast<std::size_t>(role); }
 
 /// The bytes of a tensor as words, the last one filled up.
 Array<std::uint32_t> on_device(Context& context, const Tensor& tensor) {
@@ -57,13 +57,6 @@ Array<std::uint32_t> on_device(Context& context, const Tensor& tensor) {
   std::vector<std::uint32_t> words((tensor.bytes() + 3) / 4);
   std::memcpy(words.data(), tensor.data(), tensor.bytes());
   return {context, words};
-}
-
-void upload(Array<float>& to, std::span<const Tensor> tensors, std::size_t at = 0) {
-  for (const Tensor& tensor : tensors) {
-    to.upload(tensor.values<float>(), at);
-    at += index(tensor.size());
-  }
 }
 
 std::vector<std::int64_t> in_order(std::int64_t first, std::int64_t count) {
@@ -76,274 +69,296 @@ std::vector<std::int64_t> in_order(std::int64_t first, std::int64_t count) {
 
 struct Network::State {
   Context& context;
-  NetworkPlan plan;
-  NetworkPlaces places;
-  NetworkMemory memory;
-  std::vector<NetworkInput> inputs;  ///< as they are on the device
-  double hard_share = 0;
-  std::optional<NetworkProgram> training, evaluation;  ///< made when they are first used
-  std::optional<Recording> gradients, update;          ///< of training
+  NetworkSpec spec;
+  NetworkLayout layout;
+  NetworkParameters parameters;
+  std::array<NetworkData, 2> data;                  ///< by role
+  std::array<std::vector<NetworkInput>, 2> inputs;  ///< as they are on the device
+  std::vector<float> ranges;                        ///< of learned thresholds
+  std::vector<float> input_mask;
+  std::vector<float> frozen;                             ///< as they are on the device
+  std::optional<NetworkProgram> training, evaluation;    ///< made when they are first used
+  std::map<HardeningKind, Recording> gradients, update;  ///< of training
+  Recording* last_update = nullptr;
 
-  State(int number, std::span<const LutWires> layers, const NetworkPlan& wanted)
+  State(int number, std::span<const LutWires> layers, const NetworkSpec& wanted)
       : context(Context::get(number)),
-        plan(wanted),
-        places(places_for(layers, wanted)),
-        inputs(index(places.inputs())) {
-    const std::size_t logits = index(places.logits);
-    check_buffer(context, 2 * logits * sizeof(float));
-    check_buffer(context, places.wires.size() * sizeof(std::int32_t));
-    memory.wires = {context, places.wires};
-    memory.logits = {context, logits};
-    memory.gradients = {context, logits};
-    memory.moments = {context, 2 * logits};
-    memory.moments.clear();
-    memory.masks = {context, index(places.gates)};
-    memory.inputs = {context, inputs.size()};
-    for (NetworkInput& input : inputs) input.mask = 1;
+        spec(wanted),
+        layout(network_layout(layers, wanted)),
+        input_mask(index(layout.inputs()), 1.F) {
+    const std::size_t room = index(layout.logits) + index(layout.inputs());
+    check_buffer(context, 2 * room * sizeof(float));
+    check_buffer(context, layout.wires.size() * sizeof(std::int32_t));
+    parameters.wires = {context, layout.wires};
+    parameters.values = {context, room};
+    parameters.values.clear();
+    parameters.gradients = {context, room};
+    parameters.moments = {context, 2 * room};
+    parameters.moments.clear();
+    parameters.masks = {context, 2 * index(layout.gates)};
+    parameters.masks.clear();
+    frozen.resize(index(layout.gates));
   }
 
-  /// Cases that are new, and with them all that has buffers for them.
-  void set_cases(Array<std::uint32_t> data, const Tensor& targets) {
-    gradients.reset();
-    update.reset();
-    training.reset();
+  /// Evaluations read the training data until they have their own.
+  const NetworkData& evaluation_data() const {
+    const NetworkData& own = data[index(DataRole::evaluation)];
+    return own.cases > 0 ? own : data[index(DataRole::training)];
+  }
+
+  std::vector<Shape> parameter_shapes() const {
+    std::vector<Shape> shapes = layout.logit_shapes;
+    if (parameters.learns_thresholds) shapes.push_back({layout.inputs()});
+    return shapes;
+  }
+
+  /// To be called where buffers change that programs have bound.
+  void forget_programs(DataRole role) {
     evaluation.reset();
-    memory.data = std::move(data);
-    memory.targets = on_device(context, targets);
-    memory.inputs.upload(inputs);
+    if (role == DataRole::evaluation) return;
+    gradients.clear();
+    update.clear();
+    last_update = nullptr;
+    training.reset();
+  }
+
+  void upload_inputs(DataRole role) {
+    std::vector<NetworkInput>& own = inputs[index(role)];
+    if (own.empty()) return;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i].mask = input_mask[i];
+      own[i].range = ranges.empty() ? 0 : ranges[i];
+    }
+    data[index(role)].inputs.upload(own);
+  }
+
+  void set_data(DataRole role, NetworkData given, std::vector<NetworkInput> own) {
+    forget_programs(role);
+    given.inputs = {context, own.size()};
+    data[index(role)] = std::move(given);
+    inputs[index(role)] = std::move(own);
+    upload_inputs(role);
+  }
+
+  /// Of the training samples, and thereby of all.
+  void set_ranges(std::span<const float> given, double width_share) {
+    ranges.assign(given.begin(), given.end());
+    parameters.learns_thresholds = !given.empty();
+    parameters.width_share = static_cast<float>(width_share);
+    upload_inputs(DataRole::evaluation);
   }
 
   NetworkProgram& trained() {
     if (!training) {
-      training.emplace(context, plan, places, memory, Use::training, plan.batch);
+      training.emplace(context, spec, layout, parameters, data[index(DataRole::training)],
+                       Use::training, spec.batch);
     }
     return *training;
   }
 
-  void record_gradients(Recording& to) {
+  Recording& recorded(std::map<HardeningKind, Recording>& all, HardeningKind hardening,
+                      bool updates) {
+    const auto [found, is_new] = all.try_emplace(hardening, context);
+    Recording& recording = found->second;
+    if (!is_new) return recording;
     const NetworkProgram& program = trained();
-    program.gather(to);
-    program.forward(to);
-    program.judge(to);
-    program.backward(to);
+    program.gather(recording);
+    program.forward(recording);
+    program.loss(recording);
+    program.backward(recording);
+    if (updates) program.update(recording);
+    return recording;
   }
 
-  Recording& recorded_gradients() {
-    if (!gradients) record_gradients(gradients.emplace(context));
-    return *gradients;
+  void set_frozen(std::span<const Tensor> given) {
+    std::vector<float> wanted = flat(given);
+    if (wanted == frozen) return;
+    frozen = std::move(wanted);
+    parameters.masks.upload(frozen, index(layout.gates));
   }
 
-  Recording& recorded_update() {
-    if (!update) {
-      record_gradients(update.emplace(context));
-      trained().update(*update);
-    }
-    return *update;
-  }
-
-  /// The cases of a step, on which the program then is.
-  NetworkProgram& prepared(std::span<const std::int64_t> picked,
-                           std::span<const ImageShift> moves) {
-    check_step("vulkan", {picked, moves}, plan.batch, memory.cases, memory.has_pictures);
+  /// What a step reads, on the program that takes it.
+  NetworkProgram& prepared(const NetworkStepArguments& step) {
+    const NetworkData& own = data[index(DataRole::training)];
+    check_step("vulkan", step, spec.batch, {.samples = own.cases, .has_images = own.has_images},
+               layout.gates_of_layers());
     NetworkProgram& program = trained();
-    if (picked.empty()) program.pick(in_order(0, plan.batch));
-    else program.pick(picked, moves);
-    program.set_hard_share(hard_share);
+    if (step.samples.empty()) program.set_batch(in_order(0, spec.batch));
+    else program.set_batch(step.samples, step.shifts);
+    program.set_hardening(step.hardening);
+    if (hardening_for_shaders(step.hardening) == HardeningKind::freeze) set_frozen(step.frozen);
     return program;
   }
 
-  /// Calls `with(program, first case)` for parts of all cases in order, once `record` is run.
-  template <class Record, class With>
-  void for_all_cases(Record record, With with) {
-    const std::int64_t part = evaluation_samples(context, places, memory.cases);
-    if (!evaluation) {
-      evaluation.emplace(context, plan, places, memory, Use::evaluation, part);
-    }
-    for (std::int64_t first = 0; first < memory.cases; first += part) {
-      evaluation->pick(in_order(first, std::min(part, memory.cases - first)));
-      Recording recording(context);
-      record(*evaluation, recording);
-      recording.run();
-      with(*evaluation, first);
-    }
-  }
-
-  std::vector<Tensor> in_layers(const Array<float>& flat, std::size_t first = 0) const {
-    std::vector<Tensor> result;
-    for (const Shape& shape : places.logit_shapes) {
-      Tensor tensor(shape, DType::float32);
-      const std::size_t count = index(tensor.size());
-      std::ranges::copy(flat.values(first, count), tensor.mutable_values<float>().begin());
-      first += count;
-      result.push_back(std::move(tensor));
-    }
-    return result;
+  std::vector<Tensor> in_tensors(const Array<float>& all, std::size_t first = 0) const {
+    const std::size_t offsets = parameters.learns_thresholds ? index(layout.inputs()) : 0;
+    return tensors_of(parameter_shapes(), all.values(first, index(layout.logits) + offsets));
   }
 };
 
-Network::Network(int number, std::span<const LutWires> layers, const NetworkPlan& plan)
-    : state_(std::make_unique<State>(number, layers, plan)) {}
+Network::Network(int number, std::span<const LutWires> layers, const NetworkSpec& spec)
+    : state_(std::make_unique<State>(number, layers, spec)) {}
 
 Network::~Network() = default;
 
-void Network::set_cases(const Tensor& inputs, const Tensor& targets) {
+void Network::set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) {
   State& s = *state_;
-  check_cases("vulkan", inputs, targets, s.places.inputs(), s.places.outputs(), s.plan);
-  NetworkMemory& memory = s.memory;
-  memory.cases = inputs.shape()[1];
-  memory.form = DataForm::rows;
-  memory.has_pictures = false;
-  memory.features = 0;
-  memory.height = memory.width = 1;
-  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
-    s.inputs[i].feature = static_cast<std::int32_t>(i);
-  }
-  s.set_cases(on_device(s.context, inputs), targets);
+  check_cases("vulkan", inputs, targets, s.layout.inputs(), s.layout.outputs(), s.spec);
+  NetworkData data;
+  data.cases = inputs.shape()[1];
+  data.kind = DataKind::rows;
+  data.data = on_device(s.context, inputs);
+  data.targets = on_device(s.context, targets);
+  std::vector<NetworkInput> own(index(s.layout.inputs()));
+  for (std::size_t i = 0; i < own.size(); ++i) own[i].feature = static_cast<std::int32_t>(i);
+  if (role == DataRole::training) s.set_ranges({}, 0);
+  s.set_data(role, std::move(data), std::move(own));
 }
 
-void Network::set_samples(const BitSamples& samples, const Tensor& targets) {
+void Network::set_samples(DataRole role, const FeatureSamples& samples, const Tensor& targets) {
   State& s = *state_;
-  check_samples("vulkan", samples, targets, s.places.inputs(), s.places.outputs(), s.plan);
+  check_samples("vulkan", samples, targets, s.layout.inputs(), s.layout.outputs(), s.spec);
   const Tensor& features = samples.features;
   if (features.size() > std::numeric_limits<std::int32_t>::max()) {
     fail("vulkan", "expected fewer than 2^31 features of all samples, received {}",
          features.size());
   }
-  NetworkMemory& memory = s.memory;
-  memory.cases = features.shape()[0];
-  memory.form = features.dtype() == DType::uint8 ? DataForm::bytes : DataForm::numbers;
-  memory.features = features.shape()[1];
-  memory.has_pictures = samples.height > 0;
-  // What is no picture is one of a single row, which is never moved.
-  memory.height = memory.has_pictures ? samples.height : 1;
-  memory.width = memory.has_pictures ? samples.width : memory.features;
-  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
-    s.inputs[i].feature = samples.sources[i];
-    s.inputs[i].level = samples.levels[i];
+  NetworkData data;
+  data.cases = features.shape()[0];
+  data.kind = features.dtype() == DType::uint8 ? DataKind::bytes : DataKind::floats;
+  data.features = features.shape()[1];
+  data.has_images = samples.height > 0;
+  // What is no image is one of a single row, which is never shifted.
+  data.height = data.has_images ? samples.height : 1;
+  data.width = data.has_images ? samples.width : data.features;
+  data.data = on_device(s.context, features);
+  data.targets = on_device(s.context, targets);
+  std::vector<NetworkInput> own(index(s.layout.inputs()));
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    own[i].feature = samples.sources[i];
+    own[i].threshold = samples.thresholds[i];
   }
-  s.set_cases(on_device(s.context, features), targets);
+  if (role == DataRole::training) s.set_ranges(samples.ranges, samples.width_share);
+  s.set_data(role, std::move(data), std::move(own));
 }
 
-void Network::set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks,
+void Network::set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                              const Tensor& input_mask) {
   State& s = *state_;
-  check_masks("vulkan", masks, s.places.gates_of_layers(), input_mask, s.places.inputs());
-  check_of_layers("vulkan", logits, s.places.logit_shapes);
-  upload(s.memory.logits, logits);
-  upload(s.memory.masks, masks);
+  check_masks("vulkan", masks, s.layout.gates_of_layers(), input_mask, s.layout.inputs());
+  check_of_layers("vulkan", parameters, s.parameter_shapes());
+  s.parameters.values.upload(flat(parameters));
+  s.parameters.masks.upload(flat(masks));
   const auto mask = input_mask.values<float>();
-  for (std::size_t i = 0; i < s.inputs.size(); ++i) s.inputs[i].mask = mask[i];
-  s.memory.inputs.upload(s.inputs);
+  s.input_mask.assign(mask.begin(), mask.end());
+  for (const DataRole role : {DataRole::training, DataRole::evaluation}) s.upload_inputs(role);
 }
 
-std::vector<Tensor> Network::logits() const { return state_->in_layers(state_->memory.logits); }
+std::vector<Tensor> Network::parameters() const {
+  return state_->in_tensors(state_->parameters.values);
+}
 
 void Network::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
   State& s = *state_;
-  check_of_layers("vulkan", first, s.places.logit_shapes);
-  check_of_layers("vulkan", second, s.places.logit_shapes);
-  upload(s.memory.moments, first);
-  upload(s.memory.moments, second, index(s.places.logits));
+  check_of_layers("vulkan", first, s.parameter_shapes());
+  check_of_layers("vulkan", second, s.parameter_shapes());
+  s.parameters.moments.upload(flat(first));
+  s.parameters.moments.upload(flat(second), s.parameters.moments.size() / 2);
 }
 
 std::vector<Tensor> Network::first_moments() const {
-  return state_->in_layers(state_->memory.moments);
+  return state_->in_tensors(state_->parameters.moments);
 }
 
 std::vector<Tensor> Network::second_moments() const {
-  return state_->in_layers(state_->memory.moments, index(state_->places.logits));
+  const Array<float>& moments = state_->parameters.moments;
+  return state_->in_tensors(moments, moments.size() / 2);
 }
 
-void Network::set_hard_share(double share) { state_->hard_share = share; }
-
-NetworkStep Network::step(std::span<const std::int64_t> picked, std::int64_t step,
-                          double learning_rate, std::span<const ImageShift> moves) {
+StepResult Network::step(const NetworkStepArguments& arguments) {
   State& s = *state_;
-  NetworkProgram& program = s.prepared(picked, moves);
-  program.set_update(step, learning_rate);
-  s.recorded_update().run();
+  NetworkProgram& program = s.prepared(arguments);
+  program.set_update(arguments.step, arguments.learning_rate);
+  s.last_update = &s.recorded(s.update, hardening_for_shaders(arguments.hardening), true);
+  s.last_update->run();
   return {.loss = program.loss(), .finite = program.was_finite()};
 }
 
-double Network::gradients(std::span<const std::int64_t> picked,
-                          std::span<const ImageShift> moves) {
+double Network::gradients(const NetworkStepArguments& arguments) {
   State& s = *state_;
-  const NetworkProgram& program = s.prepared(picked, moves);
-  s.recorded_gradients().run();
+  const NetworkProgram& program = s.prepared(arguments);
+  s.recorded(s.gradients, hardening_for_shaders(arguments.hardening), false).run();
   return program.loss();
 }
 
-std::vector<Tensor> Network::logit_gradients() const {
-  return state_->in_layers(state_->memory.gradients);
+std::vector<Tensor> Network::parameter_gradients() const {
+  return state_->in_tensors(state_->parameters.gradients);
 }
 
-std::vector<Tensor> Network::outputs() const {
+std::vector<Tensor> Network::layer_outputs() const {
   State& s = *state_;
   std::vector<Tensor> result;
-  for (std::size_t i = 0; i < s.places.layers.size(); ++i) {
-    const bool is_summed = s.plan.has_classes() && i + 1 == s.places.layers.size();
-    if (!is_summed) result.push_back(s.trained().outputs(i));
+  for (std::size_t i = 0; i < s.layout.layers.size(); ++i) {
+    const bool is_summed = s.spec.head && i + 1 == s.layout.layers.size();
+    if (is_summed) continue;
+    const NetworkProgram& program = s.trained();
+    Tensor outputs({s.layout.layers[i].gates, program.samples()}, DType::float32);
+    const std::vector<float> rows = program.outputs(i);
+    const auto to = outputs.mutable_values<float>();
+    const std::size_t samples = index(program.samples());
+    for (std::size_t at = 0; at < to.size(); ++at) {
+      to[at] = rows[at / samples * program.row() + at % samples];
+    }
+    result.push_back(std::move(outputs));
   }
   return result;
 }
 
-NetworkScore Network::evaluate() {
-  NetworkScore score;
-  state_->for_all_cases(
-      [](const NetworkProgram& program, Recording& to) {
-        program.gather(to);
-        program.forward(to);
-        program.judge(to);
-        program.harden(to);
-        program.compare(to);
-      },
-      [&](const NetworkProgram& program, std::int64_t /*first*/) {
-        score.soft_loss += program.loss();
-        for (const NetworkMistakes& mistakes : program.mistakes()) {
-          score.soft_wrong_cases += mistakes.soft_case;
-          score.hard_wrong_bits += mistakes.hard_bits;
-          score.hard_wrong_cases += mistakes.hard_case;
-        }
-      });
-  return score;
-}
-
-Tensor Network::hard_outputs() {
+NetworkScores Network::evaluate() {
   State& s = *state_;
-  const std::int64_t cases = s.memory.cases;
-  Tensor result({s.places.outputs(), cases}, DType::uint8);
-  const auto to = result.mutable_values<std::uint8_t>();
-  s.for_all_cases(
-      [](const NetworkProgram& program, Recording& recording) {
-        program.gather(recording);
-        program.harden(recording);
-      },
-      [&](const NetworkProgram& program, std::int64_t first) {
-        const std::vector<std::uint32_t> bits = program.hard_outputs();
-        const std::size_t samples = index(program.samples());
-        const std::size_t words = (samples + 31) / 32;
-        for (std::size_t at = 0; at < index(s.places.outputs()) * samples; ++at) {
-          const std::size_t sample = at % samples;
-          const std::uint32_t word = bits[at / samples * words + sample / 32];
-          to[at / samples * index(cases) + index(first) + sample] =
-              static_cast<std::uint8_t>(word >> (sample % 32) & 1U);
-        }
-      });
-  return result;
+  const NetworkData& data = s.evaluation_data();
+  if (data.cases == 0) fail("vulkan", "expected samples to evaluate, received none");
+  const std::int64_t batch = evaluation_samples(s.context, s.layout, data.cases);
+  if (!s.evaluation) {
+    s.evaluation.emplace(s.context, s.spec, s.layout, s.parameters, data, Use::evaluation, batch);
+  }
+  NetworkProgram& program = *s.evaluation;
+  ScoreCollector scores(s.spec, s.layout.outputs(), data.cases);
+  for (std::int64_t first = 0; first < data.cases; first += batch) {
+    const EvaluationPart part{first, std::min(batch, data.cases - first)};
+    program.set_batch(in_order(part.first, part.count));
+    Recording recording(s.context);
+    program.gather(recording);
+    program.forward(recording);
+    if (s.spec.head) program.sum_groups(recording);
+    program.harden(recording);
+    if (s.spec.head) program.count_groups(recording);
+    recording.run();
+    const auto stride = static_cast<std::int64_t>(program.row());
+    if (s.spec.head) {
+      const std::vector<float> hard = program.scores(true);
+      scores.add_soft(part, program.scores(false), stride);
+      scores.add_hard_sums(part, std::vector<std::int32_t>(hard.begin(), hard.end()), stride);
+    } else {
+      scores.add_soft(part, program.outputs(s.layout.layers.size() - 1), stride);
+      scores.add_hard_bits(part, program.hard_outputs(), program.words());
+    }
+  }
+  return scores.take();
 }
 
 double Network::milliseconds(int count) {
   State& s = *state_;
-  if (!s.update) fail("vulkan", "expected a step before it is timed, received none");
+  if (s.last_update == nullptr) fail("vulkan", "expected a step before it is timed, received none");
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < count; ++i) s.update->run();
+  for (int i = 0; i < count; ++i) s.last_update->run();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }
 
 std::unique_ptr<DeviceNetwork> make_network(int number, std::span<const LutWires> layers,
-                                            const NetworkPlan& plan) {
-  return std::make_unique<Network>(number, layers, plan);
+                                            const NetworkSpec& spec) {
+  return std::make_unique<Network>(number, layers, spec);
 }
 
 }  // namespace boolgrad::vulkan

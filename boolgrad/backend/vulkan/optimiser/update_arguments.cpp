@@ -3,7 +3,7 @@
 namespace boolgrad::vulkan {
 
 UpdateArguments update_arguments(const AdamWOptions& options, std::int64_t step,
-                             double learning_rate) {
+                                 double learning_rate) {
   const auto rounded = [](double value) { return static_cast<float>(value); };
   return {.adamw = adamw_factors<float>(options, step, learning_rate),
           .clip_value = rounded(options.clip_value),

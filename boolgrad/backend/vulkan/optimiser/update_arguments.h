@@ -7,7 +7,8 @@
 
 namespace boolgrad::vulkan {
 
-/// AdamW and what is done to gradients before it, among the arguments that change from step to step.
+/// AdamW and what is done to gradients before it, among the arguments that change from step to
+/// step.
 struct UpdateArguments {
   AdamWFactors<float> adamw;
   float clip_value, clip_norm, noise;
@@ -16,6 +17,6 @@ struct UpdateArguments {
 
 /// Of step `step`, counted from 0.
 UpdateArguments update_arguments(const AdamWOptions& options, std::int64_t step,
-                             double learning_rate);
+                                 double learning_rate);
 
 }  // namespace boolgrad::vulkan

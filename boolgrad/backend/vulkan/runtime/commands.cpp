@@ -11,7 +11,7 @@ namespace boolgrad::vulkan {
 BufferSet::BufferSet(Context& context, std::span<const Buffer* const> buffers) : context_(context) {
   const Functions& vk = context.functions();
   const VkDescriptorPoolSize size{.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                  .descriptorCount = most_bindings};
+                                  .descriptorCount = max_bindings};
   const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                         .pNext = nullptr,
                                         .flags = 0,
@@ -28,9 +28,9 @@ BufferSet::BufferSet(Context& context, std::span<const Buffer* const> buffers) :
   check(vk.AllocateDescriptorSets(context.device(), &info, &set_), "make a set of buffers");
   const Buffer* any = nullptr;
   for (const Buffer* buffer : buffers) any = buffer != nullptr ? buffer : any;
-  std::array<VkDescriptorBufferInfo, most_bindings> infos{};
-  std::array<VkWriteDescriptorSet, most_bindings> writes{};
-  for (std::uint32_t i = 0; i < most_bindings; ++i) {
+  std::array<VkDescriptorBufferInfo, max_bindings> infos{};
+  std::array<VkWriteDescriptorSet, max_bindings> writes{};
+  for (std::uint32_t i = 0; i < max_bindings; ++i) {
     const Buffer* buffer = i < buffers.size() && buffers[i] != nullptr ? buffers[i] : any;
     infos[i] = {.buffer = buffer->handle(), .offset = 0, .range = VK_WHOLE_SIZE};
     writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -44,7 +44,7 @@ BufferSet::BufferSet(Context& context, std::span<const Buffer* const> buffers) :
                  .pBufferInfo = &infos[i],
                  .pTexelBufferView = nullptr};
   }
-  vk.UpdateDescriptorSets(context.device(), most_bindings, writes.data(), 0, nullptr);
+  vk.UpdateDescriptorSets(context.device(), max_bindings, writes.data(), 0, nullptr);
 }
 
 BufferSet::~BufferSet() {

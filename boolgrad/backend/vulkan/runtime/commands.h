@@ -15,12 +15,12 @@ namespace boolgrad::vulkan {
 class Buffer;
 
 /// Groups of a dispatch: as many as every device takes.
-constexpr int most_groups = 65535;
+constexpr int max_groups = 65535;
 
 /// The buffers of a group of shaders: the n-th is at `binding = n`. They must outlive it.
 class BufferSet {
  public:
-  /// Bindings that are left over or null get a buffer that nobody uses.
+  /// Bindings that are left over or null get a buffer that is not used.
   BufferSet(Context& context, std::span<const Buffer* const> buffers);
   ~BufferSet();
   BufferSet(const BufferSet&) = delete;

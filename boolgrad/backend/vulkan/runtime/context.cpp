@@ -78,7 +78,7 @@ void Context::open() {
 
 void Context::make_layouts() {
   std::vector<VkDescriptorSetLayoutBinding> bindings;
-  for (std::uint32_t i = 0; i < most_bindings; ++i) {
+  for (std::uint32_t i = 0; i < max_bindings; ++i) {
     bindings.push_back({.binding = i,
                         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                         .descriptorCount = 1,
@@ -89,7 +89,7 @@ void Context::make_layouts() {
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
       .pNext = nullptr,
       .flags = 0,
-      .bindingCount = most_bindings,
+      .bindingCount = max_bindings,
       .pBindings = bindings.data()};
   check(functions_.CreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_),
         "lay out a set of buffers");
@@ -203,8 +203,8 @@ void Context::wait_for_fence() {
     return check(result, "end what is computed");
   }
   // Ten minutes: a submission takes a fraction of a second, and there may be many.
-  constexpr std::uint64_t most_nanoseconds = 600'000'000'000;
-  check(functions_.WaitForFences(device_, 1, &fence_, VK_TRUE, most_nanoseconds),
+  constexpr std::uint64_t max_nanoseconds = 600'000'000'000;
+  check(functions_.WaitForFences(device_, 1, &fence_, VK_TRUE, max_nanoseconds),
         "end what is computed");
 }
 

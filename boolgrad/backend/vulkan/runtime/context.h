@@ -52,7 +52,7 @@ class Context {
   /// running at a time, none on a CPU.
   int waiting_groups() const { return waiting_groups_; }
   void set_waiting_groups(int groups) { waiting_groups_ = groups; }
-  /// Whether they do: unless BOOLGRAD_VULKAN_WAITING is 0, until they have waited in vain.
+  /// Whether they do: unless BOOLGRAD_VULKAN_WAITING is 0, until they have waited without success.
   bool groups_wait() const { return groups_wait_; }
   void let_groups_wait(bool wait) { groups_wait_ = wait; }
 
@@ -61,7 +61,7 @@ class Context {
   int subgroup() const { return subgroup_; }
   void set_subgroup(int threads) { subgroup_ = threads; }
 
-  /// Bytes of the device that nobody uses, as far as the driver tells.
+  /// Free bytes of the device, as far as the driver tells.
   std::uint64_t free_memory() const;
   /// The type of memory that has all `wanted` properties and most of `liked`, among `allowed`;
   /// throws where there is none.

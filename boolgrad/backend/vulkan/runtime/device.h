@@ -1,12 +1,14 @@
 // Which devices can be computed on through Vulkan.
 //
-// No header of Vulkan is included here, so that rooms above need not know whether the backend was
+// No header of Vulkan is included here, so that modules above need not know whether the backend was
 // built.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "boolgrad/backend/device/capabilities.h"
 
 namespace boolgrad::vulkan {
 
@@ -27,5 +29,10 @@ std::string unavailable(int number = 0);
 
 /// `NVIDIA H200, discrete GPU, 150 GB, driver NVIDIA 550.54`.
 std::string device_description(int number = 0);
+
+/// What this backend supports, whether or not it was built and there is a device.
+inline Capabilities capabilities() {
+  return Capabilities().set().reset(static_cast<std::size_t>(Feature::float64));
+}
 
 }  // namespace boolgrad::vulkan

@@ -186,9 +186,9 @@ std::string why_unfit(const VkPhysicalDeviceProperties& properties, bool compute
                        VK_API_VERSION_MINOR(properties.apiVersion));
   }
   if (!computes) return "it has no queue that computes";
-  if (properties.limits.maxPerStageDescriptorStorageBuffers < most_bindings) {
+  if (properties.limits.maxPerStageDescriptorStorageBuffers < max_bindings) {
     return fmt::format("kernels may use {} buffers there, and {} are needed",
-                       properties.limits.maxPerStageDescriptorStorageBuffers, most_bindings);
+                       properties.limits.maxPerStageDescriptorStorageBuffers, max_bindings);
   }
   return "";
 }

@@ -16,7 +16,7 @@ void check(VkResult result, std::string_view what);
 
 /// Bindings of the only descriptor set that every shader has: so many storage buffers in a row.
 /// Devices that matter allow more.
-constexpr std::uint32_t most_bindings = 22;
+constexpr std::uint32_t max_bindings = 22;
 
 /// One device as the instance shows it.
 struct PhysicalDevice {

@@ -12,7 +12,7 @@
 namespace boolgrad::vulkan {
 
 enum class Place : std::uint8_t {
-  device,     ///< quick for the device, reached through copies
+  device,     ///< fast for the device, reached through copies
   from_host,  ///< written by the host, read by the device
   to_host     ///< written by the device, read by the host
 };

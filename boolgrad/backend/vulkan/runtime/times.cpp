@@ -12,7 +12,7 @@
 namespace boolgrad::vulkan {
 
 namespace {
-constexpr std::uint32_t most_stamps = 4096;
+constexpr std::uint32_t max_stamps = 4096;
 }
 
 bool DispatchTimes::are_wanted(const PhysicalDevice& device) {
@@ -25,7 +25,7 @@ DispatchTimes::DispatchTimes(Context& context) : context_(context) {
                                    .pNext = nullptr,
                                    .flags = 0,
                                    .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                   .queryCount = most_stamps,
+                                   .queryCount = max_stamps,
                                    .pipelineStatistics = 0};
   check(context_.functions().CreateQueryPool(context_.device(), &info, nullptr, &pool_),
         "make room for times");
@@ -37,10 +37,10 @@ DispatchTimes::~DispatchTimes() {
 }
 
 void DispatchTimes::stamp(VkCommandBuffer commands, std::string name) {
-  if (names_.size() == most_stamps) return;
+  if (names_.size() == max_stamps) return;
   const auto number = static_cast<std::uint32_t>(names_.size());
   const Functions& vk = context_.functions();
-  if (number == 0) vk.CmdResetQueryPool(commands, pool_, 0, most_stamps);
+  if (number == 0) vk.CmdResetQueryPool(commands, pool_, 0, max_stamps);
   vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_, number);
   names_.push_back(std::move(name));
 }

@@ -1,4 +1,4 @@
-// How long dispatches take on the device, for whoever makes them quicker. Inside of `vulkan/`.
+// How long dispatches take on the device, for profiling. Inside of `vulkan/`.
 //
 // Where the environment has BOOLGRAD_VULKAN_TIMES=1, every recording writes to standard error, when
 // it is done with, what its dispatches took on average.

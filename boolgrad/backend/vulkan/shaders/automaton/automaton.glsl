@@ -1,5 +1,5 @@
-// What all shaders of automata read: sizes, numbers and buffers. The host's side of it is
-// `automaton_code.h`.
+// What all shaders of automata read: sizes, arguments and buffers. The host's side of it is
+// `automaton/arguments.h`.
 
 layout(local_size_x_id = 0) in;
 
@@ -13,8 +13,8 @@ layout(constant_id = 5) const int LAYERS = 2;
 layout(constant_id = 6) const int PERCEIVE_GATES = 1;
 layout(constant_id = 7) const int GATES = 2;
 layout(constant_id = 8) const int OWN_ROW = 4;
-layout(constant_id = 9) const int SOFTMAX = 1;
-layout(constant_id = 10) const int LOSS_FORM = 0;
+layout(constant_id = 9) const int PARAMETRISATION = 0;
+layout(constant_id = 10) const int LOSS_KIND = 0;
 layout(constant_id = 11) const int PERIODIC = 0;
 layout(constant_id = 12) const int WORK_ROWS = 1;
 layout(constant_id = 13) const int ACTS_ROWS = 1;    // of a tile, where activations are kept
@@ -49,21 +49,28 @@ layout(constant_id = 34) const int STAGED_GROUPS = 1;
 layout(constant_id = 35) const int STAGE = 0;
 layout(constant_id = 36) const int STAGE_ROWS = 0;
 layout(constant_id = 37) const int STAGES = 0;
+// Whether the loss is that of several states, what tables of a step are hardened by, and whether
+// gates that depend on both their inputs are penalised.
+layout(constant_id = 38) const int SEVERAL_LOSSES = 0;
+layout(constant_id = 39) const int HARDENING = 0;
+layout(constant_id = 40) const int PENALISES = 0;
+
+#include "common/parametrisation.glsl"
 
 const int THREADS = int(gl_WorkGroupSize.x);
 const int NEIGHBOURHOOD = 9;
-// Sums that a gate of perception has: one a channel or, in trees, one for two cells of it.
+// Sums that a gate of perception has: one per channel or, in trees, one for two cells of it.
 const int SUM_COLUMNS = (TREE_OUTPUTS > 0 ? 2 : 1) * CHANNELS;
 const int SUMS = PERCEIVE_GATES * SUM_COLUMNS + GATES - PERCEIVE_GATES;  // of a group
 const int UPDATE_SUMS =
     PERCEIVE_GATES * SUM_COLUMNS - PERCEIVE_GATES;  // before those of the update
-const int LOGITS = SOFTMAX != 0 ? 16 : 4;
+const int LOGITS = PARAMETRISATION == SOFTMAX16 ? 16 : 4;
 const uint SWAPPED_INPUTS = 0x80000000u;
 
 // What a dispatch is for.
 layout(push_constant) uniform Push {
   int step, steps;
-  int cells;      // words of them: one a cell, or one for 32 cells in a row
+  int cells;      // words of them: one per cell, or one for 32 cells in a row
   int all_cells;  // of all samples
   int width, height, grid_cells;
   int first_tile, end_tile;
@@ -74,7 +81,9 @@ layout(push_constant) uniform Push {
   int begins_sums;
   int loss_channels;
   float gamma;
-  int parts;  // of the loss
+  int parts;       // of the loss of a state
+  int loss_steps;  // last states that have a loss
+  int loss_at;     // the first part of a state's loss
   int finish_groups;
 }
 push;
@@ -94,34 +103,28 @@ Now step_of_dispatch() {
   return Now(push.step, push.from, push.to, push.read_from, push.read_to, push.kept);
 }
 
-// What changes from run to run.
-layout(std430, binding = 0) readonly buffer Numbers {
+// What changes from step to step.
+layout(std430, binding = 0) readonly buffer Arguments {
   uvec2 seed;  // the low word first
-  uint start_stream, fire_stream, hard_stream;
+  uint start_stream, fire_stream;
   uint draw;
-  uint drawn_cells;              // of all samples that are drawn at once
-  uint random_starts;            // else they are in place
-  uint fire_mode;                // 0: all fire; 1: by chance; 2: the buffer says who
-  uint fire_always, fire_below;  // a draw below that fires
-  uint hard_form;
-  float share;
-  uint share_always, share_below;
-  uint gate_below_high, gate_below_low;  // a draw of 53 bits below that makes a gate hard
-  // AdamW and what is done to gradients before.
-  float beta1, beta2, rest1, rest2, scale, rate, keep, epsilon, clip_value, clip_norm, noise;
-  uint noise_seed_low, noise_seed_high, noise_step;
+  uint drawn_cells;                // of all samples that are drawn at once
+  uint random_starts;              // else they are in place
+  uint fire_mode;                  // 0: all fire; 1: by chance; 2: the buffer says who
+  uint fire_always, fire_below;    // a draw below that fires
+  uint rounds_states;              // by chance:
+  uint round_always, round_below;  // a draw below that rounds
+  float gate_penalty;
+#include "common/hardening_arguments.glsl"
+#include "common/update_arguments.glsl"
 }
-numbers;
+arguments;
 
 // The wires of gates: rows of the two inputs, of the edges to them, of the edges of the output,
 // and the number of a rest or -1; after them the layers: gates, the first gate, the row of the
 // inputs among the activations, and the number of inputs.
 layout(std430, binding = 1) readonly buffer WiresBuffer { uvec4 wires[]; };
 layout(std430, binding = 2) readonly buffer TableBuffer { uint table[]; };
-
-// As `HardeningKind`.
-const uint HARD_NONE = 0, HARD_BLEND = 1, HARD_GATES = 2, HARD_STATES = 3,
-           HARD_STRAIGHT_THROUGH = 4;
 
 int thread() { return int(gl_LocalInvocationID.x); }
 int group() { return int(gl_WorkGroupID.x); }

@@ -58,9 +58,10 @@ float returned_gradient(int c, int k) {
   return g;
 }
 
-float loss_gradient(int c, int cell) {
+/// Of the loss of a state.
+float loss_gradient(int state, int c, int cell) {
   if (c >= push.loss_channels || cell >= push.cells) return 0.0;
-  return loss_slope(push.gamma, states[push.last + cell * CHANNELS + c],
+  return loss_slope(push.gamma, states[state + cell * CHANNELS + c],
                     target[cell * push.loss_channels + c]);
 }
 
@@ -68,15 +69,17 @@ float loss_gradient(int c, int cell) {
 void begin_backward(int tile) {
   const int upstream = edges_of(LAYERS) + 1;
   const bool is_last = now.step + 1 == push.steps;
+  const bool has_loss = SEVERAL_LOSSES != 0 && now.step + push.loss_steps >= push.steps;
   for (int i = thread(); i < 4 * CHANNELS; i += THREADS) {
     const int c = i % CHANNELS;
     const int k = i / CHANNELS;
-    const float g = is_last ? loss_gradient(c, tile * 4 + k) : returned_gradient(c, k);
+    float g = is_last ? loss_gradient(push.last, c, tile * 4 + k) : returned_gradient(c, k);
+    if (has_loss && !is_last) g += loss_gradient(now.to, c, tile * 4 + k);
     const bool fired = fires[k] != 0;
     WORK(upstream + c)[k] = fired ? g : 0.0;
     WORK(LEFTOVER + c)[k] = fired ? 0.0 : g;
   }
-  if (thread() == 0) {  // the rows of edges that nobody writes
+  if (thread() == 0) {  // the rows of edges that no gate writes
     WORK(EVEN_EDGES) = vec4(0);
     WORK(ODD_EDGES) = vec4(0);
   }
@@ -169,7 +172,7 @@ void take_trees_back(int kernel_group, int column, int kept, bool sums_are_new,
   of_patch = total;
 }
 
-/// Leaves gradients of a patch to whoever stores them, beside those that others left at the place.
+/// Leaves gradients of a patch to be stored, added to those that others left there.
 void stage_patch_gradients(int kernel_group, int column, bool is_first, vec2 of_patch[9]) {
   const int at = STAGING + kernel_group % STAGED_GROUPS * NEIGHBOURHOOD * CHANNELS + column / 2;
   const int cell = column % 2 * 2;
@@ -210,7 +213,7 @@ void perceive_trees_backward(int kept, bool sums_are_new) {
 }
 
 void perceive_layers_backward(int kept, bool sums_are_new) {
-  for (int i = thread(); i < CHANNELS; i += THREADS) {  // the rows of edges that nobody writes
+  for (int i = thread(); i < CHANNELS; i += THREADS) {  // the rows of edges that no gate writes
     WORK(EVEN_PERCEIVE_EDGES + i) = vec4(0);
     WORK(ODD_PERCEIVE_EDGES + i) = vec4(0);
   }

@@ -1,5 +1,6 @@
-// The sums of all groups, added up in a fixed tree: eight threads a sum, neighbours in memory side
-// by side. They take the place of the first group's; what was rounded off follows the last group's.
+// The sums of all groups, added up in a fixed tree: eight threads per sum, neighbours in memory
+// side by side. They take the place of the first group's; what was rounded off follows the last
+// group's.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -10,10 +11,10 @@
 layout(std430, binding = 9) buffer Sums { vec4 sums[]; };  // [slots + 1][SUMS]
 
 const int LANES = 8;
-const int SUMS_A_GROUP = 16;
+const int SUMS_PER_GROUP = 16;
 const int AT_ONCE = 8;  // that a thread fetches before it adds them up
 
-shared Sum lane_sums[LANES * SUMS_A_GROUP];
+shared Sum lane_sums[LANES * SUMS_PER_GROUP];
 
 Sum sum_of_lane(int at, int lane) {
   Sum sum = empty_sum();
@@ -29,16 +30,16 @@ Sum sum_of_lane(int at, int lane) {
 }
 
 void main() {
-  const int within = thread() % SUMS_A_GROUP;
-  const int lane = thread() / SUMS_A_GROUP;
-  const int at = group() * SUMS_A_GROUP + within;
+  const int within = thread() % SUMS_PER_GROUP;
+  const int lane = thread() / SUMS_PER_GROUP;
+  const int at = group() * SUMS_PER_GROUP + within;
   Sum sum = empty_sum();
   if (at < SUMS) sum = sum_of_lane(at, lane);
   lane_sums[thread()] = sum;
   barrier();
   for (int half_way = LANES / 2; half_way > 0; half_way /= 2) {
     if (lane < half_way) {
-      add(sum, lane_sums[thread() + half_way * SUMS_A_GROUP]);
+      add(sum, lane_sums[thread() + half_way * SUMS_PER_GROUP]);
       lane_sums[thread()] = sum;
     }
     barrier();

@@ -7,7 +7,7 @@
 // hence a macro, and not a loop, over the wide layers. The host promises that no layer has more
 // gates than a group has threads, and edges as `RulePlan::edges_are_in_place` says.
 
-const int MOST_HELD = 24;
+const int MAX_HELD = 24;
 // clang-format off
 #define EACH_HELD(DO) \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) \
@@ -21,8 +21,8 @@ const int FIRST_NARROW = PERCEIVE_LAYERS + HELD;
 const uint READ_THRICE = 0x8000u;  // a bit of the sources that no row has
 
 // Of wires: rows of both inputs, of the edges to them, and of the first two edges of the output.
-uvec3 held_wires[MOST_HELD];
-vec4 held_c[MOST_HELD + 2], held_a[MOST_HELD], held_b[MOST_HELD], held_sums[MOST_HELD];
+uvec3 held_wires[MAX_HELD];
+vec4 held_c[MAX_HELD + 2], held_a[MAX_HELD], held_b[MAX_HELD], held_sums[MAX_HELD];
 int narrow_layer;  // that of the thread's narrow gate; LAYERS where it has none
 uvec3 narrow_wires;
 vec4 narrow_c, narrow_sums;
@@ -108,7 +108,7 @@ void update_held_layers(int kept) {
 
 /// Of a wide layer: the inputs of the thread's gate, which were kept, and its coefficients. Where
 /// there is a stage, not the gate's inputs but the rows of the thread: neighbours in memory, which
-/// is what memory is quick at.
+/// is what memory is fast at.
 void fetch_held_inputs(int held, uvec3 wires_of, int kept, out vec4 c, out vec4 a, out vec4 b) {
   const uvec4 layer = layer_at(PERCEIVE_LAYERS + held);
   const int inputs = kept + int(layer.z);
@@ -190,7 +190,7 @@ void update_held_layers_backward(int kept) {
 #undef FETCH
 }
 
-/// Leaves the sums to whoever adds up those of all groups.
+/// Leaves the sums, to be added up with those of all groups.
 void leave_held_sums() {
   const int sums_at = group() * SUMS + UPDATE_SUMS;
 #define LEAVE(n)                                                                    \

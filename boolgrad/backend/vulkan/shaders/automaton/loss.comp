@@ -1,4 +1,4 @@
-// The loss in parts, one a group; the host adds them up.
+// The loss of a state in parts, one per group; the host adds them up.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -22,7 +22,7 @@ void main() {
   for (int i = group() * THREADS + thread(); i < push.cells * push.loss_channels; i += stride) {
     const int cell = i / push.loss_channels;
     const int c = i % push.loss_channels;
-    sum += loss_value(push.gamma, states[push.last + cell * CHANNELS + c], target[i]);
+    sum += loss_value(push.gamma, states[push.to + cell * CHANNELS + c], target[i]);
   }
   sums[thread()] = sum;
   barrier();
@@ -31,7 +31,7 @@ void main() {
     barrier();
   }
   if (thread() == 0) {
-    loss_parts[group()] = sums[0];
-    seen_parts[group()] = sums[0];
+    loss_parts[push.loss_at + group()] = sums[0];
+    seen_parts[push.loss_at + group()] = sums[0];
   }
 }

@@ -1,5 +1,5 @@
-// The coefficients of all gates, sixteen threads a gate, and random starts, a thread each. Nobody
-// has arrived where groups wait for one another.
+// The coefficients of all gates, sixteen threads per gate, and random starts, one thread each. No
+// group has arrived yet where groups wait for one another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -17,11 +17,12 @@
 
 layout(std430, binding = 3) writeonly buffer Coefficients { FOUR coefficients[]; };
 layout(std430, binding = 4) writeonly buffer States { WORD states[]; };
-layout(std430, binding = 11) readonly buffer Logits { float logits[]; };
-layout(std430, binding = 12) readonly buffer Masks { float masks[]; };
+layout(std430, binding = 11) readonly buffer Parameters { float parameters[]; };
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };  // then which are frozen
 layout(std430, binding = 20) writeonly buffer Waiting { uint waiting[]; };
 
 #include "common/gates.glsl"
+#include "common/hardening.glsl"
 #include "common/shared_tables.glsl"
 
 /// With the inputs in the order in which the gate reads them.
@@ -40,13 +41,13 @@ FOUR coefficients_of(int gate, uint origin, Table made) {
 
 /// 32 cells in a row, whose bits may lie in two random words.
 uint start_value(int c, int word) {
-  const uvec2 first = product_plus(uint(c), numbers.drawn_cells, uint(word) * 32u);
+  const uvec2 first = product_plus(uint(c), arguments.drawn_cells, uint(word) * 32u);
   uint value = 0;
   for (int part = 0; part < 2; ++part) {
     const uvec2 at = product_plus(1u, uint(part) * 32u, first.x);
     const uvec2 index = uvec2(at.x, first.y + at.y);
-    const uvec4 bits =
-        random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+    const uvec4 bits = random_bits(arguments.seed, arguments.start_stream, arguments.draw,
+                                   shifted_right(index, 7));
     const uint bit = first.x & 31u;
     const uint drawn = bits[index.x >> 5 & 3u];
     if (part == 0) value = drawn >> bit;
@@ -58,18 +59,10 @@ uint start_value(int c, int word) {
 
 #else
 
-/// How hard a gate is.
 float share_of(int gate) {
-  if (numbers.hard_form == HARD_BLEND || numbers.hard_form == HARD_STRAIGHT_THROUGH) return numbers.share;
-  if (numbers.hard_form != HARD_GATES) return 0.0;
-  const uint layer = table[LAYER_OF + gate];
-  const uvec4 bits = random_bits(numbers.seed, numbers.hard_stream, numbers.draw,
-                                 uvec2(uint(gate) - (layer >> 8), layer & 0xFFu));
-  const uint high = bits.x >> 11;
-  const uint low = bits.x << 21 | bits.y >> 11;
-  const bool is_below = high < numbers.gate_below_high ||
-                        (high == numbers.gate_below_high && low < numbers.gate_below_low);
-  return is_below ? 1.0 : 0.0;
+  const float frozen = HARDENING == HARDENING_FREEZE ? masks[GATES + gate] : 0.0;
+  const LayerOfGate layer = layer_of(gate);
+  return hardened_share(layer.number, gate - layer.first_gate, frozen);
 }
 
 FOUR coefficients_of(int gate, uint origin, Table made) {
@@ -81,15 +74,15 @@ FOUR coefficients_of(int gate, uint origin, Table made) {
 }
 
 float start_value(int c, int cell) {
-  const uvec2 index = product_plus(uint(c), numbers.drawn_cells, uint(cell));
+  const uvec2 index = product_plus(uint(c), arguments.drawn_cells, uint(cell));
   const uvec4 bits =
-      random_bits(numbers.seed, numbers.start_stream, numbers.draw, shifted_right(index, 7));
+      random_bits(arguments.seed, arguments.start_stream, arguments.draw, shifted_right(index, 7));
   return float(bits[index.x >> 5 & 3u] >> (index.x & 31u) & 1u);
 }
 
 #endif
 
-const int GATES_A_GROUP = THREADS / TABLE_LANES;
+const int GATES_PER_GROUP = THREADS / TABLE_LANES;
 
 /// Some gates of a group.
 void make_coefficients(int first) {
@@ -97,7 +90,7 @@ void make_coefficients(int first) {
   const int lane = thread() % TABLE_LANES;
   const uint origin = table[min(first + within, GATES - 1)];
   const int gate = int(origin & ~SWAPPED_INPUTS);
-  const Table made = shared_table(gate, within * TABLE_LANES, lane);
+  const Table made = shared_table(gate, within * TABLE_LANES, lane, true);
   if (lane != 0 || first + within >= GATES) return;
   coefficients[first + within] = coefficients_of(gate, origin, made);
 }
@@ -105,11 +98,11 @@ void make_coefficients(int first) {
 void main() {
   if (gl_GlobalInvocationID.x < 2) waiting[gl_GlobalInvocationID.x] = 0;
   const int groups = int(gl_NumWorkGroups.x);
-  for (int first = group() * GATES_A_GROUP; first < GATES; first += groups * GATES_A_GROUP) {
+  for (int first = group() * GATES_PER_GROUP; first < GATES; first += groups * GATES_PER_GROUP) {
     make_coefficients(first);
     barrier();
   }
-  if (numbers.random_starts == 0) return;
+  if (arguments.random_starts == 0) return;
   for (int at = int(gl_GlobalInvocationID.x); at < push.cells * CHANNELS; at += groups * THREADS) {
     states[push.from + at] = start_value(at % CHANNELS, at / CHANNELS);
   }

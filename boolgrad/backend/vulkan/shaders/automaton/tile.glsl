@@ -13,7 +13,7 @@ shared FOUR work[WORK_ROWS];
 
 layout(std430, binding = 5) readonly buffer Fire { uint fire[]; };  // bytes
 
-shared uint fires[4];  // 0 or 1 for a float, a bit a cell for a word of them
+shared uint fires[4];  // 0 or 1 for a float, one bit per cell for a word of them
 
 /// Threads of the group go on when all are here, and see what all wrote to the work memory.
 void sync() {
@@ -24,11 +24,11 @@ void sync() {
 }
 
 bool fires_in(int step, int cell) {
-  if (numbers.fire_mode == 0) return true;
-  const uvec2 index = product_plus(uint(step), numbers.drawn_cells, uint(cell));
-  if (numbers.fire_mode == 2) return (fire[index.x >> 2] >> (8u * (index.x & 3u)) & 0xFFu) != 0;
-  return is_drawn(numbers.seed, numbers.fire_stream, numbers.draw, index, numbers.fire_always,
-                  numbers.fire_below);
+  if (arguments.fire_mode == 0) return true;
+  const uvec2 index = product_plus(uint(step), arguments.drawn_cells, uint(cell));
+  if (arguments.fire_mode == 2) return (fire[index.x >> 2] >> (8u * (index.x & 3u)) & 0xFFu) != 0;
+  return is_drawn(arguments.seed, arguments.fire_stream, arguments.draw, index,
+                  arguments.fire_always, arguments.fire_below);
 }
 
 #ifdef HARD
@@ -38,9 +38,9 @@ layout(std430, binding = 19) readonly buffer Around { uint around_masks[]; };
 uvec4 gate(uvec4 c, uvec4 a, uvec4 b) { return (((c.w & a) ^ c.z) & b) ^ (c.y & a) ^ c.x; }
 
 void look_around(int tile) {
-  if (thread() < 4) fires[thread()] = numbers.fire_mode == 0 ? ~0u : 0u;
+  if (thread() < 4) fires[thread()] = arguments.fire_mode == 0 ? ~0u : 0u;
   barrier();
-  if (numbers.fire_mode == 0) return;
+  if (arguments.fire_mode == 0) return;
   for (int i = thread(); i < 128; i += THREADS) {
     const int cell = tile * 128 + i;
     if (cell < push.all_cells && fires_in(now.step, cell)) {
@@ -61,8 +61,8 @@ uint bits_from(int cell, int c) {
   return low >> bit | state_word((cell >> 5) + 1, c) << (32 - bit);
 }
 
-/// What lies at a place beside 32 cells in a row: also in a row, but for those at the border, which
-/// see nothing or, on a torus, the other side. Masks say which cells see where.
+/// What lies next to 32 cells in a row, at a place: also in a row, but for those at the border,
+/// which see nothing or, on a torus, the other side. Masks say which cells see where.
 uint word_beside(int word, int row, int c) {
   const int place = int(table[PLACES + row]);
   const int dx = place % 3 - 1;
@@ -118,10 +118,11 @@ int cell_beside(int cell, int place) {
 }
 
 bool is_rounded(int cell) {
-  return numbers.hard_form == HARD_STATES && now.step + 1 < push.steps &&
-         is_drawn(numbers.seed, numbers.hard_stream, numbers.draw,
-                  product_plus(uint(now.step), numbers.drawn_cells, uint(cell)),
-                  numbers.share_always, numbers.share_below);
+  return arguments.rounds_states != 0 && now.step + 1 < push.steps &&
+         is_drawn(uvec2(arguments.hard_seed_low, arguments.hard_seed_high), arguments.hard_stream,
+                  arguments.hard_step,
+                  product_plus(uint(now.step), arguments.drawn_cells, uint(cell)),
+                  arguments.round_always, arguments.round_below);
 }
 
 /// Which cells of a tile fire in a step, and which are rounded after it.

@@ -87,7 +87,7 @@ void main() {
   fetch_layers();
   sync();
   hold_gates();
-  draws_again = numbers.fire_mode != 0 || numbers.hard_form == HARD_STATES;
+  draws_again = arguments.fire_mode != 0 || arguments.rounds_states != 0;
   for (int step = 0; step < push.steps; ++step) {
     take_step(step);
     if (step + 1 == push.steps) break;

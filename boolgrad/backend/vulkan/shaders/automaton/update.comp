@@ -1,5 +1,5 @@
-// AdamW with what is done to gradients before, unless something is not finite or groups gave up: a
-// thread a logit.
+// AdamW with what is done to gradients before, unless something is not finite or groups gave up:
+// threads take the logits in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -7,7 +7,7 @@
 #include "common/functions.glsl"
 #include "common/random.glsl"
 
-layout(std430, binding = 11) buffer Logits { float logits[]; };
+layout(std430, binding = 11) buffer Parameters { float parameters[]; };
 layout(std430, binding = 13) readonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 14) buffer Moments { float moments[]; };  // first, then second ones
 layout(std430, binding = 15) readonly buffer Parts { vec2 parts[]; };
@@ -31,7 +31,7 @@ void look_at_parts() {
     sum += parts[i].x;
     broken = broken || parts[i].y != 0.0;
   }
-  for (int i = thread(); i < push.parts; i += THREADS) {
+  for (int i = thread(); i < push.parts * push.loss_steps; i += THREADS) {
     broken = broken || !is_finite(loss_parts[i]);
   }
   if (broken) atomicOr(is_broken, 1u);
@@ -50,5 +50,5 @@ void main() {
   const float norm = sqrt(squares[0]);
   const int count = GATES * LOGITS;
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
-  update_logits(int(gl_GlobalInvocationID.x), stride, count, norm);
+  update_parameters(int(gl_GlobalInvocationID.x), stride, count, count, norm);
 }

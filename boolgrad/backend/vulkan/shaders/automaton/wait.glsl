@@ -1,7 +1,7 @@
 // How the groups of a dispatch wait for one another.
 //
 // Vulkan does not promise that a group makes progress while another waits for it: a device may hold
-// back groups until others end. So nobody waits for ever: a group that has asked often enough gives
+// back groups until others end. So no group waits for ever: one that has asked often enough gives
 // up and says so, all others follow, and the host takes the steps one dispatch at a time.
 
 layout(std430, binding = 20) coherent volatile buffer Waiting {
@@ -11,13 +11,13 @@ layout(std430, binding = 20) coherent volatile buffer Waiting {
 waiting;
 
 /// Some tens of milliseconds, where asking takes part of a microsecond.
-const int MOST_QUESTIONS = 1 << 16;
+const int MAX_QUESTIONS = 1 << 16;
 
 shared bool goes_on;
 uint waits = 0;
 
 bool all_are_here(uint wanted) {
-  for (int i = 0; i < MOST_QUESTIONS; ++i) {
+  for (int i = 0; i < MAX_QUESTIONS; ++i) {
     if (waiting.arrived >= wanted) return true;
     if ((i & 63) == 63 && waiting.given_up != 0) return false;
   }

@@ -1,5 +1,5 @@
-// Who fires in a step: a thread a word. An address gives the bits of four cells, whose index runs
-// over all grids.
+// Who fires in a step: one thread per word. An address gives the bits of four cells, whose index
+// runs over all grids.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

@@ -18,6 +18,15 @@ float exact_exp(float x) {
   return ldexp(ldexp(p, half_n), int(n) - half_n);
 }
 
+/// log((1 + s) / (1 - s)), of |s| up to 0.172.
+float twice_atanh(float s) {
+  const float z = s * s;
+  float p = fma(z, 1.0 / 9.0, 1.0 / 7.0);
+  p = fma(p, z, 1.0 / 5.0);
+  p = fma(p, z, 1.0 / 3.0);
+  return 2.0 * fma(p * z, s, s);
+}
+
 /// Of a positive number that is not denormal.
 float exact_log(float x) {
   const uint bits = floatBitsToUint(x);
@@ -27,12 +36,7 @@ float exact_log(float x) {
     m *= 0.5;
     exponent += 1;
   }
-  const float s = (m - 1.0) / (m + 1.0);
-  const float z = s * s;
-  float p = fma(z, 1.0 / 9.0, 1.0 / 7.0);
-  p = fma(p, z, 1.0 / 5.0);
-  p = fma(p, z, 1.0 / 3.0);
-  const float log_m = 2.0 * fma(p * z, s, s);
+  const float log_m = twice_atanh((m - 1.0) / (m + 1.0));
   return fma(float(exponent), 0.693145752, fma(float(exponent), 1.42860677e-6, log_m));
 }
 

@@ -1,7 +1,7 @@
 // From logits to tables and back. A table's entry e has the first input in bit 0 and the second in
 // bit 1. Logits are where LOGIT says.
 #ifndef LOGIT
-#define LOGIT(at) logits[at]
+#define LOGIT(at) parameters[at]
 #endif
 
 /// A gate's soft and hardened table, and what the way back needs. What is left to 1 is not taken
@@ -57,21 +57,29 @@ Table softmax_table(int at) {
   return made;
 }
 
-/// An entry a logit.
-Table sigmoid_table(int at) {
+/// From the logits of the entries.
+Table entries_table(vec4 z) {
   Table made = Table(vec4(0), vec4(0), 0u, 0.0, 0.0);
   for (int e = 0; e < 4; ++e) {
-    const float logit = logits[at + e];
-    made.soft[e] = 1.0 / (1.0 + exact_exp(-logit));
-    made.rest[e] = 1.0 / (1.0 + exact_exp(logit));
-    made.hard |= (logit > 0.0 ? 1u : 0u) << e;
+    made.soft[e] = 1.0 / (1.0 + exact_exp(-z[e]));
+    made.rest[e] = 1.0 / (1.0 + exact_exp(z[e]));
+    made.hard |= (z[e] > 0.0 ? 1u : 0u) << e;
   }
   return made;
 }
 
-/// The gradient of logit i of a gate, given those of the entries.
-float logit_gradient(float logit, Table of, vec4 slopes, int i) {
-  if (SOFTMAX == 0) return slopes[i] * of.soft[i] * of.rest[i];
+/// Walsh coefficients become the logits of entries, and gradients of these those of coefficients.
+vec4 walsh_sums(vec4 w) {
+  const vec4 half_way = vec4(w.x - w.y, w.x + w.y, w.z - w.w, w.z + w.w);
+  return vec4(half_way.xy - half_way.zw, half_way.xy + half_way.zw);
+}
+vec4 walsh_sums_back(vec4 g) {
+  const vec4 half_way = vec4(g.x + g.y, g.y - g.x, g.z + g.w, g.w - g.z);
+  return vec4(half_way.xy + half_way.zw, half_way.zw - half_way.xy);
+}
+
+/// The gradient of logit i of sixteen, given those of the entries.
+float softmax_gradient(float logit, Table of, vec4 slopes, int i) {
   const vec4 terms = slopes * mix(-of.soft, of.rest, entries_as_floats(entries_of(i)));
   precise const float slope = ((terms.x + terms.y) + terms.z) + terms.w;
   return exact_exp(logit - of.most) / of.total * slope;

@@ -1,5 +1,5 @@
 // AdamW with what is done to gradients before: clipping by value and by norm, and noise. Needs the
-// buffers `logits`, `gradients` and `moments`.
+// buffers `parameters`, `gradients` and `moments`.
 #extension GL_EXT_control_flow_attributes : require
 
 /// The stream of optim/gradients.cpp.
@@ -15,43 +15,45 @@ float normal(uvec4 bits) {
 
 /// Clipped, where `norm` is that of all gradients, and with noise; what is exactly 0 stays so.
 float treated(float gradient, float norm, uint index) {
-  if (numbers.clip_value > 0.0) {
-    gradient = clamp(gradient, -numbers.clip_value, numbers.clip_value);
+  if (arguments.clip_value > 0.0) {
+    gradient = clamp(gradient, -arguments.clip_value, arguments.clip_value);
   }
-  if (numbers.clip_norm > 0.0 && norm > numbers.clip_norm) gradient *= numbers.clip_norm / norm;
-  if (numbers.noise == 0.0 || gradient == 0.0) return gradient;
-  const uvec4 bits = random_bits(uvec2(numbers.noise_seed_low, numbers.noise_seed_high),
-                                 GRADIENT_NOISE_STREAM, numbers.noise_step, uvec2(index, 0));
-  return gradient + numbers.noise * normal(bits);
+  if (arguments.clip_norm > 0.0 && norm > arguments.clip_norm)
+    gradient *= arguments.clip_norm / norm;
+  if (arguments.noise == 0.0 || gradient == 0.0) return gradient;
+  const uvec4 bits = random_bits(uvec2(arguments.noise_seed_low, arguments.noise_seed_high),
+                                 GRADIENT_NOISE_STREAM, arguments.noise_step, uvec2(index, 0));
+  return gradient + arguments.noise * normal(bits);
 }
 
 const int UPDATED_AT_ONCE = 4;
 
-/// A logit, its gradient, and its moments.
+/// A parameter, its gradient, and its moments.
 struct Updated {
   float p, g, m, v;
 };
 
-/// Logits `first`, `first + stride` and so on of `count`. Some are fetched before the first of them
-/// is stored, so that memory is not waited for one by one.
-void update_logits(int first, int stride, int count, float norm) {
+/// Parameters `first`, `first + stride` and so on of `count`, whose second moments begin at
+/// `second`. Some are fetched before the first of them is stored, so that memory is not waited for
+/// one by one.
+void update_parameters(int first, int stride, int count, int second, float norm) {
   for (int begin = first; begin < count; begin += stride * UPDATED_AT_ONCE) {
     Updated all[UPDATED_AT_ONCE];
     [[unroll]] for (int k = 0; k < UPDATED_AT_ONCE; ++k) {
       const int i = min(begin + k * stride, count - 1);
-      all[k] = Updated(logits[i], gradients[i], moments[i], moments[count + i]);
+      all[k] = Updated(parameters[i], gradients[i], moments[i], moments[second + i]);
     }
     [[unroll]] for (int k = 0; k < UPDATED_AT_ONCE; ++k) {
       const int i = begin + k * stride;
       if (i >= count) continue;
       const float g = treated(all[k].g, norm, uint(i));
-      precise const float m = numbers.beta1 * all[k].m + numbers.rest1 * g;
-      precise const float v = numbers.beta2 * all[k].v + numbers.rest2 * (g * g);
-      precise const float spread = sqrt(v * numbers.scale) + numbers.epsilon;
-      precise const float p = all[k].p * numbers.keep - numbers.rate * m / spread;
+      precise const float m = arguments.beta1 * all[k].m + arguments.rest1 * g;
+      precise const float v = arguments.beta2 * all[k].v + arguments.rest2 * (g * g);
+      precise const float spread = sqrt(v * arguments.scale) + arguments.epsilon;
+      precise const float p = all[k].p * arguments.keep - arguments.rate * m / spread;
       moments[i] = m;
-      moments[count + i] = v;
-      logits[i] = p;
+      moments[second + i] = v;
+      parameters[i] = p;
     }
   }
 }

@@ -1,14 +1,44 @@
-// The table of a gate by sixteen threads, of which each takes one exponential; all threads of a
-// group take part. Needs `gates.glsl`. Sums are taken in the order of a single thread, so the bits
-// are the same.
+// The table of a gate of an automaton by sixteen threads, of which each takes one exponential; all
+// threads of a group take part. Needs `gates.glsl` and `hardening.glsl`. Sums are taken in the
+// order of a single thread, so the bits are the same.
 
 const int TABLE_LANES = 16;
 shared float table_logits[THREADS];
 shared float table_shares[THREADS];
 
-/// `row` is the first of the gate's places among those of the group, `lane` the thread's own.
-Table shared_softmax_table(int gate, int row, int lane) {
-  const float logit = logits[gate * 16 + lane];
+/// The layer of a gate, and its first gate.
+struct LayerOfGate {
+  int number, first_gate;
+};
+
+LayerOfGate layer_of(int gate) {
+  const uint layer = table[LAYER_OF + gate];
+  return LayerOfGate(int(layer & 0xFFu), int(layer >> 8));
+}
+
+/// Logit i of a gate: the model's own or, `of_step`, that which a training step reads.
+float logit_of(int gate, int i, float own, bool of_step) {
+  if (!of_step || !CHANGES_LOGITS) return own;
+  const LayerOfGate layer = layer_of(gate);
+  return step_logit(own, layer.number, (gate - layer.first_gate) * LOGITS + i);
+}
+
+float sixteenth_logit(int gate, int i, bool of_step) {
+  return logit_of(gate, i, parameters[gate * 16 + i], of_step);
+}
+
+/// The logits of the entries.
+vec4 entry_logits(int gate, bool of_step) {
+  vec4 z = vec4(parameters[gate * 4], parameters[gate * 4 + 1], parameters[gate * 4 + 2],
+                parameters[gate * 4 + 3]);
+  if (PARAMETRISATION == WALSH) z = walsh_sums(z);
+  for (int e = 0; e < 4; ++e) z[e] = logit_of(gate, e, z[e], of_step);
+  return z;
+}
+
+/// `row` is the offset of the gate's lanes among those of the group, `lane` the thread's own.
+Table shared_softmax_table(int gate, int row, int lane, bool of_step) {
+  const float logit = sixteenth_logit(gate, lane, of_step);
   table_logits[row + lane] = logit;
   barrier();
   Table made = Table(vec4(0), vec4(0), 0u, table_logits[row], 0.0);
@@ -28,7 +58,16 @@ Table shared_softmax_table(int gate, int row, int lane) {
   return made;
 }
 
-Table shared_table(int gate, int row, int lane) {
-  if (SOFTMAX == 0) return sigmoid_table(gate * 4);
-  return shared_softmax_table(gate, row, lane);
+Table shared_table(int gate, int row, int lane, bool of_step) {
+  if (PARAMETRISATION != SOFTMAX16) return entries_table(entry_logits(gate, of_step));
+  return shared_softmax_table(gate, row, lane, of_step);
+}
+
+/// The gradient of logit i of a gate, given its table and the gradients of the entries.
+float logit_gradient(int gate, int i, Table of, vec4 slopes, bool of_step) {
+  if (PARAMETRISATION == SOFTMAX16) {
+    return softmax_gradient(sixteenth_logit(gate, i, of_step), of, slopes, i);
+  }
+  const vec4 g = slopes * of.soft * of.rest;
+  return PARAMETRISATION == WALSH ? walsh_sums_back(g)[i] : g[i];
 }

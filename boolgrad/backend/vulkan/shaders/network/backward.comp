@@ -1,5 +1,5 @@
-// Gradients of a layer's inputs, gathered from the gates that read them: a thread for four samples
-// of an input.
+// Gradients of a layer's inputs, gathered from the gates that read them: one thread for four
+// samples of an input.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -16,7 +16,7 @@ const int SLOT_BITS = 3;
 void main() {
   const int i = item();
   if (i >= push.inputs * push.vectors) return;
-  const int own = input_on_walk(i / push.vectors);
+  const int own = ordered_input(i / push.vectors);
   const int vector = i % push.vectors;
   const int end = wires[push.first_reader + own + 1];
   precise vec4 sum = vec4(0);
@@ -24,7 +24,7 @@ void main() {
     const int reader = wires[push.readers + k];
     const int gate = reader >> SLOT_BITS;
     const int slot = reader & ((1 << SLOT_BITS) - 1);
-    const vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
+    const vec4 g = output_gradients[gate / push.gates_per_row * push.vectors + vector];
     sum += g * slope_of(gate, vector, slot);
   }
   input_gradients[own * push.vectors + vector] = sum;

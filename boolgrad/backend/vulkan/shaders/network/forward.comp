@@ -1,4 +1,4 @@
-// A layer of soft gates: a thread for four samples of a gate.
+// A layer of soft gates: one thread for four samples of a gate.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -13,7 +13,7 @@ const int NO_SLOT = -1;
 void main() {
   const int i = item();
   if (i >= push.gates * push.vectors) return;
-  const int gate = gate_on_walk(i / push.vectors);
+  const int gate = ordered_gate(i / push.vectors);
   const int vector = i % push.vectors;
   activations[(push.out_row + gate) * push.vectors + vector] =
       polynomial(gate, inputs_of(gate, vector), NO_SLOT);

@@ -1,5 +1,5 @@
-// A layer of hardened gates, 32 samples a word: a thread a word of a gate. Each input halves the
-// table: where it is 1 the upper half counts, else the lower.
+// A layer of hardened gates, 32 samples per word: one thread per word of a gate. Each input halves
+// the table: where it is 1 the upper half counts, else the lower.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -16,7 +16,7 @@ struct GateWords {
 
 uint input_of(int gate, int slot, int word) {
   const int row = push.in_row + wires[push.sources + gate * ARITY + slot];
-  return words[push.table_words + row * ((push.samples + 31) / 32) + word];
+  return words[2 * push.all_gates + row * ((push.samples + 31) / 32) + word];
 }
 
 GateWords words_of(int gate, int word) {
@@ -61,6 +61,6 @@ void main() {
   const int word_count = (push.samples + 31) / 32;
   const int i = item();
   if (i >= push.gates * word_count) return;
-  words[push.table_words + push.out_row * word_count + i] =
+  words[2 * push.all_gates + push.out_row * word_count + i] =
       output_of(words_of(i / word_count, i % word_count));
 }

@@ -1,11 +1,11 @@
-// The scores of all classes out of their parts: a thread for a class and a sample.
+// The scores of all groups out of their parts: one thread for a group and a sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
 #include "network/network.glsl"
 
-layout(std430, binding = 19) buffer Scores { float scores[]; };
+layout(std430, binding = 18) buffer Scores { float scores[]; };
 
 #include "network/scores.glsl"
 
@@ -13,16 +13,17 @@ const int AT_ONCE = 8;  // parts that are fetched before they are added up
 
 void main() {
   const int row = push.vectors * 4;
-  const int c = item() / row;
+  const int g = item() / row;
   const int number = item() % row;
-  if (c >= push.classes) return;
+  if (g >= push.groups) return;
   precise float sum = 0.0;
-  for (int first = 0; first < push.class_parts; first += AT_ONCE) {
+  for (int first = 0; first < push.group_parts; first += AT_ONCE) {
     float some[AT_ONCE];
     [[unroll]] for (int i = 0; i < AT_ONCE; ++i) {
-      some[i] = first + i < push.class_parts ? scores[part_at(c, first + i, number)] : 0.0;
+      some[i] = first + i < push.group_parts ? scores[part_at(g, first + i, number)] : 0.0;
     }
     [[unroll]] for (int i = 0; i < AT_ONCE; ++i) sum += some[i];
   }
-  scores[score_at(c, number)] = sum * numbers.score_scale;
+  scores[score_at(push.score_set * push.groups + g, number)] =
+      (sum - arguments.score_offset) * arguments.score_scale;
 }

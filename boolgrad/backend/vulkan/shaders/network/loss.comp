@@ -1,4 +1,4 @@
-// The loss of outputs that have targets of their own in parts, one a group, and its gradient; the
+// The loss of outputs that have targets of their own in parts, one per group, and its gradient; the
 // host adds the parts up.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -11,7 +11,7 @@
 layout(std430, binding = 3) readonly buffer Activations { float activations[]; };
 layout(std430, binding = 4) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
-layout(std430, binding = 15) readonly buffer Picked { ivec4 picked[]; };
+layout(std430, binding = 15) readonly buffer Batch { ivec4 batch[]; };
 layout(std430, binding = 16) readonly buffer Targets { float targets[]; };
 
 #include "network/loss_parts.glsl"
@@ -24,11 +24,11 @@ void main() {
     float slope = 0.0;
     if (number < push.samples) {
       const float y = activations[push.out_row * row + i];
-      const float target = targets[i / row * push.cases + picked[number].x];
-      sum += loss_value(numbers.gamma, y, target);
-      slope = loss_slope(numbers.gamma, y, target);
+      const float target = targets[i / row * push.cases + batch[number].x];
+      sum += loss_value(arguments.gamma, y, target);
+      slope = loss_slope(arguments.gamma, y, target);
     }
-    if (push.wants_gradients != 0) gradients[i] = slope;
+    gradients[i] = slope;
   }
   keep_part(sum);
 }

@@ -1,20 +1,20 @@
-// Ones of the hardened circuit counted by class, in parts that take the place of those of scores: a
-// thread for a sample of a part.
+// Ones of the hardened circuit counted by group, in parts that take the place of those of scores:
+// one thread for a sample of a part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "network/network.glsl"
 
-#include "network/class_part.glsl"
+#include "network/group_part.glsl"
 #include "network/hard_bit.glsl"
 
-layout(std430, binding = 19) writeonly buffer Scores { float scores[]; };
+layout(std430, binding = 18) writeonly buffer Scores { float scores[]; };
 
 void main() {
   const int row = push.vectors * 4;
   const int i = item();
-  if (i >= push.classes * push.class_parts * row || i % row >= push.samples) return;
-  const ClassPart part = class_part(i / row);
+  if (i >= push.groups * push.group_parts * row || i % row >= push.samples) return;
+  const GroupPart part = group_part(i / row);
   uint ones = 0;
   for (int o = part.first; o < part.end; ++o) ones += hard_bit(o, i % row);
   scores[i] = float(ones);

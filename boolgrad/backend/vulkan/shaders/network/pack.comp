@@ -1,4 +1,4 @@
-// Inputs as bits, 32 samples a word: a thread a word.
+// Inputs as bits, 32 samples per word: one thread per word.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -17,5 +17,5 @@ void main() {
   for (int bit = 0; bit < 32 && first + bit < push.samples; ++bit) {
     if (activations[row + first + bit] > 0.5) bits |= 1u << bit;
   }
-  words[push.table_words + i] = bits;
+  words[2 * push.all_gates + i] = bits;
 }

@@ -4,10 +4,10 @@
 layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
 layout(std430, binding = 2) readonly buffer Coefficients { vec4 coefficients[]; };
 
-/// Gates and inputs in the order in which they are taken: from one to the next that reads, or is
-/// read by, the same, so that rows are found in a cache.
-int gate_on_walk(int i) { return wires[push.sources - push.gates + i]; }
-int input_on_walk(int i) { return wires[push.first_reader - push.inputs + i]; }
+/// Gates and inputs in an order in which neighbours read, or are read by, the same, so that rows
+/// are found in a cache.
+int ordered_gate(int i) { return wires[push.sources - push.gates + i]; }
+int ordered_input(int i) { return wires[push.first_reader - push.inputs + i]; }
 
 struct GateInputs {
   vec4 a, b, c, d, e, f;

@@ -1,22 +1,22 @@
-// Outputs summed by class, in parts: a thread for four samples of a part.
+// Outputs summed by group, in parts: one thread for four samples of a part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
 #include "network/network.glsl"
 
-#include "network/class_part.glsl"
+#include "network/group_part.glsl"
 
 layout(std430, binding = 3) readonly buffer Activations { vec4 activations[]; };
-layout(std430, binding = 19) writeonly buffer Scores { vec4 scores[]; };
+layout(std430, binding = 18) writeonly buffer Scores { vec4 scores[]; };
 
 const int AT_ONCE = 8;  // outputs that are fetched before they are added up
 
 void main() {
   const int i = item();
-  if (i >= push.classes * push.class_parts * push.vectors) return;
+  if (i >= push.groups * push.group_parts * push.vectors) return;
   const int vector = i % push.vectors;
-  const ClassPart part = class_part(i / push.vectors);
+  const GroupPart part = group_part(i / push.vectors);
   precise vec4 sum = vec4(0);
   for (int first = part.first; first < part.end; first += AT_ONCE) {
     vec4 some[AT_ONCE];

@@ -1,8 +1,8 @@
-// Scores of classes: sums over their outputs, first in parts, and after the parts of all classes as
-// they are.
+// Sums over groups of outputs, first in parts; after the parts of all groups the scores of soft
+// outputs, and after these the sums of hard ones.
 
-int part_at(int c, int part, int number) {
-  return (c * push.class_parts + part) * push.vectors * 4 + number;
+int part_at(int g, int part, int number) {
+  return (g * push.group_parts + part) * push.vectors * 4 + number;
 }
 
-int score_at(int c, int number) { return part_at(push.classes, 0, number) + c * push.vectors * 4; }
+int score_at(int g, int number) { return part_at(push.groups, 0, number) + g * push.vectors * 4; }

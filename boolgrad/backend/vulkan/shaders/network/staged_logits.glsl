@@ -1,4 +1,4 @@
-// Sixteen logits a thread, and what becomes of them, by way of shared memory: threads read and
+// Sixteen logits per thread, and what becomes of them, by way of shared memory: threads read and
 // write memory as neighbours and have rows of their own in between. To be included before
 // `gates.glsl`, which then finds logits here.
 
@@ -10,10 +10,14 @@ shared float staged[THREADS * STAGED_ROW];
 int staged_row() { return thread() * STAGED_ROW; }
 int staged_at(int i) { return i / 16 * STAGED_ROW + i % 16; }
 
-/// The logits from `first` on, at most `count` of them.
+/// The logits of a step from value `first` of the layer on, at most `count` of them.
 void stage_logits(int first, int count) {
   for (int i = thread(); i < THREADS * 16; i += THREADS) {
-    staged[staged_at(i)] = i < count ? logits[first + i] : 0.0;
+    float logit = 0.0;
+    if (i < count) {
+      logit = step_logit(parameters[push.first_logit + first + i], push.layer, first + i);
+    }
+    staged[staged_at(i)] = logit;
   }
   barrier();
 }

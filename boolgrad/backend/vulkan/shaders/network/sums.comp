@@ -1,5 +1,6 @@
-// The gradients of a layer's coefficients, summed over a chunk of the samples: some threads a gate.
-// Where SUBGROUPS is defined, threads of a subgroup exchange sums directly; the order is the same.
+// The gradients of a layer's coefficients, summed over a chunk of the samples: some threads per
+// gate. Where SUBGROUPS is defined, threads of a subgroup exchange sums directly; the order is the
+// same.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef SUBGROUPS
@@ -41,7 +42,7 @@ vec4 products(vec4 g, vec4 a, vec4 b) {
 QuadSums sum_block(int gate, int first, int begin, int end) {
   precise QuadSums sum = QuadSums(vec4(0), vec4(0), vec4(0), vec4(0));
   for (int vector = begin; vector < end; vector += LANES) {
-    vec4 g = output_gradients[gate / push.gates_a_row * push.vectors + vector];
+    vec4 g = output_gradients[gate / push.gates_per_row * push.vectors + vector];
     if (ARITY > 4 && (first & 4) != 0) g *= input_of(gate, 4, vector);
     if (ARITY > 5 && (first & 8) != 0) g *= input_of(gate, 5, vector);
     const vec4 a = input_of(gate, 0, vector);
@@ -120,11 +121,11 @@ void store(int at, QuadSums sum) {
 }
 
 void main() {
-  const int gates_a_group = THREADS / LANES;
-  const int gate_groups = (push.gates + gates_a_group - 1) / gates_a_group;
+  const int gates_per_group = THREADS / LANES;
+  const int gate_groups = (push.gates + gates_per_group - 1) / gates_per_group;
   const int chunk = group() / gate_groups;
-  const int place = group() % gate_groups * gates_a_group + thread() / LANES;
-  const int gate = gate_on_walk(min(place, push.gates - 1));
+  const int place = group() % gate_groups * gates_per_group + thread() / LANES;
+  const int gate = ordered_gate(min(place, push.gates - 1));
   const int lane = thread() % LANES;
   const int begin = chunk * push.chunk_vectors + lane;
   const int end = place < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;

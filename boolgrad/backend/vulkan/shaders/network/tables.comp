@@ -1,17 +1,19 @@
-// The tables of a layer's gates out of their logits, as polynomials or hardened: a thread a gate of
-// sixteen logits, or an entry of another.
+// The tables of a layer's gates out of their logits, as polynomials or hardened: one thread per
+// gate of sixteen logits, or per entry of another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "network/network.glsl"
 
 #include "common/functions.glsl"
+#include "common/random.glsl"
 
 layout(std430, binding = 2) writeonly buffer Coefficients { float coefficients[]; };
-layout(std430, binding = 6) readonly buffer Logits { float logits[]; };
-layout(std430, binding = 7) readonly buffer Masks { float masks[]; };
+layout(std430, binding = 6) readonly buffer Parameters { float parameters[]; };
+layout(std430, binding = 7) readonly buffer Masks { float masks[]; };  // then which are frozen
 layout(std430, binding = 17) writeonly buffer Words { uint words[]; };
 
+#include "common/hardening.glsl"
 #include "network/staged_logits.glsl"
 
 #include "common/gates.glsl"
@@ -41,36 +43,44 @@ void make_table_of_entries(int gate, int entry) {
 
 #else
 
-float hardened(float soft, float hard) { return soft + (hard - soft) * numbers.share; }
+float share_of(int gate) {
+  float frozen = 0.0;
+  if (HARDENING == HARDENING_FREEZE) frozen = masks[push.all_gates + push.first_gate + gate];
+  return hardened_share(push.layer, gate, frozen);
+}
 
 void make_table_of_sixteen(int gate) {
   const Table made = softmax_table(staged_row());
-  const vec4 hard = entries_as_floats(made.hard);
-  vec4 table = vec4(0);
-  for (int e = 0; e < 4; ++e) table[e] = hardened(made.soft[e], hard[e]) * mask_of(gate);
-  const vec4 c = polynomial_of(table);
+  const float mask = mask_of(gate);
+  const vec4 soft = made.soft * mask;
+  const vec4 hard = mask < 0.5 ? vec4(0) : entries_as_floats(made.hard);
+  const vec4 c = polynomial_of(soft + (hard - soft) * share_of(gate));
   for (int e = 0; e < 4; ++e) coefficients[(push.first_quad + gate) * 4 + e] = c[e];
 }
 
 void make_table_of_entries(int gate, int entry) {
+  const bool is_there = gate < push.gates;
   const float z = entry_logit(gate, entry);
-  float c = hardened(logistic(z), z > 0.0 ? 1.0 : 0.0);
+  const float mask = is_there ? mask_of(gate) : 0.0;
+  const float share = is_there ? share_of(gate) : 0.0;
+  const float soft = logistic(z) * mask;
+  const float hard = z > 0.0 && mask >= 0.5 ? 1.0 : 0.0;
+  float c = soft + (hard - soft) * share;
   for (int bit = 1; bit < ENTRIES; bit *= 2) {
     const float other = across(c, bit);
     if ((entry & bit) != 0) c -= other;
   }
-  if (gate >= push.gates) return;
-  coefficients[(push.first_quad + gate * QUADS) * 4 + entry] = c * mask_of(gate);
+  if (is_there) coefficients[(push.first_quad + gate * QUADS) * 4 + entry] = c;
 }
 
 #endif
 
 void main() {
-  if (SOFTMAX == 0) {
+  if (PARAMETRISATION != SOFTMAX16) {
     make_table_of_entries(item() / ENTRIES, item() % ENTRIES);
     return;
   }
   const int first = group() * THREADS;
-  stage_logits(push.first_logit + first * 16, (push.gates - first) * 16);
+  stage_logits(first * 16, (push.gates - first) * 16);
   if (item() < push.gates) make_table_of_sixteen(item());
 }

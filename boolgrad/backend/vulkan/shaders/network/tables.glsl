@@ -1,5 +1,5 @@
-// Tables of gates of any number of inputs, each entry a sigmoid's: a thread an entry. Those of
-// softmax16 are in `gates.glsl`.
+// Tables of gates of any number of inputs, each entry a sigmoid's: one thread per entry. Those of
+// softmax16 are in `gates.glsl`. Needs `hardening.glsl`.
 
 shared float entry_values[THREADS];
 
@@ -31,11 +31,13 @@ float walsh_sums_back(float g, int entry) {
   return g;
 }
 
-/// The logit of an entry of a gate; 0 where there is no such gate.
+/// The logit that an entry of a gate has in a step; 0 where there is no such gate.
 float entry_logit(int gate, int entry) {
+  const int value = gate * ENTRIES + entry;
   float z = 0.0;
-  if (gate < push.gates) z = logits[push.first_logit + gate * ENTRIES + entry];
-  return WALSH != 0 ? walsh_sums(z, entry) : z;
+  if (gate < push.gates) z = parameters[push.first_logit + value];
+  if (PARAMETRISATION == WALSH) z = walsh_sums(z, entry);
+  return step_logit(z, push.layer, value);
 }
 
 float logistic(float z) { return 1.0 / (1.0 + exact_exp(-z)); }

@@ -1,4 +1,4 @@
-// AdamW, unless something is not finite: threads take the logits in turn.
+// AdamW, unless something is not finite: threads take the parameters in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -7,8 +7,8 @@
 #include "common/functions.glsl"
 #include "common/random.glsl"
 
-layout(std430, binding = 6) buffer Logits { float logits[]; };
-layout(std430, binding = 8) readonly buffer LogitGradients { float gradients[]; };
+layout(std430, binding = 6) buffer Parameters { float parameters[]; };
+layout(std430, binding = 8) readonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 9) buffer Moments { float moments[]; };  // first, then second ones
 layout(std430, binding = 10) readonly buffer Parts { vec2 parts[]; };
 layout(std430, binding = 11) writeonly buffer Seen { float seen[]; };
@@ -43,5 +43,6 @@ void main() {
   if (is_broken != 0) return;
   const float norm = sqrt(squares[0]);
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
-  update_logits(int(gl_GlobalInvocationID.x), stride, push.logits, norm);
+  update_parameters(int(gl_GlobalInvocationID.x), stride, arguments.parameters,
+                    arguments.second_moments, norm);
 }

@@ -1,0 +1,113 @@
+// What all samples lead to, with the parameters as they are on the device.
+#include <algorithm>
+
+#include "boolgrad/backend/cuda/network/program.h"
+#include "boolgrad/backend/plan/network_evaluation.h"
+
+namespace boolgrad::cuda {
+namespace {
+
+// Activations that an evaluation holds at a time, in bytes.
+constexpr std::size_t max_activation_bytes = std::size_t{1} << 29;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::size_t words_of(const RowShape& rows) { return (index(rows.samples) + 31) / 32; }
+
+}  // namespace
+
+/// Of the largest part.
+struct NetworkProgram::EvaluationBuffers {
+  std::array<DeviceArray<float>, 2> rows;
+  DeviceArray<float> scores, sums;  ///< of a head
+  std::array<DeviceArray<std::uint32_t>, 2> words;
+  DeviceArray<int> counts;  ///< of a head
+  DeviceArray<std::uint64_t> tables;
+
+  EvaluationBuffers(const RowShape& whole, std::int64_t widest, std::size_t gates,
+                    std::int64_t groups, int parts)
+      : scores(row_floats(groups * parts, whole)),
+        sums(row_floats(groups, whole)),
+        counts(index(groups) * words_of(whole) * 32),
+        tables(gates) {
+    for (auto& buffer : rows) buffer = DeviceArray<float>(row_floats(widest, whole));
+    for (auto& buffer : words) {
+      buffer = DeviceArray<std::uint32_t>(index(widest) * words_of(whole));
+    }
+  }
+};
+
+/// Inputs are in the first rows; leaves sums, or the outputs in one of the two buffers.
+void NetworkProgram::evaluate_soft(const RowShape& rows, EvaluationBuffers& buffers) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const float* from = buffers.rows[i % 2].data();
+    check(is_summed(i) ? layer_scores(layers_[i], coefficients_.data(), from, rows, groups(),
+                                      parts_, buffers.scores.data(), stream_.get())
+                       : layer_forward(layers_[i], coefficients_.data(), from, rows,
+                                       buffers.rows[(i + 1) % 2].data(), stream_.get()),
+          "compute a layer");
+  }
+  if (!spec_.head) return;
+  check(add_score_parts(buffers.scores.data(), groups(), parts_, rows, buffers.sums.data(),
+                        stream_.get()),
+        "add up outputs");
+}
+
+/// The same of bits, before the inputs' rows are written over.
+void NetworkProgram::evaluate_hard(const RowShape& rows, EvaluationBuffers& buffers) {
+  const std::size_t words = words_of(rows);
+  check(pack_bits(buffers.rows[0].data(), static_cast<int>(inputs()), index(rows.samples),
+                  index(rows.stride), buffers.words[0].data(), words, stream_.get()),
+        "pack the inputs");
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    check(hard_layer(layers_[i], buffers.tables.data(), buffers.words[i % 2].data(), words,
+                     buffers.words[(i + 1) % 2].data(), stream_.get()),
+          "compute a hard layer");
+  }
+  if (!spec_.head) return;
+  check(count_ones(buffers.words[layers_.size() % 2].data(), static_cast<int>(outputs()), groups(),
+                   words, buffers.counts.data(), stream_.get()),
+        "count ones");
+}
+
+NetworkScores NetworkProgram::evaluate(const NetworkData& data) {
+  const auto samples = static_cast<std::int64_t>(data.samples);
+  ScoreCollector scores(spec_, outputs(), samples);
+  if (samples == 0) return scores.take();
+  make_tables_as(0);
+  const std::int64_t batch = std::min<std::int64_t>(
+      max_samples, evaluation_batch(samples, widest_, max_activation_bytes, chunk_samples));
+  EvaluationBuffers buffers(row_shape(batch), widest_, gates_, groups(), parts_);
+  for (const GateUpdate& pass : passes_) {
+    check(harden(update_arguments(pass, false), buffers.tables.data(), stream_.get()),
+          "harden the gates");
+  }
+  const std::size_t last = layers_.size() % 2;
+  const std::int64_t score_rows = spec_.score_rows(outputs());
+  for (std::int64_t first = 0; first < samples; first += batch) {
+    const EvaluationPart part{first, std::min(batch, samples - first)};
+    const RowShape rows = row_shape(part.count);
+    const SampleChoice choice{.chosen = nullptr, .shifts = nullptr, .first = index(first)};
+    check(gather_samples(sample_inputs(data), choice, rows, buffers.rows[0].data(), stream_.get()),
+          "gather samples");
+    evaluate_hard(rows, buffers);
+    evaluate_soft(rows, buffers);
+    stream_.wait();
+    std::vector<float> soft(row_floats(score_rows, rows));
+    (spec_.head ? buffers.sums : buffers.rows[last]).download(soft.data(), soft.size());
+    scores.add_soft(part, soft, rows.stride);
+    const std::size_t words = words_of(rows);
+    if (spec_.head) {
+      std::vector<int> counts(index(score_rows) * words * 32);
+      buffers.counts.download(counts.data(), counts.size());
+      scores.add_hard_sums(part, counts, static_cast<std::int64_t>(words * 32));
+    } else {
+      std::vector<std::uint32_t> bits(index(score_rows) * words);
+      buffers.words[last].download(bits.data(), bits.size());
+      scores.add_hard_bits(part, bits, static_cast<std::int64_t>(words));
+    }
+  }
+  return scores.take();
+}
+
+}  // namespace boolgrad::cuda

@@ -1,0 +1,575 @@
+// Layers of soft gates, forward and backward.
+//
+// A few lanes of a warp, 32 from a batch of 68 on, share one row, four samples each. Gates and
+// inputs are taken in an order along shared wires (see plan/gate_order.h), so that what one of them
+// has read the next finds in the first cache: without it every row would come from the second as
+// often as it is read.
+#include <type_traits>
+
+#include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/optimiser/update.cuh"
+#include "boolgrad/backend/cuda/runtime/launch.cuh"
+
+namespace boolgrad::cuda {
+
+using layout::continues;
+using layout::ends;
+using layout::first_reads_second;
+using layout::second_reads_second;
+
+namespace {
+
+constexpr int threads = 256;
+
+// Gates whose rows a thread fetches at once: enough bytes on their way to keep memory busy. The
+// groups of a block take neighbours of that order at the same time, and so share what they fetch.
+constexpr int gates_at_once = 4;
+constexpr int sums_at_once = 2;
+// Inputs that a group takes one after the other, fetching each entry while it has the one before.
+constexpr int inputs_in_turn = 4;
+
+/// The threads that share rows: `kLanes` of them, four samples each.
+template <int kLanes>
+struct Group {
+  static constexpr int per_block = threads / kLanes;
+  int number;       ///< within the block
+  unsigned vector;  ///< of a row, that the thread has
+  __device__ Group()
+      : number(threadIdx.x / kLanes),
+        vector(blockIdx.y * (chunk_samples / 4) + threadIdx.x % kLanes) {}
+  __device__ bool has_vector(RowShape rows) const {
+    return vector < static_cast<unsigned>(rows.vectors);
+  }
+  /// The i-th position of the order that the group takes, where a block takes `kCount` of each
+  /// group.
+  template <int kCount>
+  __device__ int place_of(int i) const {
+    return (blockIdx.x * kCount + i) * per_block + number;
+  }
+};
+
+__device__ __forceinline__ unsigned place(int feature, RowShape rows, unsigned vector) {
+  return static_cast<unsigned>(feature) * (static_cast<unsigned>(rows.stride) / 4) + vector;
+}
+
+__device__ __forceinline__ float4 load(const float* x, int feature, RowShape rows,
+                                       unsigned vector) {
+  return reinterpret_cast<const float4*>(x)[place(feature, rows, vector)];
+}
+
+__device__ __forceinline__ void store(float* x, int feature, RowShape rows, unsigned vector,
+                                      float4 value) {
+  reinterpret_cast<float4*>(x)[place(feature, rows, vector)] = value;
+}
+
+__device__ __forceinline__ float4 polynomial_of_pair(const float* coefficients,
+                                                     const NetworkLayer& layer, int gate) {
+  return reinterpret_cast<const float4*>(coefficients + layer.first_entry)[gate];
+}
+
+template <class F>
+__device__ __forceinline__ float4 each(float4 a, float4 b, F f) {
+  return make_float4(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w));
+}
+
+__device__ __forceinline__ float4 soft_gates(float4 c, float4 a, float4 b) {
+  return each(a, b,
+              [c](float x, float y) { return fmaf(fmaf(c.w, y, c.y), x, fmaf(c.z, y, c.x)); });
+}
+
+template <int kLanes>
+__global__ void __launch_bounds__(threads)
+    forward_pairs(const NetworkLayer layer, const float* coefficients, const float* x,
+                  RowShape rows, float* y) {
+  const Group<kLanes> group;
+  let_next_begin();
+  PairGate gate[gates_at_once];
+  float4 a[gates_at_once], b[gates_at_once];
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    const int place = group.template place_of<gates_at_once>(i);
+    gate[i].gate = -1;
+    if (place < layer.gates && group.has_vector(rows)) gate[i] = layer.pair_gates[place];
+  }
+  wait_for_previous();
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    if (gate[i].gate < 0) continue;
+    a[i] = load(x, gate[i].a, rows, group.vector);
+    b[i] = load(x, gate[i].b, rows, group.vector);
+  }
+#pragma unroll
+  for (int i = 0; i < gates_at_once; ++i) {
+    if (gate[i].gate < 0) continue;
+    const float4 c = polynomial_of_pair(coefficients, layer, gate[i].gate);
+    store(y, gate[i].row, rows, group.vector, soft_gates(c, a[i], b[i]));
+  }
+}
+
+/// The gates that block x sums: part x % parts of group x / parts.
+struct ScorePart {
+  int begin, end;
+  __device__ ScorePart(const NetworkLayer& layer, int groups, int parts) {
+    const int per_group = layer.gates / groups;
+    const int per_part = (per_group + parts - 1) / parts;
+    const int first = blockIdx.x / parts * per_group;
+    begin = first + blockIdx.x % parts * per_part;
+    end = min(first + per_group, begin + per_part);
+  }
+};
+
+/// Sums outputs instead of storing them. Block x is part x % parts of group x / parts.
+template <int kLanes>
+__global__ void __launch_bounds__(threads)
+    score_pairs(const NetworkLayer layer, const float* coefficients, const float* x, RowShape rows,
+                int groups, int parts, float* scores) {
+  constexpr int lane_groups = threads / kLanes;
+  __shared__ float4 sums[threads];
+  const Group<kLanes> at;
+  const int group = threadIdx.x / kLanes;
+  const ScorePart part(layer, groups, parts);
+  const auto add = [](float p, float q) { return p + q; };
+  float4 sum = make_float4(0, 0, 0, 0);
+  let_next_begin();
+  wait_for_previous();
+  if (at.has_vector(rows)) {
+#pragma unroll 4
+    for (int i = part.begin + group; i < part.end; i += lane_groups) {
+      const PairGate gate = layer.pair_gates[i];
+      const float4 a = load(x, gate.a, rows, at.vector);
+      const float4 b = load(x, gate.b, rows, at.vector);
+      sum = each(sum, soft_gates(polynomial_of_pair(coefficients, layer, gate.gate), a, b), add);
+    }
+  }
+  sums[threadIdx.x] = sum;
+  for (int step = lane_groups / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (group < step) {
+      sums[threadIdx.x] = each(sums[threadIdx.x], sums[threadIdx.x + step * kLanes], add);
+    }
+  }
+  if (group == 0 && at.has_vector(rows)) {
+    store(scores, blockIdx.x, rows, at.vector, sums[threadIdx.x]);
+  }
+}
+
+/// Sums of four values over the lanes that share a row. Each exchange hands half of what a lane
+/// still has to another, so that 6 exchanges do for 32 lanes what would take 20 value by value.
+/// Afterwards `which` says whose sum a lane holds; `kLanes` / 4 lanes hold the same.
+template <int kLanes>
+__device__ __forceinline__ float sum_over_lanes(float4 value, int lane, int& which) {
+  static_assert(kLanes >= 4);
+  const bool upper = (lane & (kLanes / 2)) != 0;
+  const bool odd = (lane & (kLanes / 4)) != 0;
+  which = (upper ? 2 : 0) + (odd ? 1 : 0);
+  const unsigned all = 0xffffffffU;
+  float low = upper ? value.z : value.x;
+  float high = upper ? value.w : value.y;
+  low += __shfl_xor_sync(all, upper ? value.x : value.z, kLanes / 2);
+  high += __shfl_xor_sync(all, upper ? value.y : value.w, kLanes / 2);
+  float sum = odd ? high : low;
+  sum += __shfl_xor_sync(all, odd ? low : high, kLanes / 4);
+#pragma unroll
+  for (int step = kLanes / 8; step > 0; step /= 2) sum += __shfl_xor_sync(all, sum, step);
+  return sum;
+}
+
+/// Beyond this the gradients of logits, sums of at most four of these, could overflow.
+constexpr float largest_sum = 1e37F;
+
+struct PairSums {
+  float4 total;  ///< over a thread's samples, of g, g a, g b and g a b
+  __device__ __forceinline__ PairSums(float4 g, float4 a, float4 b) {
+    const float4 ga = each(g, a, [](float p, float q) { return p * q; });
+    total.x = (g.x + g.y) + (g.z + g.w);
+    total.y = (ga.x + ga.y) + (ga.z + ga.w);
+    total.z = fmaf(g.x, b.x, g.y * b.y) + fmaf(g.z, b.z, g.w * b.w);
+    total.w = fmaf(ga.x, b.x, ga.y * b.y) + fmaf(ga.z, b.z, ga.w * b.w);
+  }
+};
+
+/// Adds up a gate's sums over the lanes and stores them. All lanes of a warp take part.
+template <int kLanes>
+__device__ __forceinline__ void store_sums(const LayerBackward& arguments, PairSums sums, int gate,
+                                           float4 c, bool wanted) {
+  const int lane = threadIdx.x % kLanes;
+  int which = 0;
+  const float sum = sum_over_lanes<kLanes>(sums.total, lane, which);
+  if (!wanted || lane % (kLanes / 4) != 0) return;
+  float* to = arguments.sums + blockIdx.y * arguments.entries + arguments.layer.first_entry +
+              static_cast<std::size_t>(gate) * 4 + which;
+  *to = sum;
+  if (!(fabsf(sum) < largest_sum) || !is_finite(c.x + c.y + c.z + c.w)) {
+    *arguments.not_finite = arguments.state->stamp;
+  }
+}
+
+/// What one reader adds to the gradient of its input.
+__device__ __forceinline__ float4 passed_back(float4 g, float4 c, bool is_second, float4 other,
+                                              float4 gx) {
+  const float slope = is_second ? c.z : c.y;
+  gx.x = fmaf(g.x, fmaf(c.w, other.x, slope), gx.x);
+  gx.y = fmaf(g.y, fmaf(c.w, other.y, slope), gx.y);
+  gx.z = fmaf(g.z, fmaf(c.w, other.z, slope), gx.z);
+  gx.w = fmaf(g.w, fmaf(c.w, other.w, slope), gx.w);
+  return gx;
+}
+
+/// Goes through the readers of one input, from entry `at` on, which `now` is. Lanes beyond the last
+/// sample read what the last one reads, with a gradient of 0.
+template <int kLanes>
+__device__ __forceinline__ void gather_input(const LayerBackward& arguments, RowShape rows,
+                                             const Group<kLanes>& group, int at, PairInput now,
+                                             bool mine) {
+  const bool has_vector = group.has_vector(rows);
+  const unsigned vector = min(group.vector, static_cast<unsigned>(rows.vectors) - 1);
+  const float4 zero = make_float4(0, 0, 0, 0);
+  float4 gx = zero;
+  // Lanes of a warp exchange sums, so all of it goes round until its longest list ends.
+  while (kLanes == 32 ? mine : __any_sync(0xffffffffU, mine)) {
+    float4 g1 = load(arguments.g, now.first.g, rows, vector);
+    const float4 other1 = load(arguments.x, now.first.partner, rows, vector);
+    float4 g2 = load(arguments.g, now.second.g, rows, vector);
+    const float4 other2 = load(arguments.x, now.second.partner, rows, vector);
+    const float4 x = load(arguments.x, now.row, rows, vector);
+    const float4 c1 = polynomial_of_pair(arguments.coefficients, arguments.layer, now.first.gate);
+    const float4 c2 = polynomial_of_pair(arguments.coefficients, arguments.layer, now.second.gate);
+    if (!has_vector) g1 = g2 = zero;
+    const bool first_sums = mine && (now.flags & first_reads_second) == 0;
+    const bool second_sums = mine && (now.flags & second_reads_second) == 0;
+    gx = passed_back(g1, c1, (now.flags & first_reads_second) != 0, other1, gx);
+    gx = passed_back(g2, c2, (now.flags & second_reads_second) != 0, other2, gx);
+    if (kLanes == 32 ? first_sums : __any_sync(0xffffffffU, first_sums)) {
+      store_sums<kLanes>(arguments, PairSums(g1, x, other1), now.first.gate, c1, first_sums);
+    }
+    if (kLanes == 32 ? second_sums : __any_sync(0xffffffffU, second_sums)) {
+      store_sums<kLanes>(arguments, PairSums(g2, x, other2), now.second.gate, c2, second_sums);
+    }
+    if (mine && (now.flags & ends) != 0) {
+      if (has_vector) store(arguments.gx, now.row, rows, vector, gx);
+      mine = false;
+    }
+    if (mine) now = arguments.layer.pair_inputs[++at];
+  }
+}
+
+/// Gradients of inputs, gathered from those who read them, and the sums of each gate at its first
+/// input.
+template <int kLanes>
+__global__ void __launch_bounds__(threads, 4)
+    backward_pairs(const LayerBackward arguments, RowShape rows) {
+  const Group<kLanes> group;
+  const int count = arguments.layer.pair_input_count;
+  let_next_begin();
+  int at = group.template place_of<inputs_in_turn>(0);
+  PairInput next = arguments.layer.pair_inputs[at < count ? at : 0];
+  wait_for_previous();
+#pragma unroll 1
+  for (int i = 0; i < inputs_in_turn; ++i) {
+    const PairInput now = next;
+    const int after = at + Group<kLanes>::per_block;
+    if (i + 1 < inputs_in_turn && after < count) next = arguments.layer.pair_inputs[after];
+    // What continues another entry is taken with that one.
+    gather_input<kLanes>(arguments, rows, group, at, now,
+                         at < count && (now.flags & continues) == 0);
+    at = after;
+  }
+}
+
+/// The sums alone, gate by gate, where nobody wants the inputs' gradients.
+template <int kLanes>
+__global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward arguments, RowShape rows) {
+  const Group<kLanes> group;
+  const float4 zero = make_float4(0, 0, 0, 0);
+  PairGate gate[sums_at_once];
+  float4 g[sums_at_once], a[sums_at_once], b[sums_at_once];
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const int place = group.template place_of<sums_at_once>(i);
+    gate[i].gate = -1;
+    if (place < arguments.layer.gates) gate[i] = arguments.layer.pair_gates[place];
+  }
+  let_next_begin();
+  wait_for_previous();
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const bool loads = gate[i].gate >= 0 && group.has_vector(rows);
+    g[i] = loads ? load(arguments.g, gate[i].row, rows, group.vector) : zero;
+    a[i] = loads ? load(arguments.x, gate[i].a, rows, group.vector) : zero;
+    b[i] = loads ? load(arguments.x, gate[i].b, rows, group.vector) : zero;
+  }
+#pragma unroll
+  for (int i = 0; i < sums_at_once; ++i) {
+    const bool is_there = gate[i].gate >= 0;
+    const float4 c =
+        polynomial_of_pair(arguments.coefficients, arguments.layer, is_there ? gate[i].gate : 0);
+    store_sums<kLanes>(arguments, PairSums(g[i], a[i], b[i]), gate[i].gate, c, is_there);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Gates of any number of inputs: one warp per gate, one sample per lane.
+
+constexpr int warps = threads / 32;
+
+struct WarpPlace {
+  int index, first_sample, end_sample;
+  __device__ explicit WarpPlace(RowShape rows)
+      : index(blockIdx.x * warps + threadIdx.x / 32),
+        first_sample(blockIdx.y * chunk_samples + threadIdx.x % 32),
+        end_sample(min(rows.vectors * 4, (static_cast<int>(blockIdx.y) + 1) * chunk_samples)) {}
+};
+
+/// The inputs of a gate at one sample.
+template <int kArity>
+__device__ __forceinline__ void load_inputs(const int* sources, const float* x, RowShape rows,
+                                            int sample, float* inputs) {
+#pragma unroll
+  for (int slot = 0; slot < kArity; ++slot) {
+    inputs[slot] = x[static_cast<std::size_t>(sources[slot]) * rows.stride + sample];
+  }
+}
+
+/// Halves what is left of a polynomial with each input, from `kSlot` down. A recursion of
+/// templates, because only then is every place of the array known when it is compiled.
+template <int kSlot>
+__device__ __forceinline__ void halve(float* value, const float* inputs, int derived) {
+  if constexpr (kSlot >= 0) {
+#pragma unroll
+    for (int e = 0; e < (1 << kSlot); ++e) {
+      const float slope = value[e + (1 << kSlot)];
+      value[e] = kSlot == derived ? slope : fmaf(inputs[kSlot], slope, value[e]);
+    }
+    halve<kSlot - 1>(value, inputs, derived);
+  }
+}
+
+/// The polynomial at `inputs`, or its slope in direction `derived` where that is an input.
+template <int kArity>
+__device__ __forceinline__ float polynomial(const float* c, const float* inputs, int derived) {
+  constexpr int half = 1 << (kArity - 1);
+  float value[half];
+#pragma unroll
+  for (int e = 0; e < half; ++e) {
+    const float slope = c[e + half];
+    value[e] = kArity - 1 == derived ? slope : fmaf(inputs[kArity - 1], slope, c[e]);
+  }
+  halve<kArity - 2>(value, inputs, derived);
+  return value[0];
+}
+
+/// Every product of some of the inputs, times what is in the first place.
+template <int kSlot, int kArity>
+__device__ __forceinline__ void multiply_out(float* product, const float* inputs) {
+  if constexpr (kSlot < kArity) {
+#pragma unroll
+    for (int e = 0; e < (1 << kSlot); ++e) {
+      product[e + (1 << kSlot)] = product[e] * inputs[kSlot];
+    }
+    multiply_out<kSlot + 1, kArity>(product, inputs);
+  }
+}
+
+template <int kArity>
+__global__ void __launch_bounds__(threads)
+    forward_gates(const NetworkLayer layer, const float* coefficients, const float* x,
+                  RowShape rows, float* y) {
+  const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
+  if (at.index >= layer.gates) return;
+  const float* c =
+      coefficients + layer.first_entry + (static_cast<std::size_t>(at.index) << kArity);
+  const int* sources = layer.source_rows + static_cast<std::size_t>(at.index) * kArity;
+  const auto own_row = static_cast<std::size_t>(layer.output_rows[at.index]);
+  for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
+    float inputs[kArity];
+    load_inputs<kArity>(sources, x, rows, sample, inputs);
+    y[own_row * rows.stride + sample] = polynomial<kArity>(c, inputs, kArity);
+  }
+}
+
+/// Sums outputs instead of storing them, as `score_pairs` does.
+template <int kArity>
+__global__ void __launch_bounds__(threads)
+    score_gates(const NetworkLayer layer, const float* coefficients, const float* x, RowShape rows,
+                int groups, int parts, float* scores) {
+  constexpr int per_lane = chunk_samples / 32;
+  __shared__ float sums[warps][chunk_samples];
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int first_sample = blockIdx.y * chunk_samples;
+  const int end_sample = rows.vectors * 4;
+  const ScorePart part(layer, groups, parts);
+  let_next_begin();
+  wait_for_previous();
+  float sum[per_lane] = {};
+  for (int gate = part.begin + warp; gate < part.end; gate += warps) {
+    const float* c = coefficients + layer.first_entry + (static_cast<std::size_t>(gate) << kArity);
+    const int* sources = layer.source_rows + static_cast<std::size_t>(gate) * kArity;
+#pragma unroll
+    for (int i = 0; i < per_lane; ++i) {
+      const int sample = first_sample + 32 * i + lane;
+      if (sample >= end_sample) continue;
+      float inputs[kArity];
+      load_inputs<kArity>(sources, x, rows, sample, inputs);
+      sum[i] += polynomial<kArity>(c, inputs, kArity);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < per_lane; ++i) sums[warp][32 * i + lane] = sum[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < chunk_samples; i += threads) {
+    if (first_sample + i >= end_sample) continue;
+    float total = sums[0][i];
+    for (int w = 1; w < warps; ++w) total += sums[w][i];
+    scores[static_cast<std::size_t>(blockIdx.x) * rows.stride + first_sample + i] = total;
+  }
+}
+
+/// The sums of a gate and, into the scratch, what each of its inputs gets from it.
+template <int kArity>
+__global__ void __launch_bounds__(threads)
+    backward_gates(const LayerBackward arguments, RowShape rows) {
+  constexpr int entries = 1 << kArity;
+  const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
+  if (at.index >= arguments.layer.gates) return;
+  const auto gate = static_cast<std::size_t>(at.index);
+  const float* c = arguments.coefficients + arguments.layer.first_entry + gate * entries;
+  const int* sources = arguments.layer.source_rows + gate * kArity;
+  const auto own_row = static_cast<std::size_t>(arguments.layer.gradient_rows[gate]);
+  float sums[entries] = {};
+  for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
+    const float g = arguments.g[own_row * rows.stride + sample];
+    float inputs[kArity];
+    load_inputs<kArity>(sources, arguments.x, rows, sample, inputs);
+    float product[entries];
+    product[0] = g;
+    multiply_out<0, kArity>(product, inputs);
+#pragma unroll
+    for (int e = 0; e < entries; ++e) sums[e] += product[e];
+    if (arguments.gx == nullptr) continue;
+#pragma unroll
+    for (int slot = 0; slot < kArity; ++slot) {
+      arguments.slot_scratch[(gate * kArity + slot) * rows.stride + sample] =
+          g * polynomial<kArity>(c, inputs, slot);
+    }
+  }
+  bool finite = true;
+  float* to = arguments.sums + blockIdx.y * arguments.entries + arguments.layer.first_entry +
+              gate * entries;
+#pragma unroll
+  for (int e = 0; e < entries; ++e) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) sums[e] += __shfl_xor_sync(0xffffffffU, sums[e], step);
+    finite = finite && fabsf(sums[e]) < largest_sum && is_finite(c[e]);
+    if (threadIdx.x % 32 == 0) to[e] = sums[e];
+  }
+  if (!finite && threadIdx.x % 32 == 0) *arguments.not_finite = arguments.state->stamp;
+}
+
+/// Gradients of inputs from those of the places where they are read.
+__global__ void __launch_bounds__(threads)
+    gather_gates(const LayerBackward arguments, RowShape rows) {
+  const WarpPlace at(rows);
+  let_next_begin();
+  wait_for_previous();
+  if (at.index >= arguments.layer.inputs) return;
+  const int* first_reader = arguments.layer.first_reader + at.index;
+  for (int sample = at.first_sample; sample < at.end_sample; sample += 32) {
+    float sum = 0;
+    for (int i = first_reader[0]; i < first_reader[1]; ++i) {
+      const GateReader reader = arguments.layer.readers[i];
+      const auto scratch_row =
+          static_cast<std::size_t>(reader.gate) * arguments.layer.arity + reader.slot;
+      sum += arguments.slot_scratch[scratch_row * rows.stride + sample];
+    }
+    arguments.gx[static_cast<std::size_t>(at.index) * rows.stride + sample] = sum;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+/// What `f` returns for the number of lanes that share a row, as a type's constant.
+template <class F>
+cudaError_t with_lanes(RowShape rows, F f) {
+  if (rows.vectors <= 4) return f(std::integral_constant<int, 4>{});
+  if (rows.vectors <= 8) return f(std::integral_constant<int, 8>{});
+  if (rows.vectors <= 16) return f(std::integral_constant<int, 16>{});
+  return f(std::integral_constant<int, 32>{});
+}
+
+template <class F>
+cudaError_t with_arity(int arity, F f) {
+  switch (arity) {
+    case 1: return f(std::integral_constant<int, 1>{});
+    case 2: return f(std::integral_constant<int, 2>{});
+    case 3: return f(std::integral_constant<int, 3>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 5: return f(std::integral_constant<int, 5>{});
+    default: return f(std::integral_constant<int, 6>{});
+  }
+}
+
+dim3 grid(int count, int per_block, RowShape rows) {
+  return {static_cast<unsigned>((count + per_block - 1) / per_block),
+          static_cast<unsigned>(rows.chunks)};
+}
+
+}  // namespace
+
+cudaError_t layer_forward(const NetworkLayer& layer, const float* coefficients, const float* x,
+                          RowShape rows, float* y, cudaStream_t stream) {
+  if (layer.arity == 2) {
+    return with_lanes(rows, [&](auto lanes) {
+      constexpr int per_block = threads / lanes.value * gates_at_once;
+      return launch(forward_pairs<lanes.value>, grid(layer.gates, per_block, rows), threads, 0,
+                    stream, layer, coefficients, x, rows, y);
+    });
+  }
+  return with_arity(layer.arity, [&](auto arity) {
+    return launch(forward_gates<arity.value>, grid(layer.gates, warps, rows), threads, 0, stream,
+                  layer, coefficients, x, rows, y);
+  });
+}
+
+cudaError_t layer_scores(const NetworkLayer& layer, const float* coefficients, const float* x,
+                         RowShape rows, int groups, int parts, float* scores, cudaStream_t stream) {
+  const dim3 blocks = grid(groups * parts, 1, rows);
+  if (layer.arity == 2) {
+    return with_lanes(rows, [&](auto lanes) {
+      return launch(score_pairs<lanes.value>, blocks, threads, 0, stream, layer, coefficients, x,
+                    rows, groups, parts, scores);
+    });
+  }
+  return with_arity(layer.arity, [&](auto arity) {
+    return launch(score_gates<arity.value>, blocks, threads, 0, stream, layer, coefficients, x,
+                  rows, groups, parts, scores);
+  });
+}
+
+cudaError_t layer_backward(const LayerBackward& arguments, RowShape rows, cudaStream_t stream) {
+  const NetworkLayer& layer = arguments.layer;
+  if (layer.arity == 2) {
+    return with_lanes(rows, [&](auto lanes) {
+      constexpr int groups = threads / lanes.value;
+      if (arguments.gx != nullptr) {
+        return launch(backward_pairs<lanes.value>,
+                      grid(layer.pair_input_count, groups * inputs_in_turn, rows), threads, 0,
+                      stream, arguments, rows);
+      }
+      return launch(sum_pairs<lanes.value>, grid(layer.gates, groups * sums_at_once, rows), threads,
+                    0, stream, arguments, rows);
+    });
+  }
+  const cudaError_t error = with_arity(layer.arity, [&](auto arity) {
+    return launch(backward_gates<arity.value>, grid(layer.gates, warps, rows), threads, 0, stream,
+                  arguments, rows);
+  });
+  if (error != cudaSuccess || arguments.gx == nullptr) return error;
+  return launch(gather_gates, grid(layer.inputs, warps, rows), threads, 0, stream, arguments, rows);
+}
+
+}  // namespace boolgrad::cuda

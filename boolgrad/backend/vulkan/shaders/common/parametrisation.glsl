@@ -1,0 +1,2 @@
+// As `Parametrisation`.
+const int SOFTMAX16 = 0, SIGMOID = 1, WALSH = 2;

@@ -1,0 +1,133 @@
+#include "boolgrad/logic/gate_arithmetic.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+#include "boolgrad/core/error.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::uint64_t parity_of_two = 0b0110;
+constexpr std::uint64_t both_of_two = 0b1000;
+constexpr std::uint64_t parity_of_three = 0b10010110;
+constexpr std::uint64_t majority_of_three = 0b11101000;
+/// The second where the first is 0, the third where it is 1.
+constexpr std::uint64_t selection = 0b11100100;
+/// Where the first and the second differ the first, else the third.
+constexpr std::uint64_t first_that_differs = 0b10110010;
+
+Signal digit(const SignalNumber& number, std::size_t index, GateSink& sink) {
+  return index < number.size() ? number[index] : sink.constant(false);
+}
+
+Signal gate_of_three(std::uint64_t truth, Signal a, Signal b, Signal c, GateSink& sink) {
+  return sink.gate(std::array{a, b, c}, truth);
+}
+
+struct Candidate {
+  SignalNumber number;
+  SignalNumber index;
+};
+
+}  // namespace
+
+SignalNumber emit_number(std::uint64_t value, GateSink& sink) {
+  SignalNumber result;
+  for (; value != 0; value >>= 1) result.push_back(sink.constant((value & 1) != 0));
+  return result;
+}
+
+// Adders take the bits of one weight first come, first served, and put their sums at the end, so
+// that the tree is flat.
+SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink) {
+  SignalNumber result;
+  std::vector<Signal> own(bits.begin(), bits.end());
+  while (!own.empty()) {
+    std::vector<Signal> carries;
+    std::size_t next = 0;
+    while (own.size() - next > 1) {
+      const Signal a = own[next++];
+      const Signal b = own[next++];
+      if (next == own.size()) {
+        own.push_back(sink.gate(std::array{a, b}, parity_of_two));
+        carries.push_back(sink.gate(std::array{a, b}, both_of_two));
+      } else {
+        const Signal c = own[next++];
+        own.push_back(gate_of_three(parity_of_three, a, b, c, sink));
+        carries.push_back(gate_of_three(majority_of_three, a, b, c, sink));
+      }
+    }
+    result.push_back(own[next]);
+    own = std::move(carries);
+  }
+  return result;
+}
+
+std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int64_t groups,
+                                          GateSink& sink) {
+  if (groups < 1 || std::ssize(bits) % groups != 0) {
+    fail("group_sums", "expected a number of groups that divides {} outputs, received {}",
+         bits.size(), groups);
+  }
+  const auto count = static_cast<std::size_t>(groups);
+  const std::size_t size = bits.size() / count;
+  std::vector<SignalNumber> sums;
+  for (std::size_t g = 0; g < count; ++g) {
+    sums.push_back(emit_sum(bits.subspan(g * size, size), sink));
+  }
+  return sums;
+}
+
+Signal emit_greater(const SignalNumber& a, const SignalNumber& b, GateSink& sink) {
+  Signal result = sink.constant(false);
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    result = gate_of_three(first_that_differs, digit(a, i, sink), digit(b, i, sink), result, sink);
+  }
+  return result;
+}
+
+SignalNumber emit_select(Signal condition, const SignalNumber& otherwise, const SignalNumber& then,
+                         GateSink& sink) {
+  SignalNumber result;
+  for (std::size_t i = 0; i < std::max(otherwise.size(), then.size()); ++i) {
+    result.push_back(
+        gate_of_three(selection, condition, digit(otherwise, i, sink), digit(then, i, sink), sink));
+  }
+  return result;
+}
+
+// A tournament of neighbours, in which the later one has to be above the earlier.
+SignalNumber emit_argmax(std::vector<SignalNumber> numbers, GateSink& sink) {
+  if (numbers.size() < 2)
+    fail("argmax", "expected two or more numbers, received {}", numbers.size());
+  const auto digits = static_cast<std::size_t>(std::bit_width(numbers.size() - 1));
+  std::vector<Candidate> candidates;
+  for (SignalNumber& number : numbers) {
+    candidates.push_back({std::move(number), emit_number(candidates.size(), sink)});
+  }
+  while (candidates.size() > 1) {
+    std::vector<Candidate> winners;
+    for (std::size_t i = 0; i < candidates.size(); i += 2) {
+      if (i + 1 == candidates.size()) {
+        winners.push_back(std::move(candidates[i]));
+        break;
+      }
+      const Candidate& a = candidates[i];
+      const Candidate& b = candidates[i + 1];
+      const Signal later = emit_greater(b.number, a.number, sink);
+      winners.push_back({emit_select(later, a.number, b.number, sink),
+                         emit_select(later, a.index, b.index, sink)});
+    }
+    candidates = std::move(winners);
+  }
+  SignalNumber result = std::move(candidates[0].index);
+  while (result.size() < digits) result.push_back(sink.constant(false));
+  result.resize(digits);
+  return result;
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,119 @@
+#include "boolgrad/model/model.h"
+
+#include <utility>
+
+#include "boolgrad/automata/host_automaton.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/logic/host_network.h"
+
+namespace boolgrad {
+namespace {
+
+std::int64_t count_off(const Tensor& mask) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < mask.size(); ++i) count += mask.at(i) == 0 ? 1 : 0;
+  return count;
+}
+
+void check_fits(const Classifier& classifier, const LogicNetwork& network,
+                const std::string& source) {
+  const std::int64_t groups = classifier.head.groups();
+  if (classifier.thresholds.bits() != network.inputs() || groups < 1 ||
+      network.outputs() % groups != 0) {
+    fail("classifier",
+         "{}: expected a network of {} inputs and a multiple of {} outputs, received {} and {}",
+         source, classifier.thresholds.bits(), groups, network.inputs(), network.outputs());
+  }
+}
+
+}  // namespace
+
+Model::Model(LogicNetwork network, std::optional<Classifier> classifier)
+    : trained_(std::move(network)), classifier_(std::move(classifier)) {}
+Model::Model(Rule rule) : trained_(std::move(rule)) {}
+
+std::vector<Tensor> Model::parameters() const {
+  std::vector<Tensor> result = is_automaton() ? rule().parameters() : network().parameters();
+  if (classifier_ && classifier_->threshold_offsets.defined()) {
+    result.push_back(classifier_->threshold_offsets);
+  }
+  return result;
+}
+
+Parametrisation Model::parametrisation() const {
+  return is_automaton() ? rule().update().parametrisation() : network().parametrisation();
+}
+
+std::vector<Tensor> Model::masks() const {
+  return is_automaton() ? masks_of(rule()) : masks_of(network());
+}
+
+std::vector<Tensor> Model::tables(const std::vector<Tensor>& logits) const {
+  return is_automaton() ? rule().tables(logits) : network().tables(logits);
+}
+
+std::vector<Tensor> Model::hard_tables() const {
+  if (is_automaton()) return rule().hard_tables();
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < network().layers().size(); ++i) {
+    all.push_back(network().hard_tables_of(i));
+  }
+  return all;
+}
+
+std::int64_t Model::masked_count() const {
+  std::int64_t count = is_automaton() ? 0 : count_off(network().input_mask());
+  for (const Tensor& mask : masks()) count += count_off(mask);
+  return count;
+}
+
+std::vector<std::vector<bool>> Model::active_gates() const {
+  return is_automaton() ? boolgrad::active_gates(rule()) : boolgrad::active_gates(network());
+}
+
+Inspection Model::inspect() const {
+  return is_automaton() ? boolgrad::inspect(rule()) : boolgrad::inspect(network());
+}
+
+TensorFile Model::to_file() const {
+  TensorFile file = is_automaton() ? rule().to_file() : network().to_file();
+  if (classifier_) classifier_->save(file);
+  return file;
+}
+
+void Model::restore(const TensorFile& file) {
+  if (is_automaton()) {
+    trained_ = Rule::from_file(file);
+    return;
+  }
+  trained_ = LogicNetwork::from_file(file);
+  if (classifier_ && Classifier::is_in(file)) classifier_ = Classifier::from_file(file);
+}
+
+Model Model::from_file(const TensorFile& file, const std::string& source) {
+  if (Rule::is_in(file)) return Model(Rule::from_file(file));
+  Model model(LogicNetwork::from_file(file));
+  if (Classifier::is_in(file)) {
+    model.classifier_ = Classifier::from_file(file);
+    check_fits(*model.classifier_, model.network(), source);
+  }
+  return model;
+}
+
+void save_model(const std::filesystem::path& path, const std::string& experiment_toml,
+                TensorFile model) {
+  model.metadata[experiment_metadata_key] = experiment_toml;
+  save_safetensors(path, model);
+}
+
+LoadedModel load_model(const std::filesystem::path& path) {
+  const TensorFile file = load_safetensors(path);
+  std::optional<ModelSpec> spec;
+  const auto found = file.metadata.find(experiment_metadata_key);
+  if (found != file.metadata.end()) {
+    spec = parse_model_spec(found->second, path.string(), path.stem().string());
+  }
+  return {std::move(spec), Model::from_file(file, path.string())};
+}
+
+}  // namespace boolgrad

@@ -1,0 +1,95 @@
+#include "boolgrad/model/spec.h"
+
+#include "boolgrad/core/error.h"
+#include "boolgrad/data/boolean_task.h"
+#include "boolgrad/model/keys.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr std::string_view where = "experiment";
+
+std::vector<SpecKey<ModelSpec>> make_keys() {
+  using K = SpecKeys<ModelSpec>;
+  const auto kinds = all_task_kinds();
+  return {
+      K::text("name", BOOLGRAD_MEMBER(name)),
+      K::integer("seed", BOOLGRAD_MEMBER(seed), 0),
+
+      K::named<TaskKind>("task.kind", BOOLGRAD_MEMBER(task.kind), {kinds.begin(), kinds.end()}),
+      K::integer("task.bits", BOOLGRAD_MEMBER(task.bits), 1, most_task_bits),
+      K::text("task.file", BOOLGRAD_MEMBER(task.file)),
+      K::integer("task.outputs", BOOLGRAD_MEMBER(task.outputs), 0),
+      K::integer("task.square", BOOLGRAD_MEMBER(task.square), 1, max_side),
+
+      K::text("data.path", BOOLGRAD_MEMBER(data.path)),
+      K::text("data.target", BOOLGRAD_MEMBER(data.target)),
+      K::text("data.categories", BOOLGRAD_MEMBER(data.categories)),
+      K::below_one("data.validation", BOOLGRAD_MEMBER(data.validation)),
+      K::below_one("data.test", BOOLGRAD_MEMBER(data.test)),
+      K::integer("data.limit", BOOLGRAD_MEMBER(data.limit), 0),
+
+      K::choice<LossKind>("training.loss", BOOLGRAD_MEMBER(loss.kind),
+                          {{"squares", LossKind::squares},
+                           {"l4", LossKind::l4},
+                           {"bce", LossKind::bce},
+                           {"focal", LossKind::focal}}),
+      K::non_negative("training.focal_gamma", BOOLGRAD_MEMBER(loss.focal_gamma)),
+
+      K::integer("automaton.channels", BOOLGRAD_MEMBER(automaton.channels), 1, max_channels),
+      K::integer("automaton.kernels", BOOLGRAD_MEMBER(automaton.kernels), 1, max_channels),
+      K::integers("automaton.perceive", BOOLGRAD_MEMBER(automaton.perceive), false, 1, max_gates),
+      K::integers("automaton.update", BOOLGRAD_MEMBER(automaton.update), false, 1, max_gates),
+      K::choice<Border>("automaton.border", BOOLGRAD_MEMBER(automaton.border),
+                        {{"zero", Border::zero}, {"periodic", Border::periodic}}),
+      K::integer("automaton.height", BOOLGRAD_MEMBER(automaton.height), 1, max_side),
+      K::integer("automaton.width", BOOLGRAD_MEMBER(automaton.width), 1, max_side),
+      K::integer("automaton.steps", BOOLGRAD_MEMBER(automaton.steps), 1, max_gates),
+      K::integer("automaton.batch", BOOLGRAD_MEMBER(automaton.batch), 1, max_gates),
+      K::choice<StartKind>("automaton.start", BOOLGRAD_MEMBER(automaton.start),
+                           {{"random", StartKind::random}, {"seed", StartKind::seed}}),
+      K::share("automaton.fire_rate", BOOLGRAD_MEMBER(automaton.fire_rate)),
+      K::integer("automaton.probes", BOOLGRAD_MEMBER(automaton.probes), 1, max_gates),
+  };
+}
+
+}  // namespace
+
+const std::vector<SpecKey<ModelSpec>>& model_spec_keys() {
+  static const std::vector<SpecKey<ModelSpec>> keys = make_keys();
+  return keys;
+}
+
+std::string text_of(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  std::ostringstream out;
+  out << toml::node_view<const toml::node>(&node);
+  return printable(out.str());
+}
+
+toml::table parse_toml(std::string_view text, const std::string& source) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(where, "{}:{}: expected TOML, received an error: {}", source, error.source().begin.line,
+         printable(error.description()));
+  }
+}
+
+ModelSpec parse_model_spec(std::string_view toml, const std::string& source,
+                           const std::string& name) {
+  ModelSpec spec;
+  spec.name = name;
+  const toml::table table = parse_toml(toml, source);
+  for (const SpecKey<ModelSpec>& key : model_spec_keys()) {
+    const auto found = table.at_path(key.path);
+    if (!found) continue;
+    if (!key.read(spec, *found.node())) {
+      fail(where, "{}: expected {} to be {}, received {}", source, key.path, key.expected,
+           text_of(*found.node()));
+    }
+  }
+  return spec;
+}
+
+}  // namespace boolgrad

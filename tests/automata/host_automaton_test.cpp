@@ -1,0 +1,61 @@
+#include "boolgrad/automata/host_automaton.h"
+#include "boolgrad/automata/starts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "boolgrad/automata/starts.h"
+#include "tests/support/random_tensor.h"
+
+namespace boolgrad {
+namespace {
+
+Rule small_rule() {
+  return Rule::make({.channels = 2, .kernels = 2, .perceive = {8, 4}, .update = {8}}, Border::zero,
+                    Parametrisation::sigmoid, DType::float32, {Initialisation::pass_through, 2}, 3);
+}
+
+AutomatonSpec spec_of(std::int64_t steps) {
+  return {.size = {.batch = 3, .height = 5, .width = 6, .steps = steps}, .loss_channels = 1};
+}
+
+AutomatonDraws with_share(double share) {
+  return {.hardening = {.kind = HardeningKind::states, .share = share, .seed = 7, .stream = 1}};
+}
+
+TEST(HostAutomaton, RoundsStatesOfAllStepsButTheLast) {
+  const Rule rule = small_rule();
+  const AutomatonInputs inputs{.starts = random_starts({2, 3, 5, 6}, 5, 1),
+                               .fire = {},
+                               .target = Tensor::ones({1, 1, 5, 6}, DType::uint8)};
+  const auto final_state = [&](std::int64_t steps, double share) {
+    const auto program = make_host_automaton(rule, spec_of(steps));
+    program->set_inputs(inputs);
+    program->gradients(with_share(share));
+    return program->final_state();
+  };
+  EXPECT_TRUE(same_bits(final_state(1, 1), final_state(1, 0))) << "the last state is never rounded";
+  Tensor rounded = final_state(1, 0).clone();
+  for (float& value : rounded.mutable_values<float>()) value = value > 0.5F ? 1.0F : 0.0F;
+  Tensor expected;
+  make_host_automaton(rule, spec_of(1))
+      ->soft_rollout(3, {.starts = rounded, .fire = {}, .target = inputs.target}, {}, expected);
+  EXPECT_TRUE(same_bits(final_state(2, 1), expected));
+  const Tensor some = final_state(2, 0.4);
+  EXPECT_FALSE(same_bits(some, expected));
+  EXPECT_FALSE(same_bits(some, final_state(2, 0)));
+}
+
+TEST(HostAutomaton, CountsGatesOfTwoInputs) {
+  const auto count = [](const std::vector<double>& table) {
+    return two_input_gates({Tensor::of(table, {1, 4})}).item();
+  };
+  EXPECT_EQ(count({0, 1, 0, 1}), 0) << "a wire";
+  EXPECT_EQ(count({1, 1, 1, 1}), 0) << "a constant";
+  EXPECT_EQ(count({0, 0, 0, 1}), 0.25) << "AND";
+  EXPECT_EQ(count({0, 1, 1, 0}), 1) << "XOR";
+}
+
+}  // namespace
+}  // namespace boolgrad

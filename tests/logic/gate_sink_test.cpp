@@ -1,0 +1,143 @@
+#include "boolgrad/logic/gate_sink.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "boolgrad/logic/gate_arithmetic.h"
+#include "boolgrad/logic/knockout.h"
+#include "tests/support/messages.h"
+#include "tests/support/op_cases.h"
+
+namespace boolgrad {
+namespace {
+
+/// Evaluates what it receives for 64 samples at once. Signals number its values.
+class Evaluator final : public GateSink {
+ public:
+  explicit Evaluator(std::vector<std::uint64_t> inputs) : values_(std::move(inputs)) {}
+
+  Signal constant(bool value) override { return add(value ? ~std::uint64_t{0} : 0); }
+
+  Signal gate(std::span<const Signal> inputs, std::uint64_t truth) override {
+    ++gates_;
+    std::uint64_t result = 0;
+    for (unsigned s = 0; s < 64; ++s) {
+      unsigned entry = 0;
+      for (std::size_t j = 0; j < inputs.size(); ++j) {
+        entry |= static_cast<unsigned>(values_[inputs[j]] >> s & 1) << j;
+      }
+      result |= (truth >> entry & 1) << s;
+    }
+    return add(result);
+  }
+
+  std::vector<Signal> inputs() const {
+    std::vector<Signal> signals;
+    for (Signal i = 0; i < values_.size(); ++i) signals.push_back(i);
+    return signals;
+  }
+  std::uint64_t value(Signal signal) const { return values_[signal]; }
+  std::int64_t gates() const { return gates_; }
+
+ private:
+  Signal add(std::uint64_t value) {
+    values_.push_back(value);
+    return static_cast<Signal>(values_.size() - 1);
+  }
+
+  std::vector<std::uint64_t> values_;
+  std::int64_t gates_ = 0;
+};
+
+std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint64_t> words;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto bits = random_bits({.seed = seed, .index = i});
+    words.push_back(std::uint64_t{bits[0]} << 32 | bits[1]);
+  }
+  return words;
+}
+
+/// Sample s of a number.
+std::uint64_t number_at(const Evaluator& sink, const SignalNumber& digits, unsigned s) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < digits.size(); ++i) number |= (sink.value(digits[i]) >> s & 1) << i;
+  return number;
+}
+
+TEST(GateSink, ReceivesEveryGateOfANetworkOnce) {
+  EXPECT_TRUE(rc::check("and computes what the hard network does", [](std::uint64_t seed) {
+    Choices choose(seed);
+    const auto arity = static_cast<int>(choose.between(1, 6));
+    LogicNetwork network(choose.between(6, 10), Parametrisation::sigmoid, DType::float32);
+    for (const std::int64_t gates : {20, 12, 5}) {
+      const auto layer = static_cast<std::uint32_t>(network.layers().size());
+      network.add_layer(
+          random_wiring({network.outputs(), std::max<std::int64_t>(gates, arity), arity}, seed,
+                        layer),
+          initial_logits(Parametrisation::sigmoid, std::max<std::int64_t>(gates, arity), arity,
+                         DType::float32, {Initialisation::gaussian, 1}, seed, layer));
+    }
+    network.set_input_mask(block_knockout(network.inputs(), 1, 2, DType::float32));
+    network.set_mask(1, block_knockout(12, choose.below(9), 3, DType::float32));
+    const BitMatrix x{network.inputs(), 64,
+                      random_words(static_cast<std::size_t>(network.inputs()), seed)};
+    Evaluator sink(x.words);
+    std::vector<std::uint64_t> outputs;
+    for (const Signal signal : emit(network, sink.inputs(), sink)) {
+      outputs.push_back(sink.value(signal));
+    }
+    RC_ASSERT(outputs == network.hard(x).words);
+    RC_ASSERT(sink.gates() == 20 + 12 + network.outputs());
+  }));
+}
+
+TEST(GateSink, RefusesAnotherNumberOfInputs) {
+  Evaluator sink({0, 0});
+  expect_error(
+      [&] { emit(LogicNetwork(3, Parametrisation::sigmoid, DType::float32), sink.inputs(), sink); },
+      "[emit] expected 3 inputs, received 2");
+}
+
+TEST(GateArithmetic, SumsComparesAndFindsTheLargestInAnySink) {
+  for (const std::size_t groups : {2U, 3U, 5U, 11U}) {
+    for (const std::size_t size : {1U, 2U, 7U, 12U}) {
+      Evaluator sink(random_words(groups * size, groups * 100 + size));
+      const std::vector<Signal> bits = sink.inputs();
+      const std::vector<SignalNumber> sums =
+          emit_group_sums(bits, static_cast<std::int64_t>(groups), sink);
+      const Signal greater = emit_greater(sums[1], sums[0], sink);
+      const SignalNumber largest = emit_argmax(sums, sink);
+      EXPECT_EQ(largest.size(), static_cast<std::size_t>(std::bit_width(groups - 1)));
+      for (unsigned s = 0; s < 64; ++s) {
+        std::vector<std::uint64_t> expected(groups, 0);
+        for (std::size_t i = 0; i < bits.size(); ++i) {
+          expected[i / size] += sink.value(bits[i]) >> s & 1;
+        }
+        for (std::size_t g = 0; g < groups; ++g) {
+          EXPECT_EQ(number_at(sink, sums[g], s), expected[g]);
+        }
+        EXPECT_EQ((sink.value(greater) >> s & 1) != 0, expected[1] > expected[0]);
+        EXPECT_EQ(
+            number_at(sink, largest, s),
+            static_cast<std::uint64_t>(std::ranges::max_element(expected) - expected.begin()));
+      }
+    }
+  }
+}
+
+TEST(GateArithmetic, RefusesWhatHasNoSumsOrNoLargest) {
+  Evaluator sink({0, 0, 0});
+  const std::vector<Signal> bits = sink.inputs();
+  expect_error([&] { emit_group_sums(bits, 2, sink); },
+               "[group_sums] expected a number of groups that divides 3 outputs, received 2");
+  expect_error([&] { emit_argmax({{0}}, sink); },
+               "[argmax] expected two or more numbers, received 1");
+}
+
+}  // namespace
+}  // namespace boolgrad

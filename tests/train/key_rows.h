@@ -1,0 +1,375 @@
+// Which values of which key of an experiment make a difference, and in what experiment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace boolgrad::key_rows {
+
+using Overrides = std::vector<std::string>;
+
+// ---------------------------------------------------------------------------------------------
+// Experiments to vary. DATA stands for a folder with files.
+
+inline const std::string circuit = R"(
+[task]
+kind = "add"
+bits = 4
+[network]
+hidden = [16]
+[training]
+steps = 12
+learning_rate = 0.05
+log_every = 4
+checkpoint_every = 0
+)";
+
+inline const std::string table = R"(
+[task]
+kind = "table"
+file = "DATA/a.csv"
+[network]
+hidden = [16]
+[training]
+steps = 12
+)";
+
+inline const std::string automaton = R"(
+[task]
+kind = "checkerboard"
+[automaton]
+channels = 2
+kernels = 2
+perceive = [8, 4]
+update = [12]
+height = 5
+width = 6
+steps = 3
+batch = 2
+probes = 3
+[training]
+steps = 12
+learning_rate = 0.05
+log_every = 4
+checkpoint_every = 0
+)";
+
+/// A picture that is soon learned: all cells off.
+inline const std::string dark = R"(
+[task]
+kind = "picture"
+file = "DATA/dark.txt"
+[automaton]
+channels = 1
+kernels = 1
+perceive = [8, 4]
+update = [4]
+height = 4
+width = 4
+steps = 2
+batch = 1
+[training]
+steps = 30
+learning_rate = 0.5
+log_every = 1
+checkpoint_every = 0
+)";
+
+inline const std::string classifier = R"(
+[task]
+kind = "monk1"
+[network]
+hidden = [16]
+init = "residual"
+[head]
+outputs = 12
+temperature = 3
+[training]
+steps = 12
+batch = 32
+learning_rate = 0.05
+log_every = 4
+checkpoint_every = 0
+)";
+
+inline const std::string images = R"(
+[task]
+kind = "idx"
+[data]
+path = "DATA/images"
+[binarise]
+kind = "uniform"
+levels = 3
+[network]
+hidden = [24]
+init = "residual"
+[head]
+outputs = 20
+temperature = 3
+[training]
+steps = 12
+batch = 32
+learning_rate = 0.05
+log_every = 4
+checkpoint_every = 0
+)";
+
+inline const std::string flowers = R"(
+[task]
+kind = "csv"
+[data]
+path = "DATA/flowers.csv"
+[binarise]
+kind = "quantile"
+[network]
+hidden = [16]
+[head]
+outputs = 12
+[training]
+steps = 12
+batch = 32
+)";
+
+/// A single gate that is to be XOR and learns nothing: only a refit can help.
+inline const std::string stuck = R"(
+[task]
+kind = "xor"
+bits = 2
+[training]
+steps = 8
+learning_rate = 1e-9
+log_every = 100
+[search]
+refit = 4
+refit_every = 3
+refit_below = 1
+)";
+
+/// An automaton for which the same holds.
+inline const std::string stuck_automaton = dark + R"(
+[search]
+refit = 400
+refit_every = 3
+refit_below = 1
+)";
+
+// ---------------------------------------------------------------------------------------------
+// Rows
+
+/// Where a difference shows.
+enum class Watched : std::uint8_t {
+  training,  ///< tensors after all steps, and how good the model then is
+  run,       ///< metrics and the saved model
+  memory,    ///< what the backward pass keeps
+};
+
+struct Row {
+  std::string key;
+  std::string base;
+  std::string first;
+  std::string second;
+  Overrides with = {};
+  Watched watched = Watched::training;
+};
+
+class Rows {
+ public:
+  void circuits(const std::string& key, const std::string& first, const std::string& second,
+                const Overrides& with = {}, Watched watched = Watched::training) {
+    rows_.push_back({key, circuit, first, second, with, watched});
+  }
+  void automata(const std::string& key, const std::string& first, const std::string& second,
+                const Overrides& with = {}, Watched watched = Watched::training) {
+    rows_.push_back({key, automaton, first, second, with, watched});
+  }
+  void classifiers(const std::string& key, const std::string& first, const std::string& second,
+                   const Overrides& with = {}, Watched watched = Watched::training) {
+    rows_.push_back({key, classifier, first, second, with, watched});
+  }
+  void networks(const std::string& key, const std::string& first, const std::string& second,
+                const Overrides& with = {}, Watched watched = Watched::training) {
+    circuits(key, first, second, with, watched);
+    classifiers(key, first, second, with, watched);
+  }
+  void all(const std::string& key, const std::string& first, const std::string& second,
+           const Overrides& with = {}, Watched watched = Watched::training) {
+    networks(key, first, second, with, watched);
+    automata(key, first, second, with, watched);
+  }
+  void add(Row row) { rows_.push_back(std::move(row)); }
+
+  const std::vector<Row>& get() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+inline void add_tasks_and_data(Rows& rows) {
+  rows.all("seed", "1", "2");
+  rows.circuits("task.kind", "add", "xor");
+  rows.automata("task.kind", "checkerboard", "life", {"automaton.channels=1"});
+  rows.classifiers("task.kind", "monk1", "monk2");
+  rows.circuits("task.bits", "4", "6");
+  rows.add({"task.file", table, "DATA/a.csv", "DATA/b.csv"});
+  rows.add({"task.file", dark, "DATA/dark.txt", "DATA/light.txt"});
+  rows.add({"task.outputs", table, "1", "2"});
+  rows.automata("task.square", "1", "2");
+
+  rows.add({"data.path", images, "DATA/images", "DATA/fewer"});
+  rows.add({"data.target", flowers, "kind", "colour"});
+  rows.add({"data.categories", flowers, "\"\"", "width"});
+  rows.classifiers("data.validation", "0", "0.2");
+  rows.add({"data.test", flowers, "0", "0.3"});
+  rows.classifiers("data.limit", "0", "60");
+
+  rows.add({"binarise.kind", images, "threshold", "uniform"});
+  rows.add({"binarise.threshold", images, "0.1", "0.7", {"binarise.kind=threshold"}});
+  rows.add({"binarise.levels", images, "2", "3"});
+  rows.add({"binarise.least", images, "0", "0.3"});
+  rows.add({"binarise.learn", images, "false", "true"});
+  rows.add({"binarise.width", images, "0.1", "0.5", {"binarise.learn=true"}});
+
+  rows.classifiers("head.kind", "classes", "binary");
+  rows.classifiers("head.outputs", "12", "20");
+  rows.classifiers("head.temperature", "3", "6");
+}
+
+inline void add_networks(Rows& rows) {
+  rows.all("network.parametrisation", "sigmoid", "softmax16");
+  rows.all("network.dtype", "float32", "float64");
+  rows.networks("network.hidden", "[16]", "[20]");
+  rows.networks("network.arity", "2", "3");
+  rows.networks("network.group_size", "1", "[2, 1]");
+  rows.networks("network.wiring", "random", "local");
+  rows.networks("network.wiring_noise", "0", "3", {"network.wiring=local"});
+  rows.all("network.init", "gaussian", "pass_through");
+  rows.all("network.init_strength", "1", "2");
+  rows.networks("network.gradient_factor", "1", "1.5");
+
+  rows.automata("automaton.channels", "2", "3");
+  rows.automata("automaton.kernels", "1", "2");
+  rows.automata("automaton.perceive", "[8, 4]", "[8]");
+  rows.automata("automaton.update", "[12]", "[16]");
+  rows.automata("automaton.border", "zero", "periodic");
+  rows.automata("automaton.height", "5", "6");
+  rows.automata("automaton.width", "5", "6");
+  rows.automata("automaton.steps", "3", "4");
+  rows.automata("automaton.batch", "2", "3");
+  rows.automata("automaton.start", "random", "seed");
+  rows.automata("automaton.fire_rate", "1", "0.6");
+  rows.automata("automaton.training_fire_rate", "0", "0.5");
+  rows.automata("automaton.loss_steps", "1", "2");
+  rows.automata("automaton.extra_steps", "0", "3");
+  rows.automata("automaton.pool", "0", "4");
+  rows.automata("automaton.probes", "3", "8");
+  rows.automata("automaton.memory", "1GB", "10000B", {"automaton.steps=12"}, Watched::memory);
+}
+
+inline void add_training(Rows& rows) {
+  rows.all("training.learning_rate", "0.05", "0.1");
+  rows.all("training.schedule", "constant", "cosine");
+  rows.all("training.warm_up", "0", "5");
+  rows.all("training.final_share", "0.01", "0.5", {"training.schedule=cosine"});
+  rows.all("training.beta1", "0.9", "0.5");
+  rows.all("training.beta2", "0.99", "0.5");
+  rows.all("training.epsilon", "1e-8", "0.1");
+  rows.all("training.weight_decay", "0", "0.5");
+  rows.all("training.clip_value", "0", "1e-6");
+  rows.all("training.clip_norm", "0", "1e-6");
+  rows.all("training.gradient_noise", "0", "0.1");
+  rows.automata("training.gate_penalty", "0", "0.1");
+  rows.circuits("training.loss", "squares", "l4");
+  rows.automata("training.loss", "squares", "l4");
+  rows.circuits("training.focal_gamma", "1", "3", {"training.loss=focal"});
+  rows.automata("training.focal_gamma", "1", "3", {"training.loss=focal"});
+  rows.networks("training.batch", "0", "5");
+  rows.classifiers("training.label_smoothing", "0", "0.2");
+  rows.add({"training.shift", images, "0", "1"});
+
+  // What says how long a run is, when it looks at itself and what it writes down.
+  rows.all("training.steps", "6", "9", {}, Watched::run);
+  rows.classifiers("training.epochs", "1", "2", {}, Watched::run);
+  rows.all("training.log_every", "3", "5", {}, Watched::run);
+  rows.all("training.checkpoint_every", "0", "5", {}, Watched::run);
+  rows.all("training.diagnose_every", "0", "4", {}, Watched::run);
+  rows.classifiers("training.patience", "0", "1", {"training.learning_rate=1e-30"}, Watched::run);
+  const Overrides solved = {"network.hidden=[32, 16]", "network.arity=4", "training.loss=l4",
+                            "training.learning_rate=0.2", "training.steps=120"};
+  const Overrides solved_images = {"training.steps=120", "training.learning_rate=0.1"};
+  rows.circuits("training.stop_when_solved", "true", "false", solved, Watched::run);
+  rows.add({"training.stop_when_solved", dark, "true", "false", {}, Watched::run});
+  rows.add({"training.stop_when_solved", images, "true", "false", solved_images, Watched::run});
+  rows.circuits("hardening.seal", "true", "false", solved, Watched::run);
+  rows.add({"hardening.seal", dark, "true", "false", {}, Watched::run});
+}
+
+inline void add_hardening_and_knockouts(Rows& rows) {
+  const auto with_kind = [](const std::string& kind) {
+    return Overrides{"hardening.kind=" + kind, "hardening.threshold=100", "hardening.steps=10"};
+  };
+  rows.all("hardening.kind", "none", "blend", {"hardening.threshold=100", "hardening.steps=10"});
+  rows.all("hardening.threshold", "1e-9", "100", {"hardening.kind=blend", "hardening.steps=10"});
+  rows.all("hardening.steps", "10", "20", {"hardening.kind=blend", "hardening.threshold=100"});
+  rows.all("hardening.rate_share", "1", "0.2", with_kind("blend"));
+  rows.all("hardening.temperature", "0.1", "0.5", with_kind("temperature"));
+  rows.all("hardening.noise", "1", "2", with_kind("noise"));
+
+  rows.networks("knockout.pattern", "none", "random");
+  rows.networks("knockout.share", "0.1", "0.5", {"knockout.pattern=random"});
+  rows.networks("knockout.layer", "0", "1", {"knockout.pattern=layer"});
+  rows.networks("knockout.gates", "[0]", "[1]", {"knockout.pattern=list"});
+  rows.networks("knockout.first", "0", "3", {"knockout.pattern=block", "knockout.count=2"});
+  rows.networks("knockout.count", "1", "3", {"knockout.pattern=block"});
+  rows.networks("knockout.at", "0.1", "0.5", {"knockout.pattern=random"});
+  rows.networks("knockout.seed", "-1", "9", {"knockout.pattern=random", "knockout.share=0.4"});
+}
+
+inline void add_search(Rows& rows) {
+  rows.automata("curriculum.until", "[2]", "[6]", {"curriculum.steps=[2]"});
+  rows.automata("curriculum.height", "[4]", "[6]", {"curriculum.until=[6]"});
+  rows.automata("curriculum.width", "[4]", "[5]", {"curriculum.until=[6]"});
+  rows.automata("curriculum.steps", "[1]", "[2]", {"curriculum.until=[6]"});
+  rows.automata("curriculum.batch", "[1]", "[3]", {"curriculum.until=[6]"});
+
+  const auto both = [&](const std::string& key, const std::string& first, const std::string& second,
+                        const Overrides& with = {}, Watched watched = Watched::training) {
+    rows.circuits(key, first, second, with, watched);
+    rows.automata(key, first, second, with, watched);
+  };
+  const std::string slow = "training.learning_rate=1e-9";  // nothing gets better
+  both("search.members", "1", "2");
+  both("search.until", "0", "5", {"search.members=2"});
+  both("search.restart", "none", "fresh", {"search.patience=4", "search.every=2", slow});
+  both("search.patience", "4", "40", {"search.restart=fresh", "search.every=2", slow});
+  both("search.every", "2", "5", {"search.restart=fresh", "search.patience=4", slow});
+  both("search.keep_best", "false", "true",
+       {"training.learning_rate=4", "search.every=1", "training.steps=31"}, Watched::run);
+  rows.add({"search.refit", stuck, "0", "4"});
+  rows.add({"search.refit_walk", stuck, "0", "50", {"search.refit=1", "seed=2"}});
+  rows.add({"search.refit_every", stuck, "3", "20"});
+  rows.add({"search.refit_below", stuck, "0", "1"});
+  const Overrides too = {slow, "training.steps=8", "training.log_every=100"};
+  const auto with = [&](const std::string& more) {
+    Overrides overrides = too;
+    overrides.push_back(more);
+    return overrides;
+  };
+  rows.add({"search.refit", stuck_automaton, "0", "400", too});
+  rows.add({"search.refit_walk", stuck_automaton, "0", "4000", with("search.refit=1")});
+  rows.add({"search.refit_every", stuck_automaton, "3", "20", too});
+  rows.add({"search.refit_below", stuck_automaton, "0", "1", too});
+}
+
+inline std::vector<Row> all_rows() {
+  Rows rows;
+  add_tasks_and_data(rows);
+  add_networks(rows);
+  add_training(rows);
+  add_hardening_and_knockouts(rows);
+  add_search(rows);
+  return rows.get();
+}
+
+}  // namespace boolgrad::key_rows
