@@ -228,7 +228,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
 
   std::vector<Tensor> step_tables(const NetworkStepArguments& arguments) const {
     const HardeningStep& hardening = arguments.hardening;
-    const std::vector<Tensor> soft = network_.tables(
+    std::vector<Tensor> soft = network_.tables(
         hardened_logits(hardening, network_.parameters(), network_.parametrisation()));
     if (!hardens_tables(hardening)) return soft;
     std::vector<Tensor> hard;

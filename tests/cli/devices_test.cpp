@@ -49,7 +49,8 @@ TEST(Devices, AreListedWithWhatRunsOnThem) {
 
 TEST(Devices, SayWhatTheyDoNotSupport) {
   const CliResult result = run_cli({"devices", "--json"});
-  for (const nlohmann::json& device : result.json()["devices"]) {
+  const nlohmann::json report = result.json();
+  for (const nlohmann::json& device : report["devices"]) {
     const bool is_cpu = device["device"] == "cpu";
     EXPECT_EQ(device["unsupported"],
               is_cpu ? nlohmann::json::array() : nlohmann::json::array({"double precision"}));

@@ -42,10 +42,12 @@ LayerResults run_example(int variant, const Device& device) {
   const bool is_value = head.kind == HeadKind::regression;
   Tensor labels({samples}, is_value ? DType::float32 : DType::int32);
   for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s) {
-    if (is_value) labels.mutable_values<float>()[s] = static_cast<float>(s % 5) - 1;
-    else
+    if (is_value) {
+      labels.mutable_values<float>()[s] = static_cast<float>(s % 5) - 1;
+    } else {
       labels.mutable_values<std::int32_t>()[s] =
           static_cast<std::int32_t>(s) % static_cast<std::int32_t>(head.classes);
+    }
   }
   const auto program = make_network_program(device, network,
                                             {.batch = samples,

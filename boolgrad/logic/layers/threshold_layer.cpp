@@ -141,8 +141,8 @@ std::vector<Signal> ThresholdLayer::emit(std::span<const Signal> inputs, GateSin
     const auto constant = static_cast<unsigned>(level);
     Signal greater = sink.constant(false);
     for (int d = 0; d < input_digits(); ++d) {
-      const auto at = static_cast<std::size_t>(sources_[b] * input_digits() + d);
-      const std::array<Signal, 2> pair = {inputs[at], greater};
+      const std::int64_t at = std::int64_t{sources_[b]} * input_digits() + d;
+      const std::array<Signal, 2> pair = {inputs[static_cast<std::size_t>(at)], greater};
       const bool digit = ((constant >> d) & 1) != 0;
       greater = sink.gate(pair, digit ? conjunction : disjunction);
     }
