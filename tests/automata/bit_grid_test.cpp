@@ -1,5 +1,4 @@
 #include "boolgrad/automata/bit_grid.h"
-#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

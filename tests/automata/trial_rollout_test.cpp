@@ -1,5 +1,4 @@
 #include "boolgrad/automata/trial_rollout.h"
-#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -85,7 +85,7 @@ std::vector<Tensor> expect_same_step(DeviceAutomaton& there, const Rule& rule,
   const RolloutOnTape expected = rollout_on_tape(rule, size, training, inputs, draws);
   const std::vector<Tensor> expected_gradients = grad(expected.loss, rule.parameters());
   const double loss = there.gradients(draws);
-  const std::vector<Tensor> gradients = there.parameter_gradients();
+  std::vector<Tensor> gradients = there.parameter_gradients();
   EXPECT_NEAR(loss, expected.loss.item(), 1e-5 * expected.loss.item());
   EXPECT_EQ(gradients.size(), expected_gradients.size());
   for (std::size_t i = 0; i < gradients.size(); ++i) {

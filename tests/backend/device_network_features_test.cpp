@@ -168,7 +168,7 @@ TEST_P(DeviceNetworkFeatures, DrawsAtTheAddressOfTheStep) {
 }
 
 void expect_head(const Device& where, const Head& head, const Scene& scene, double smoothing,
-                 double tolerance = 1e-5) {
+                 double limit = 1e-5) {
   SCOPED_TRACE(testing::Message() << to_string(head.kind) << ", " << scene.widths.back()
                                   << " outputs of arity " << scene.arities.back() << ", "
                                   << scene.samples << " samples");
@@ -181,8 +181,8 @@ void expect_head(const Device& where, const Head& head, const Scene& scene, doub
   const Tensor labels = labels_for(head, scene.samples);
   const auto there = on_device(where, network, spec);
   there->set_cases(DataRole::training, x, labels);
-  expect_same_gradients(*there, network, x, labels, spec, {}, tolerance);
-  expect_same_scores(*there, network, x, spec, tolerance);
+  expect_same_gradients(*there, network, x, labels, spec, {}, limit);
+  expect_same_scores(*there, network, x, spec, limit);
   EXPECT_EQ(there->layer_outputs()[0].shape(), (Shape{scene.widths[0], scene.samples}));
 }
 

@@ -151,7 +151,7 @@ inline std::vector<Tensor> expect_same_gradients(DeviceNetwork& device, const Lo
                                                  const NetworkStepArguments& step,
                                                  double tolerance) {
   const double loss = device.gradients(step);
-  const std::vector<Tensor> gradients = device.parameter_gradients();
+  std::vector<Tensor> gradients = device.parameter_gradients();
   const LogicNetwork exact = in_float64(network);
   const Tensor expected_loss = loss_on_tape(exact, cast(x, DType::float64), targets, spec, step);
   const std::vector<Tensor> expected = grad(expected_loss, exact.parameters());

@@ -1,5 +1,4 @@
 #include "boolgrad/circuit/formats/html.h"
-#include "boolgrad/automata/starts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -114,9 +114,9 @@ TEST(HardenedTables, FreezeTheMostCertainGates) {
   const Tensor table = hardened_tables(step, {soft}, {hard}, frozen)[0];
   const Tensor gradient = grad(sum(table), {soft})[0];
   for (std::int64_t i = 0; i < 12; ++i) {
-    const bool frozen = i / 4 == 1;
-    EXPECT_EQ(table.at(i), frozen ? hard.at(i) : soft.at(i)) << i;
-    EXPECT_EQ(gradient.at(i), frozen ? 0 : 1) << i;
+    const bool is_fixed = i / 4 == 1;
+    EXPECT_EQ(table.at(i), is_fixed ? hard.at(i) : soft.at(i)) << i;
+    EXPECT_EQ(gradient.at(i), is_fixed ? 0 : 1) << i;
   }
 }
 

@@ -1,5 +1,4 @@
 #include "boolgrad/model/simulation.h"
-#include "boolgrad/automata/starts.h"
 
 #include <gtest/gtest.h>
 

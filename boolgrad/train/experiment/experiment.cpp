@@ -91,7 +91,7 @@ std::string apply_override(Experiment& experiment, const std::string& text,
   if (equals == std::string::npos || equals == 0) {
     fail(where, "{}: expected key=value, received '{}'", source, printable(text));
   }
-  const std::string path = text.substr(0, equals);
+  std::string path = text.substr(0, equals);
   const ExperimentKey* key = find_key(path);
   if (key == nullptr) refuse_unknown(path, source);
   const toml::table table = parse_override(text.substr(equals + 1));
