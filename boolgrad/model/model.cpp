@@ -52,15 +52,6 @@ std::vector<Tensor> Model::tables(const std::vector<Tensor>& logits) const {
   return is_automaton() ? rule().tables(logits) : network().tables(logits);
 }
 
-std::vector<Tensor> Model::hard_tables() const {
-  if (is_automaton()) return rule().hard_tables();
-  std::vector<Tensor> all;
-  for (std::size_t i = 0; i < network().layers().size(); ++i) {
-    all.push_back(network().hard_tables_of(i));
-  }
-  return all;
-}
-
 std::int64_t Model::masked_count() const {
   std::int64_t count = is_automaton() ? 0 : count_off(network().input_mask());
   for (const Tensor& mask : masks()) count += count_off(mask);

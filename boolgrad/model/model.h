@@ -39,9 +39,8 @@ class Model {
   Parametrisation parametrisation() const;
   std::vector<Tensor> masks() const;
 
-  /// The soft and hard tables of all layers, masked gates all 0.
+  /// The soft tables of these logits for all layers, masked gates all 0.
   std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
-  std::vector<Tensor> hard_tables() const;
 
   /// Gates and inputs that are switched off.
   std::int64_t masked_count() const;
