@@ -1,5 +1,5 @@
-# The front door. On Debian or Ubuntu every target first installs what it needs and is missing; the
-# builds themselves are CMake presets and also work without make: cmake --preset release.
+# Shortcuts. On Debian or Ubuntu every target first installs the packages that it needs and that are
+# missing. The builds are CMake presets and work without make: cmake --preset release.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -11,14 +11,18 @@ DEMO := build/demo
 LLVM ?= 14
 
 BUILD_PACKAGES := g++ cmake ninja-build libhwy-dev libtbb-dev libopenblas-dev libfmt-dev libcli11-dev \
-                  nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev pkg-config \
-                  libcadical-dev fonts-dejavu-core zlib1g-dev libgtest-dev librapidcheck-dev \
-                  libvulkan-dev glslc spirv-tools
-# What `boolgrad train fashion-mnist` learns from.
+                  nlohmann-json3-dev libtomlplusplus-dev libpng-dev libgif-dev libcairo2-dev libcadical-dev \
+                  fonts-dejavu-core zlib1g-dev libvulkan-dev glslc spirv-tools
+# The data of `boolgrad train fashion-mnist`.
 DATA_PACKAGES := dataset-fashion-mnist
-# Programs that judge what is exported, and Vulkan on the CPU with the layers that check how it is used.
-TEST_PACKAGES := gcc clang berkeley-abc iverilog yosys graphviz mesa-vulkan-drivers vulkan-validationlayers
-# Ubuntu has the browser as a snap only; there the tests of pages are skipped.
+# The documentation site, and what makes its animations small.
+DOCS_PACKAGES := python3 mkdocs mkdocs-material doxygen
+PICTURE_PACKAGES := python3 gifsicle
+# Test libraries, programs that check exported files, Vulkan on the CPU with its validation layers, and what the tests
+# of the documentation need.
+TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz \
+                 mesa-vulkan-drivers vulkan-validationlayers $(DOCS_PACKAGES)
+# Ubuntu has the browser as a snap only; there the tests of HTML files are skipped.
 ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
 TEST_PACKAGES += chromium
 endif
@@ -27,62 +31,90 @@ BENCH_PACKAGES := python3-venv
 
 .PHONY: help
 help: ## Lists the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## Grows a checkerboard out of noise, then trains circuits to multiply and to add
+demo: build ## Builds the program, grows a checkerboard from noise and trains circuits to multiply and to add
 	@echo
-	@echo "A cellular automaton of 3,040 soft gates a cell learns to grow a checkerboard out of noise:"
+	@echo "1. A cellular automaton learns to grow a checkerboard from noise. All cells run the same circuit."
 	@$(BOOLGRAD) train checkerboard --out $(DEMO)/checkerboard
 	@echo
-	@echo "Its hardened rule at the size it was trained on, on a grid sixteen times as large, and with a hole:"
+	@echo "   The hardened rule runs on the training grid, on a grid sixteen times as large, and repairs a hole."
 	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --steps 30 --gif $(DEMO)/checkerboard/grows.gif
 	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --size 64x64 --steps 100 \
 	  --gif $(DEMO)/checkerboard/large.gif
 	@$(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --size 32x32 --steps 100 \
 	  --damage 10x10@step50 --gif $(DEMO)/checkerboard/heals.gif
+	@$(BOOLGRAD) export $(DEMO)/checkerboard/model.safetensors --format html \
+	  -o $(DEMO)/checkerboard/checkerboard.html
 	@echo
-	@echo "A network of 936 soft gates learns to multiply two four-bit numbers, from all 256 cases:"
+	@echo "2. A network of 936 soft gates learns to multiply two four-bit numbers from all 256 cases."
 	@$(BOOLGRAD) train multiply --out $(DEMO)/multiply
+	@$(BOOLGRAD) export $(DEMO)/multiply/model.safetensors --format verilog -o $(DEMO)/multiply/multiply.v
 	@echo
-	@echo "Another learns to add; half-way a tenth of its hidden gates is switched off for good, and the"
-	@echo "rest learns to do without them:"
+	@echo "3. Another network learns to add. Half-way through, a tenth of its hidden gates is switched off"
+	@echo "   for good, and the remaining gates learn to do without them."
 	@$(BOOLGRAD) train add --knockout 0.1 --out $(DEMO)/add
 	@echo
-	@echo "Pictures, plots and models are in $(DEMO)."
-
-# Those that the README shows.
-PICTURES := grows.gif large.gif heals.gif losses.png gates.png
+	@echo "Open these files:"
+	@echo "  $(DEMO)/checkerboard/checkerboard.html  runs the rule in a browser"
+	@echo "  $(DEMO)/checkerboard/heals.gif          the rule repairs a hole"
+	@echo "  $(DEMO)/checkerboard/losses.png         soft loss and hard errors over the training steps"
+	@echo "  $(DEMO)/multiply/multiply.v             the multiplier as Verilog, proven equal to the model"
+	@echo
+	@echo "Try next:"
+	@echo "  $(BOOLGRAD) train life                  learns the Game of Life from its 512 neighbourhoods"
+	@echo "  $(BOOLGRAD) run $(DEMO)/checkerboard/model.safetensors --size 64x64 --show"
+	@echo "  $(BOOLGRAD) inspect $(DEMO)/multiply/model.safetensors --passes"
+	@echo "  $(BOOLGRAD) --help"
 
 .PHONY: pictures
-pictures: demo test-packages ## Makes the pictures of the documentation anew
-	@mkdir -p docs/pictures
-	@cp $(addprefix $(DEMO)/checkerboard/,$(PICTURES)) docs/pictures/
+pictures: demo test-packages ## Makes the pictures and animations of the documentation again: minutes on two cores
+	@$(call install,$(PICTURE_PACKAGES))
+	@python3 tools/make_gallery.py
+	@cp $(DEMO)/checkerboard/losses.png $(DEMO)/checkerboard/gates.png docs/pictures/
 	@$(BOOLGRAD) export $(DEMO)/checkerboard/model.safetensors --format html -o $(DEMO)/checkerboard/page.html
 	@chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,1150 \
 	  --virtual-time-budget=1000 --screenshot=docs/pictures/page.png \
 	  'file://$(CURDIR)/$(DEMO)/checkerboard/page.html#size=24x24&steps=45&damage=10x10@step40' 2>/dev/null
 
 .PHONY: build
-build: build/release/build.ninja ## Builds build/release/boolgrad and everything beside it
-	@cmake --build build/release -j $(JOBS)
+build: build/release/build.ninja ## Builds the program, build/release/boolgrad
+	@cmake --build build/release -j $(JOBS) --target boolgrad_cli
 
+# The program's build folder may have been configured without the libraries of the tests.
 .PHONY: test
-test: build test-packages ## Builds and runs all tests
+test: test-packages build/release/build.ninja ## Builds and runs all tests
+	@grep -qx BOOLGRAD_REQUIRE_TESTS:BOOL=ON build/release/CMakeCache.txt \
+	  || cmake --preset release -D BOOLGRAD_REQUIRE_TESTS=ON
+	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
+
+PREFIX ?= /usr/local
+
+.PHONY: install
+install: build ## Installs the program, the libraries and the headers to PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+.PHONY: api-docs
+api-docs: build/release/build.ninja ## Writes the C++ API reference to build/docs/site/api
+	@$(call install,$(DOCS_PACKAGES))
+	@cmake -D doxygen=doxygen -D doxyfile=build/release/generated/Doxyfile \
+	  -D output=$(CURDIR)/build/docs/site/api -P cmake/run_doxygen.cmake
+	@echo "The API reference is build/docs/site/api/index.html."
 
 .PHONY: check
 check: asan tidy formatted ## Runs the tests under sanitizers, warnings as errors, and the linters
 
 .PHONY: asan
-asan: build/asan/build.ninja test-packages
+asan: test-packages build/asan/build.ninja
 	@cmake --build build/asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
 
 # Reads the flags of the asan build. HWY_COMPILE_ONLY_STATIC leaves one instruction set to read in
 # place of all one after the other. Some of GCC's options are unknown here.
 .PHONY: tidy
-tidy: build/asan/build.ninja check-packages
+tidy: test-packages build/asan/build.ninja check-packages
 	@run-clang-tidy-$(LLVM) -clang-tidy-binary clang-tidy-$(LLVM) -quiet -j $(JOBS) -p build/asan \
 	  -extra-arg=-DHWY_COMPILE_ONLY_STATIC -extra-arg=-Wshadow -extra-arg=-Wno-unknown-warning-option \
 	  '^$(CURDIR)/(boolgrad|tests|examples|bench)/.*\.cpp$$' 2>&1 \
@@ -121,7 +153,7 @@ bench-circuit: build build/bench/.ready test-packages ## Compares a hardened net
 	@build/bench/bin/python bench/circuit.py $(ARGS)
 
 .PHONY: bench-classifiers
-bench-classifiers: build build/bench/.ready ## Trains classifiers and judges them; arguments in ARGS
+bench-classifiers: build build/bench/.ready ## Trains and evaluates classifiers; arguments in ARGS
 	@build/bench/bin/python bench/classifiers.py $(ARGS)
 
 .PHONY: bench-geometry
@@ -142,12 +174,25 @@ build/bench/.ready: bench/requirements.txt
 	build/bench/bin/pip install --quiet --requirement bench/requirements.txt
 	@touch $@
 
+.PHONY: docs
+docs: ## Builds the documentation with search and the API reference: build/docs/site
+	@$(call install,$(DOCS_PACKAGES))
+	@python3 tools/build_site.py
+	@$(MAKE) --no-print-directory api-docs
+	@echo "Open build/docs/site/index.html. The search needs a server: python3 -m http.server -d build/docs/site"
+
+# Pages whose commands are run and whose outputs are compared by the tests.
+COMMAND_PAGES := README.md $(addprefix docs/tutorials/,automata.md classifiers.md hardware.md)
+
+.PHONY: tour
+tour: build test-packages ## Runs the commands of the README and the tutorials again and renews their outputs
+	@python3 tools/doc_commands.py --write $(COMMAND_PAGES)
+
 .PHONY: clean
 clean: ## Removes everything that was built
 	rm -rf build
 
-# A configured build folder re-runs CMake on its own when it has to. Only a change of the presets
-# goes past it.
+# A configured build folder runs CMake again when it has to, except after a change of the presets.
 build/%/build.ninja: CMakePresets.json | build-packages
 	@cmake --preset $*
 	@touch $@
@@ -164,8 +209,8 @@ test-packages:
 check-packages:
 	@$(call install,$(CHECK_PACKAGES))
 
-# Installs those of the packages that are missing, without a question; with none missing it touches
-# nothing. Where there is no dpkg, CMake says what it does not find.
+# Installs the packages that are missing, without asking. Where there is no dpkg, CMake reports what it
+# does not find.
 define install
 command -v dpkg-query >/dev/null || exit 0; \
 missing=; \

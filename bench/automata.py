@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """One training step (forward, backward through time, AdamW) of the checkerboard automaton in boolgrad and in
-JAX, in one run and on the same cores; the other built-in automata; and the hardened rule of life beside
+JAX, in one run and on the same cores; the other built-in automata; and the hardened rule of life compared with
 Conway's rule written by hand.
 
-JAX computes the step in three ways (bench/jax_automaton.py): as it is usually written, features last and
-sixteen gates a sample; with the samples last; and so with four coefficients a gate. All start from the same
+JAX computes the step in three ways (bench/jax_automaton.py): as it is usually written, with features last and
+sixteen gates per sample; with samples last; and with samples last and four coefficients per gate. All start from the same
 wires, logits and states as boolgrad, whose loss and gradients are compared with theirs in float64 first.
 
-Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/automata.json.
+Writes the table between the markers in docs/benchmarks/automata.md and adds the run to bench/results/automata.json.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ def boolgrad(program, *arguments):
 
 
 def fastest(runs):
-    """Of several runs the one whose first row is quickest: other load only ever adds."""
+    """The run whose first row is fastest: other load can only add time."""
     return min(runs, key=lambda run: run["benchmarks"][0]["ms"])
 
 
@@ -44,12 +44,12 @@ def jax_rows(problem, cores, seconds):
 
 def training_table(rows, error):
     ours = rows[0][1]
-    lines = ["| | ms a step | boolgrad is ahead |", "|---|---:|---:|"]
+    lines = ["| | ms per step | boolgrad speed-up |", "|---|---:|---:|"]
     for name, ms in rows:
         ahead = "" if ms == ours else f"{ms / ours:.0f}×"
         lines.append(f"| {name} | {ms:.1f} | {ahead} |")
-    lines += ["", f"Largest error of boolgrad's loss and gradients in float32, relative to the largest value of "
-              f"each in float64: {error:.1e}."]
+    lines += ["", f"Maximum error of boolgrad's loss and gradients in float32, relative to the largest float64 "
+              f"value of each: {error:.1e}."]
     return lines
 
 
@@ -61,10 +61,9 @@ def share_table(report):
             gflops = row["gflop"] / row["ms"] * 1e3
             lines.append(f"| {row['name'].removeprefix('automata.')} | {row['ms']:.1f} | {gflops:.0f} | "
                          f"{100 * gflops / rates['gflops']:.0f} % |")
-    lines += ["", f"Measured peak: {rates['gflops']:.0f} GFLOP/s of fused multiply-adds in float32. Counted are 6 "
-              "operations a gate, cell and step forward and 15 backward; that the forward is computed again "
-              "going back is not.", "",
-              "| what the checkerboard's backward keeps | MB | ms, forward and backward |", "|---|---:|---:|"]
+    lines += ["", f"Measured peak: {rates['gflops']:.0f} GFLOP/s of fused multiply-adds in float32. Operations per "
+              "gate, cell and step: 6 forward and 15 backward. The recomputed forward pass is not counted.", "",
+              "| stored for the backward pass of the checkerboard | MB | ms, forward and backward |", "|---|---:|---:|"]
     names = {"states": "the state of every step", "everything": "every activation",
              "some_states": "every 4th state"}
     for row in report["benchmarks"]:
@@ -77,11 +76,11 @@ def share_table(report):
 def hard_table(report):
     rows = [("the trained rule of life", report["cell_updates_per_second"]),
             ("Conway's rule by hand", report["by_hand_per_second"])]
-    lines = ["| on one core, 2048x2048 cells | cell updates a second |", "|---|---:|"]
+    lines = ["| on one core, 2048x2048 cells | cell updates per second |", "|---|---:|"]
     lines += [f"| {name} | {rate:.2g} |" for name, rate in rows]
     wrong = report["benchmarks"][0]["max_error"]
-    lines += ["", f"The trained rule takes {report['operations']} word operations a cell once simplified; after "
-              f"eight steps it differs from Conway's in {wrong:.0f} cells."]
+    lines += ["", f"The trained rule takes {report['operations']} word operations per cell after simplification; after "
+              f"eight steps it differs from Conway's rule in {wrong:.0f} cells."]
     return lines
 
 
@@ -89,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=10, help="spent on each JAX row")
+    parser.add_argument("--seconds", type=float, default=10, help="time spent on each JAX row")
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
     options = parser.parse_args()
     jax_automaton.use_cores(options.threads)
@@ -116,7 +115,8 @@ def main():
         options.boolgrad, options.threads, f"JAX {jax_automaton.jax.__version__}")
     print(common.describe(facts))
     if not options.dry_run:
-        common.write_documentation("bench/automata.py", common.describe(facts) + "\n\n" + text)
+        common.write_documentation("bench/automata.py", common.describe(facts) + "\n\n" + text,
+                                   "docs/benchmarks/automata.md")
         common.write_results("automata", facts, {"step": step, "built_in": built_in, "hard": hard,
                                                  "peers": dict(rows)})
 

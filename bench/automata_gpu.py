@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """One training step of every built-in automaton on an NVIDIA GPU, in boolgrad and in JAX, in one run.
 
-A step is the forward, the backward through time, clipping and AdamW, and a rollout of the hardened rule from the
-same starts. JAX computes it in two ways (bench/jax_automaton.py): as it is usually written, features last and
-sixteen gates a sample, and with the samples last and four coefficients a gate. Both start from the same wires,
+A step is the forward pass, the backward pass through time, clipping, AdamW, and a rollout of the hardened rule from the
+same starts. JAX computes it in two ways (bench/jax_automaton.py): as it is usually written, with features last and
+sixteen gates per sample, and with samples last and four coefficients per gate. Both start from the same wires,
 logits and states as boolgrad, whose loss and gradients are compared with JAX's in float64.
 
-Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/automata_gpu.json.
+Writes the table between the markers in docs/benchmarks/automata.md and adds the run to bench/results/automata_gpu.json.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import common
 import jax_automaton
 
 PEERS = {"usual": "JAX, as usually written", "coefficients": "JAX, four coefficients"}
-# Milliseconds of the published JAX code on an H200, from the project's goals.
+# Milliseconds of the published JAX code on an H200.
 PUBLISHED = {"life": 3.9, "checkerboard": 29.8, "checkerboard-async": 55.7, "lizard": 29.4, "letter-g": 18.9}
 
 
@@ -44,7 +44,7 @@ def peers(problem, seconds):
 def table(rows):
     names = list(PEERS.values())
     lines = [f"| | boolgrad, ms | {' | '.join(f'{name}, ms' for name in names)} | published JAX, ms "
-             "| ahead of them | largest error |",
+             "| boolgrad speed-up | max error |",
              "|---" + "|---:" * (len(names) + 4) + "|"]
     for row in rows:
         times = [row["peers"][form] for form in PEERS] + [PUBLISHED[row["name"]]]
@@ -59,9 +59,9 @@ def main():
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
     parser.add_argument("--automata", nargs="+", choices=list(jax_automaton.AUTOMATA),
                         default=list(jax_automaton.AUTOMATA))
-    parser.add_argument("--seconds", type=float, default=1, help="spent on each JAX figure")
+    parser.add_argument("--seconds", type=float, default=1, help="time spent on each JAX figure")
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
-    parser.add_argument("--save", type=pathlib.Path, help="write the rows here as well")
+    parser.add_argument("--save", type=pathlib.Path, help="also write the rows to this file")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +83,7 @@ def main():
 
 def write(rows, facts):
     text = f"{facts['gpu']}. boolgrad {facts['revision']}. {facts['peers'][0]}.\n\n{table(rows)}"
-    common.write_documentation("bench/automata_gpu.py", text)
+    common.write_documentation("bench/automata_gpu.py", text, "docs/benchmarks/automata.md")
     common.write_results("automata_gpu", facts, rows)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""One training step of every built-in automaton on one GPU, through CUDA and through Vulkan, in one run; through
-Vulkan also with a dispatch for each step of the automaton, as where groups of threads cannot wait for one another.
+"""One training step of every built-in automaton on one GPU, through CUDA and through Vulkan, in one run; with
+Vulkan also with one dispatch per step of the automaton, the fallback where workgroups cannot wait for one another.
 
-A step is the forward, the backward through time, clipping and AdamW, and a rollout of the hardened rule from the
+A step is the forward pass, the backward pass through time, clipping, AdamW, and a rollout of the hardened rule from the
 same starts. Loss and gradients of both are compared with JAX's in float64 (bench/jax_automaton.py), which writes the
-problems into the folder that --problems names, or finds them there from an earlier call: then JAX is not needed.
+problems to the folder --problems. If they are there already, JAX is not needed.
 
-Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/automata_vulkan.json.
+Writes the table between the markers in docs/benchmarks/automata.md and adds the run to bench/results/automata_vulkan.json.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def step(options, path, device, **variables):
 
 
 def described(options):
-    """The device of Vulkan that is measured, in words."""
+    """Name and driver of the Vulkan device."""
     for device in boolgrad(options.boolgrad, "devices")["devices"]:
         if device["device"] in (options.device, options.device + ":0"):
             return f"{device['name']}, driver {device['driver']}"
@@ -49,8 +49,8 @@ def described(options):
 
 
 def table(rows):
-    lines = ["| | CUDA, ms | Vulkan, ms | times CUDA | a dispatch a step, ms | largest error, CUDA "
-             "| largest error, Vulkan |",
+    lines = ["| | CUDA, ms | Vulkan, ms | times CUDA | one dispatch per step, ms | max error, CUDA "
+             "| max error, Vulkan |",
              "|---|---:|---:|---:|---:|---:|---:|"]
     for row in rows:
         cuda, vulkan = row["cuda"], row["vulkan"]
@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
     parser.add_argument("--device", default="vulkan", help="vulkan or vulkan:N")
     parser.add_argument("--problems", type=pathlib.Path, default=common.ROOT / "build/problems")
-    parser.add_argument("--make-problems", action="store_true", help="write the problems and no more")
+    parser.add_argument("--make-problems", action="store_true", help="write the problems and exit")
     options = parser.parse_args()
     for name in AUTOMATA:
         if options.make_problems or not (options.problems / f"{name}.safetensors").exists():
@@ -78,7 +78,8 @@ def main():
                      "step by step": step(options, path, options.device, BOOLGRAD_VULKAN_WAITING="0")})
         print(rows[-1], flush=True)
     facts = {**common.machine(options.boolgrad, 1), "gpu": described(options)}
-    common.write_documentation("bench/automata_vulkan.py", f"{facts['gpu']}. boolgrad {facts['revision']}.\n\n{table(rows)}")
+    common.write_documentation("bench/automata_vulkan.py", f"{facts['gpu']}. boolgrad {facts['revision']}.\n\n{table(rows)}",
+                               "docs/benchmarks/automata.md")
     common.write_results("automata_vulkan", facts, rows)
 
 

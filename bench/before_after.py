@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two builds of boolgrad on the same benchmarks, in turns on one machine: what a change costs.
+"""Compares two builds of boolgrad on the same benchmarks, in alternation on one machine.
 
-Every row of `boolgrad bench` is measured by both programs, several times in turns, so that both see the same load.
-A row's time is the smallest median of its program. Prints a table and says which rows are slower by more than the
-limit; with --json FILE the rows are kept.
+Every row of `boolgrad bench` is measured with both programs, several times in alternation, so that both see the same
+load. The time of a row is the smallest median. Prints a table and lists the rows that are slower by more than the limit;
+--json FILE saves the rows.
 
   bench/before_after.py --before old/boolgrad --after build/release/boolgrad
   bench/before_after.py --before old/boolgrad --after build/release/boolgrad --device cuda --problems build/problems
@@ -53,10 +53,10 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--limit", type=float, default=0.03, help="share by which a row may be slower")
+    parser.add_argument("--limit", type=float, default=0.03, help="tolerated slow-down, as a share")
     parser.add_argument("--benchmarks", nargs="+", default=["ops", "lut", "automata", "geometry"])
-    parser.add_argument("--problems", type=pathlib.Path, help="automata to step on a GPU (automata_vulkan.py makes them)")
-    parser.add_argument("--json", type=pathlib.Path, help="keep the rows in this file")
+    parser.add_argument("--problems", type=pathlib.Path, help="folder of automata to step on a GPU (written by automata_vulkan.py)")
+    parser.add_argument("--json", type=pathlib.Path, help="save the rows to this file")
     options = parser.parse_args()
     kept, slower = [], []
     print("| benchmark | before, ms | after, ms | after / before |\n|---|---:|---:|---:|")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renews the tables and plots of docs/studies/boundaries.md from one run of `boolgrad bench geometry`."""
+"""Updates the tables and plots of docs/studies/boundaries.md from one run of `boolgrad bench geometry`."""
 import argparse
 import json
 import subprocess
@@ -38,20 +38,20 @@ def error_table(rows):
 
 
 def error_summary(rows):
-    """The claims about distances from 0.001 to 0.1, and about 0.01 with k = 0.1, as measured."""
+    """The range of errors at distances from 0.001 to 0.1, and the errors at 0.01 with k = 0.1."""
     middle = [row for row in rows if 0.999e-3 <= row["distance"] <= 0.1001]
     exact = max(row["exact"] for row in middle)
-    lines = [f"At distances from 0.001 to 0.1 the exact method errs by at most {exact:.0e}. The smoothed method "
-             "errs there by"]
+    lines = [f"At distances from 0.001 to 0.1, the error of the exact method is at most {exact:.0e}. That of the "
+             "smoothed method is"]
     for i, k in enumerate(TEMPERATURES):
         errors = [row["smoothed"][i] for row in middle]
         lines.append(f"{percent(min(errors))} to {percent(max(errors))} with k = {k}"
                      + ("." if k == TEMPERATURES[-1] else ","))
     at = {(row["tangency"], row["meeting"]): row["smoothed"][1] for row in rows if near(row["distance"], 0.01)}
-    lines.append("At distance 0.01 and k = 0.1 it is "
+    lines.append("At distance 0.01 with k = 0.1, it is "
                  f"{percent(at['external', True])} (circles meet) and {percent(at['external', False])} (disks "
-                 f"apart) beside external tangency, {percent(at['internal', True])} and "
-                 f"{percent(at['internal', False])} beside internal tangency.")
+                 f"apart) near external tangency, {percent(at['internal', True])} and "
+                 f"{percent(at['internal', False])} near internal tangency.")
     return [" ".join(lines)]
 
 
@@ -71,9 +71,9 @@ def approach_table(rows):
 
 
 def fit_table(rows):
-    lines = ["| problem | method | steps | of these smoothed | error of the area | |", "|---|---|---:|---:|---:|---|"]
+    lines = ["| problem | method | steps | smoothed steps | area error | result |", "|---|---|---:|---:|---:|---|"]
     for row in rows:
-        end = "no gradient: stuck" if row["stuck"] else "reached what it aims at" if row["converged"] else "gave up"
+        end = "no gradient: stuck" if row["stuck"] else "converged" if row["converged"] else "not converged"
         steps = row["steps"]
         smoothed = min(row["smoothed_steps"], steps)
         lines.append(f"| {row['problem']} | {row['method']} | {steps} | {smoothed} | {row['error']:.0e} | {end} |")

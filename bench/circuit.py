@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A hardened network with group sums, from bytes of images to classes, on one core: boolgrad beside straight-line
-C of the same network compiled by GCC, in one run.
+"""A hardened network with group sums, from image bytes to classes, on one core: boolgrad compared with
+straight-line C of the same network compiled by GCC, in one run.
 
 784 inputs, 6 layers of 8,000 random gates of two inputs, 10 groups of 800 outputs, 10,000 random images. The C
-is what is usually generated: a line a gate on words of 64 images, around it a loop that packs 64 images bit by bit,
-and counters of binary digits for the group sums (difflogic's compiled model). It is compiled at -O1 and, as far as
---compile-limit allows, at -O3. Both give the same class for every image, or the run fails.
+is what is usually generated: one line per gate on words of 64 images, in a loop that packs 64 images bit by bit, with
+bit-sliced counters for the group sums (the compiled model of difflogic). It is compiled at -O1 and, within
+--compile-limit, at -O3. The run fails if the two differ in the class of any image.
 
-Writes the table between the markers in docs/benchmarks.md and adds the run to bench/results/circuit.json. Needs
+Writes the table between the markers in docs/benchmarks/circuits.md and adds the run to bench/results/circuit.json. Needs
 numpy and gcc.
 """
 import argparse
@@ -27,7 +27,7 @@ import common
 INPUTS, WIDTH, LAYERS, CLASSES, IMAGES = 784, 8000, 6, 10, 10_000
 GROUP = WIDTH // CLASSES
 
-# By 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
+# Indexed by 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 GATES = ["0", "{a} & {b}", "{a} & ~{b}", "{a}", "{b} & ~{a}", "{b}", "{a} ^ {b}", "{a} | {b}",
          "~({a} | {b})", "~({a} ^ {b})", "~{b}", "{a} | ~{b}", "~{a}", "{b} | ~{a}", "~({a} & {b})",
          "~(uint64_t)0"]
@@ -43,7 +43,7 @@ void core(const uint64_t *in, uint64_t *out, size_t blocks) {{
   for (size_t i = 0; i < blocks; ++i) gates(in + i * {inputs}, out);
 }}
 
-/* 64 images of a byte a pixel become a word a pixel. */
+/* Packs 64 images of one byte per pixel into one word per pixel. */
 void pack(const uint8_t *images, uint64_t *words) {{
   for (size_t d = 0; d < {inputs}; ++d) {{
     uint64_t word = 0;
@@ -52,7 +52,7 @@ void pack(const uint8_t *images, uint64_t *words) {{
   }}
 }}
 
-/* Binary digits of the sum of every group, then the class of the largest for each image. */
+/* Bit-sliced sum of every group, then the class of the largest sum for each image. */
 static void count(const uint64_t *out, int32_t *classes) {{
   int32_t best[64];
   memset(best, 0xff, sizeof best);
@@ -89,7 +89,7 @@ void classify(const uint8_t *images, int32_t *classes, size_t blocks) {{
 
 
 def random_network(generator):
-    """(wires [gates, 2], gate indices [gates]) a layer; every input is read about equally often."""
+    """(wires [gates, 2], gate indices [gates]) per layer; every input is read about equally often."""
     below, layers = INPUTS, []
     for _ in range(LAYERS):
         wires = generator.permutation(2 * WIDTH) % below
@@ -113,7 +113,7 @@ def straight_line_c(layers):
 
 
 def write_problem(path, layers, images, classes):
-    """The network, the images and their classes as `boolgrad bench circuit --file` reads them."""
+    """Writes network, images and classes as `boolgrad bench circuit --file` reads them."""
     tensors = {"input_mask": numpy.ones(INPUTS, numpy.float32), "images": images, "classes": classes}
     for i, (wires, kinds) in enumerate(layers):
         tensors[f"layer.{i}.wires"] = numpy.ascontiguousarray(wires.T)
@@ -135,7 +135,7 @@ def write_problem(path, layers, images, classes):
 
 
 def least_seconds(work, runs=15):
-    """The quickest of several runs: other load only ever adds."""
+    """The fastest of several runs: other load can only add time."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -145,7 +145,7 @@ def least_seconds(work, runs=15):
 
 
 def compiled(folder, source, level, limit):
-    """The library and the seconds that compiling it took; no library where that is over the limit."""
+    """The library and its compile time in seconds; None for the library if that exceeds the limit."""
     library = folder / f"peer{level}.so"
     start = time.perf_counter()
     try:
@@ -156,7 +156,7 @@ def compiled(folder, source, level, limit):
 
 
 def peer_row(library, images):
-    """Images a second from bytes to classes and of the gates alone, and the classes."""
+    """Images per second, from bytes to classes and for the gates only, and the classes."""
     blocks = -(-IMAGES // 64)
     padded = numpy.zeros((blocks * 64, INPUTS), numpy.uint8)
     padded[:IMAGES] = images
@@ -188,42 +188,42 @@ def our_row(program, path):
 
 
 def table(ours, peers, images_bytes):
-    lines = ["| | images a second, bytes to classes | gates alone | ready after |", "|---|---:|---:|---:|",
+    lines = ["| | images per second, bytes to classes | gates only | start-up |", "|---|---:|---:|---:|",
              f"| boolgrad | {ours['images_per_second']:.3g} | {ours['core_per_second']:.3g} | "
              f"{ours['load_ms']:.0f} ms |"]
     for level, row in peers.items():
         rates = (f"{row['images_per_second']:.3g} | {row['core_per_second']:.3g}" if "core_per_second" in row
-                 else "none within the limit | ")
+                 else "not within the limit | ")
         lines.append(f"| C, gcc {level} | {rates} | {row['compile_seconds']:.0f} s |")
     done = [row for row in peers.values() if "core_per_second" in row]
     best, core = (max(row[key] for row in done) for key in ("images_per_second", "core_per_second"))
-    lines += ["", f"boolgrad is ahead {ours['images_per_second'] / best:.1f}× from bytes to classes and "
-              f"{ours['core_per_second'] / core:.1f}× in the gates alone, of the faster C each. The same classes for "
-              f"all {IMAGES:,} images. A million gates in the text form are loaded in "
+    lines += ["", f"boolgrad is {ours['images_per_second'] / best:.1f}× faster from bytes to classes and "
+              f"{ours['core_per_second'] / core:.1f}× faster for the gates only than the faster C. Both give the same "
+              f"classes for all {IMAGES:,} images. A netlist of a million gates loads from text in "
               f"{ours['load_million_ms'] / 1e3:.2f} s.", ""]
     blocks = -(-IMAGES // (64 * ours["row_words"]))
     vectors = blocks * ours["steps"] * ours["row_words"] / 8
-    lines += ["| where the time goes | ms |", "|---|---:|",
+    lines += ["| part | ms |", "|---|---:|",
               f"| bytes to classes | {ours['classify_ms']:.2f} |",
-              f"| packing alone | {ours['pack_ms']:.2f} |",
+              f"| packing only | {ours['pack_ms']:.2f} |",
               f"| gates, sums and argmax, from bits | {ours['classify_bits_ms']:.2f} |",
-              f"| gates alone, outputs copied out | {ours['core_ms']:.2f} |",
-              f"| the same steps where all rows are in the first-level cache | {ours['core_in_cache_ms']:.2f} |",
+              f"| gates only, outputs copied out | {ours['core_ms']:.2f} |",
+              f"| the same steps with all rows in the L1 cache | {ours['core_in_cache_ms']:.2f} |",
               f"| sums and argmax as gates of the netlist | {ours['classify_by_gates_ms']:.2f} |", "",
-              f"The network simplifies to {ours['gates']:,} gates of two inputs as it is loaded, which take "
+              f"On loading, the network simplifies to {ours['gates']:,} two-input gates. They take "
               f"{ours['steps']:,} steps of two or three inputs in {ours['runs']} runs of one kind, on rows of "
               f"{ours['row_words'] * 64:,} images in {ours['slots']:,} slots "
-              f"({ours['slots'] * ours['row_words'] * 8 / 1e3:.0f} kB). The floor: {vectors / 1e6:.2f} million "
-              f"operations on 512 bits, each with up to three loads and a store of 64 bytes, "
-              f"{vectors * 256 / 1e9:.2f} GB through the first-level cache; and {images_bytes / 1e6:.1f} MB of images "
-              f"to be read once."]
+              f"({ours['slots'] * ours['row_words'] * 8 / 1e3:.0f} kB). Lower bound: {vectors / 1e6:.2f} million "
+              f"operations on 512 bits, each with up to three loads and one store of 64 bytes, "
+              f"{vectors * 256 / 1e9:.2f} GB through the L1 cache, plus {images_bytes / 1e6:.1f} MB of images "
+              f"read once."]
     return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
-    parser.add_argument("--compile-limit", type=float, default=900, help="seconds for each level")
+    parser.add_argument("--compile-limit", type=float, default=900, help="seconds per optimisation level")
     parser.add_argument("--levels", nargs="*", default=["-O1", "-O3"])
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
     options = parser.parse_args()
@@ -251,10 +251,11 @@ def main():
     text = table(ours, peers, images.nbytes)
     gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     facts = common.machine(options.boolgrad, 1, gcc)
-    text += f"\n\nOther processes had {load:.1f} of the cores meanwhile."
+    text += f"\n\nOther processes used {load:.1f} cores during the run."
     print(common.describe(facts) + "\n\n" + text)
     if not options.dry_run:
-        common.write_documentation("bench/circuit.py", common.describe(facts) + "\n\n" + text)
+        common.write_documentation("bench/circuit.py", common.describe(facts) + "\n\n" + text,
+                                   "docs/benchmarks/circuits.md")
         common.write_results("circuit", facts, {"boolgrad": ours, "peers": peers})
 
 

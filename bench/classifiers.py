@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""Classifiers of gates on the test's samples: accuracy soft and hard, gates, time to train, samples a second on
-one core; beside them, where --peers is given, a multilayer perceptron (PyTorch) and gradient-boosted trees
-(scikit-learn) on the same pictures.
+"""Classifiers of gates on the test samples: soft and hard accuracy, gates, training time, samples per second on one
+core. With --peers also a multilayer perceptron (PyTorch) and gradient-boosted trees (scikit-learn) on the same images.
 
-A model that has been trained in build/classifiers is used again; --fresh trains anew. With --verilog the hardened
-models are also exported, compiled and simulated (Icarus Verilog, 1,000 samples of the test), and one that does not predict
-what the network does is an error. Writes the table between the
-markers in docs/classifiers.md and adds the run to bench/results/classifiers.json.
+Models in build/classifiers are reused; --fresh trains again. With --verilog, the hardened models are also exported,
+compiled and simulated (Icarus Verilog, 1,000 test samples), and the run fails if one of them differs from the network in
+any prediction. Writes the table between the markers in docs/classifiers.md and adds the run to bench/results/classifiers.json.
 """
 import argparse
 import gzip
@@ -31,17 +29,17 @@ def answer(*words):
 
 
 def result_of(name, experiment, words, options):
-    """Trains where there is no model yet, and judges it."""
+    """Trains unless there is a model, and evaluates it."""
     out = FOLDER / name
     model = out / "model.safetensors"
     if options.fresh or not model.exists():
         answer("train", experiment, "--out", str(out), *words)
-    # Tables of six inputs would be split into gates of two, which takes minutes.
+    # Decomposing six-input tables into two-input gates takes minutes.
     how = ["--no-simplify"] if experiment == "mnist-tables" else []
     how += ["--compiled", "--simulated"] if options.verilog else []
-    judged = answer("eval", str(model), *how)
+    evaluated = answer("eval", str(model), *how)
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    return judged | {"seconds": lines[-1]["seconds"]}
+    return evaluated | {"seconds": lines[-1]["seconds"]}
 
 
 def monk_row(number, options):
@@ -53,7 +51,7 @@ def monk_row(number, options):
 
 
 def sizes(options):
-    """What is trained: the name of the row, the run's folder, the experiment and what is changed in it."""
+    """Rows: name, run folder, experiment, further arguments."""
     rows = []
     device = ["--device", options.device] if options.device != "cpu" else []
     on_gpu = ", on a GPU" if device else ""
@@ -72,7 +70,7 @@ def sizes(options):
     return rows
 
 
-def pictures(folder, prefix):
+def images(folder, prefix):
     import numpy
 
     def read(name, header):
@@ -85,7 +83,7 @@ def pictures(folder, prefix):
 
 
 def rate(work, samples):
-    """Samples a second, of the quickest of five."""
+    """Samples per second, the fastest of five runs."""
     best = float("inf")
     for _ in range(5):
         start = time.perf_counter()
@@ -98,8 +96,8 @@ def perceptron(folder, hidden, epochs):
     import torch
 
     torch.manual_seed(1)
-    x, y = (torch.from_numpy(part.copy()) for part in pictures(folder, "train"))
-    tx, ty = (torch.from_numpy(part.copy()) for part in pictures(folder, "t10k"))
+    x, y = (torch.from_numpy(part.copy()) for part in images(folder, "train"))
+    tx, ty = (torch.from_numpy(part.copy()) for part in images(folder, "t10k"))
     x, tx = x.float() / 255, tx.float() / 255
     model = torch.nn.Sequential(torch.nn.Linear(784, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 10))
     optimiser = torch.optim.Adam(model.parameters(), 1e-3)
@@ -122,8 +120,8 @@ def trees(folder, count):
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    x, y = pictures(folder, "train")
-    tx, ty = pictures(folder, "t10k")
+    x, y = images(folder, "train")
+    tx, ty = images(folder, "t10k")
     model = HistGradientBoostingClassifier(max_iter=count, max_leaf_nodes=15, early_stopping=False, random_state=1)
     start = time.perf_counter()
     model.fit(x, y)
@@ -151,16 +149,16 @@ def line(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mnist", metavar="DIR", help="the folder of MNIST's four files; without it, no MNIST")
-    parser.add_argument("--large", action="store_true", help="also what takes a GPU, or hours")
+    parser.add_argument("--mnist", metavar="DIR", help="folder of the four MNIST files; without it, MNIST is skipped")
+    parser.add_argument("--large", action="store_true", help="also experiments that need a GPU, or hours")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"],
-                        help="where classifiers of 48,000 gates and more are trained")
+                        help="device for classifiers of 48,000 gates and more")
     parser.add_argument("--verilog", action="store_true", help="also compile the exported C and simulate the Verilog")
-    parser.add_argument("--no-monks", action="store_true", help="no MONK's problems")
+    parser.add_argument("--no-monks", action="store_true", help="skip the MONK's problems")
     parser.add_argument("--print", action="store_true", help="print the table and write nothing")
-    parser.add_argument("--no-fashion", action="store_true", help="no Fashion-MNIST")
+    parser.add_argument("--no-fashion", action="store_true", help="skip Fashion-MNIST")
     parser.add_argument("--peers", action="store_true", help="also PyTorch and scikit-learn, on Fashion-MNIST")
-    parser.add_argument("--fresh", action="store_true", help="train anew")
+    parser.add_argument("--fresh", action="store_true", help="train again")
     options = parser.parse_args()
     rows = [] if options.no_monks else [monk_row(number, options) for number in (1, 2, 3)]
     for name, folder, experiment, words in sizes(options):
@@ -171,14 +169,14 @@ def main():
         rows.append({"name": "Fashion-MNIST, a multilayer perceptron", "command": "PyTorch",
                      **perceptron(FASHION, 16, 5)})
         rows.append({"name": "Fashion-MNIST, boosted trees", "command": "scikit-learn", **trees(FASHION, 20)})
-    table = ["| task | size | trained in | soft | hard | samples a second | command |", "|---|---|---|---|---|---|---|"]
+    table = ["| task | size | trained in | soft | hard | samples per second | command |", "|---|---|---|---|---|---|---|"]
     table += [line(row) for row in rows]
     facts = common.machine(PROGRAM, 2)
-    table += ["", "Trained by two threads, or on the GPU where a row says so; run by one thread. " +
+    table += ["", "Trained with two threads, or on the GPU where a row says so; run with one thread. " +
               common.describe(facts)]
     if options.verilog:
-        table += ["", "The exported C and, on the first 1,000 samples of each test, the simulated Verilog predict what the "
-                  "network does, for every model of this table."]
+        table += ["", "For every model of this table, the exported C and, on the first 1,000 test samples, the simulated "
+                  "Verilog give the same predictions as the network."]
     print("\n".join(table))
     if options.print:
         return

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 
 def other_load(work):
-    """What `work` returns, and how many cores other processes had in the meantime."""
+    """Returns the result of `work`, and how many cores other processes used in the meantime."""
 
     def seconds():
         ticks = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
@@ -41,13 +41,13 @@ def revision():
         return done.stdout.strip() if done.returncode == 0 else ""
 
     commit = git("rev-parse", "--short=12", "HEAD") or "uncommitted"
-    # The results themselves may differ: they are what is being written.
-    changed = git("status", "--porcelain", "--", ".", ":!docs/benchmarks.md", ":!bench/results")
+    # Result files may differ, because this run writes them.
+    changed = git("status", "--porcelain", "--", ".", ":!docs/benchmarks", ":!bench/results")
     return commit + ("-modified" if changed and commit != "uncommitted" else "")
 
 
 def machine(program, threads, *peers):
-    """Facts about a run; `peers` name what boolgrad was measured against, with versions."""
+    """Facts about a run; `peers` names the programs that boolgrad is compared with, and their versions."""
     lines = subprocess.run([str(program), "--version"], capture_output=True, text=True).stdout
     facts = dict(line.split(None, 1) for line in lines.splitlines()[1:] if len(line.split()) > 1)
     return {
@@ -71,8 +71,8 @@ def describe(facts):
     ).strip()
 
 
-def write_documentation(script, text, page="docs/benchmarks.md"):
-    """Puts `text` between the markers of `script` in a page of the documentation."""
+def write_documentation(script, text, page):
+    """Replaces the text between the markers of `script` in a page of the documentation."""
     begin, end = f"<!-- begin: {script} -->", f"<!-- end: {script} -->"
     path = ROOT / page
     before, rest = path.read_text().split(begin)
@@ -81,8 +81,8 @@ def write_documentation(script, text, page="docs/benchmarks.md"):
 
 
 def write_network(path, torch, inputs, tensors, layers):
-    """Writes a network as `boolgrad bench lut --file` reads it: `tensors` beside (wires, logits, gradient) of
-    each layer. `torch` is the module, which not every benchmark needs."""
+    """Writes a network as `boolgrad bench lut --file` reads it: `tensors` and (wires, logits, gradient) of
+    each layer. `torch` is the module, which not every benchmark imports."""
     import reference_file
 
     tensors = {**tensors, "input_mask": numpy_ones(inputs)}

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""How many seeds land, and which piece of the recipe does what.
+"""How many seeds converge, and what each part of the recipe contributes.
 
     python3 bench/convergence.py final checkerboard life          # built-in experiments, seeds 101 to 120
     python3 bench/convergence.py final letter-g --device cuda
-    python3 bench/convergence.py pieces                           # one draw, one change at a time, seeds 1 to 10
-    python3 bench/convergence.py plateau                          # layer by layer through one run of the whole task
-    python3 bench/convergence.py penalty                          # whether a penalty on gates leaves fewer, seeds 101 to 110
-    python3 bench/convergence.py tables                           # writes the tables of what is there
+    python3 bench/convergence.py pieces                           # one initialisation, one change at a time, seeds 1 to 10
+    python3 bench/convergence.py plateau                          # per-layer diagnostics of one run of the full task
+    python3 bench/convergence.py penalty                          # effect of a gate penalty, seeds 101 to 110
+    python3 bench/convergence.py tables                           # only writes the tables
 
-Runs `boolgrad sweep`, judges the trained checkerboards with `boolgrad eval` and counts operations and gates with
-`boolgrad inspect`. Adds what comes out to bench/results/convergence.json and writes the tables between the markers in
-docs/studies/convergence.md. Sweeps are kept in build/convergence, so that one that was interrupted goes on. Needs no
-packages.
+Runs `boolgrad sweep`, evaluates the trained checkerboards with `boolgrad eval` and counts operations and gates with
+`boolgrad inspect`. Adds the results to bench/results/convergence.json and writes the tables between the markers in
+docs/studies/convergence.md. Sweeps are kept in build/convergence, so that an interrupted one resumes. Needs no packages.
 """
 
 import argparse
@@ -26,25 +25,25 @@ RESULTS = ROOT / "bench/results/convergence.json"
 STUDY = ROOT / "docs/studies/convergence.md"
 FOLDER = ROOT / "build/convergence"
 AUTOMATA = ["checkerboard", "life", "checkerboard-async", "letter-g", "lizard"]
-# Updates that the literature trains for; twice as many are allowed here.
+# Updates in the literature; twice as many are allowed here.
 LITERATURE = {"checkerboard": 500, "life": 3000, "checkerboard-async": 800, "lizard": 3500, "letter-g": 3000}
 
-# Penalties that are tried on what.
+# Gate penalties per experiment.
 PENALTIES = {"life": [0, 0.01, 0.03], "checkerboard": [0, 0.01, 0.03]}
 
-# One draw on the small problem that the checkerboard starts with, judged on the whole one.
-ONE_DRAW = ["search.members=1", "search.restart=none", "training.steps=300"]
-# What each piece changes, beside ONE_DRAW.
+# One initialisation on the small problem that the checkerboard starts with, evaluated on the full task.
+ONE_MEMBER = ["search.members=1", "search.restart=none", "training.steps=300"]
+# What each row changes, in addition to ONE_MEMBER.
 PIECES = {
     "the recipe": [],
-    "sixteen logits a gate": ["network.parametrisation=softmax16", "network.init_strength=5",
-                              "training.learning_rate=0.05"],
+    "softmax16, sixteen logits per gate": ["network.parametrisation=softmax16", "network.init_strength=5",
+                                           "training.learning_rate=0.05"],
     "initial logit 2": ["network.init_strength=2"],
     "initial logit 5": ["network.init_strength=5"],
-    "rate 0.05": ["training.learning_rate=0.05"],
-    "rate 0.2": ["training.learning_rate=0.2"],
+    "learning rate 0.05": ["training.learning_rate=0.05"],
+    "learning rate 0.2": ["training.learning_rate=0.2"],
     "weight decay 0.01": ["training.weight_decay=0.01"],
-    "fourth powers": ["training.loss=l4", "hardening.threshold=0.001"],
+    "fourth-power loss": ["training.loss=l4", "hardening.threshold=0.001"],
     "cross-entropy": ["training.loss=bce", "hardening.threshold=0.03"],
     "focal loss": ["training.loss=focal", "hardening.threshold=0.01"],
     "no hardening": ["hardening.kind=none"],
@@ -59,10 +58,10 @@ PIECES = {
     "fire rate 0.8": ["automaton.training_fire_rate=0.8"],
     "a pool of 16 states": ["automaton.pool=16"],
     "gradient noise 0.1": ["training.gradient_noise=0.1"],
-    "refit of 64 entries": ["search.refit=64", "search.refit_every=50", "search.refit_below=0.05"],
+    "local search over 64 table entries": ["search.local_search=64", "search.local_search_every=50", "search.local_search_max_error=0.05"],
     "gate penalty 0.01": ["training.gate_penalty=0.01"],
-    "the whole task from the start": ["curriculum.until=[]", "curriculum.height=[]", "curriculum.width=[]",
-                                      "curriculum.steps=[]", "curriculum.batch=[]"],
+    "full task from the start": ["curriculum.until=[]", "curriculum.height=[]", "curriculum.width=[]",
+                                 "curriculum.steps=[]", "curriculum.batch=[]"],
 }
 
 
@@ -74,7 +73,7 @@ def run(command):
 
 
 def wilson(good, count):
-    """The 95 % interval of a share."""
+    """The 95 % confidence interval of a share."""
     z = 1.96
     share = good / count
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
@@ -104,13 +103,13 @@ def sweep(options, experiment, folder, seeds, first, changes=()):
 
 
 def counted(options, model):
-    """Operations a cell of the words that are stepped, and gates that the passes of an export leave."""
+    """Word operations per cell, and gates after the passes of an export."""
     inspected = run([options.boolgrad, "inspect", model, "--passes", "--quiet", "--json"])
     return {"operations": inspected["operations"], "gates": inspected["passes"][-1]["gates"]}
 
 
-def judged(options, entry):
-    """What the hardened model does elsewhere, and how many operations a cell it takes."""
+def evaluated(options, entry):
+    """Accuracy of the hardened model in other scenarios, and its size."""
     entry = dict(entry)
     model = entry.pop("model")
     if entry["steps_to_converge"] is None:
@@ -124,7 +123,7 @@ def judged(options, entry):
 def final(options, known):
     for name in options.names or AUTOMATA:
         runs = sweep(options, name, FOLDER / f"final-{name}", options.seeds or 20, options.first or 101)
-        known.setdefault("final", {})[name] = [judged(options, entry) for entry in runs]
+        known.setdefault("final", {})[name] = [evaluated(options, entry) for entry in runs]
         save(options, known)
 
 
@@ -133,7 +132,7 @@ def pieces(options, known):
         if options.names and name not in options.names:
             continue
         runs = sweep(options, "checkerboard", FOLDER / f"piece-{number}", options.seeds or 10, options.first or 1,
-                     [*ONE_DRAW, *changes])
+                     [*ONE_MEMBER, *changes])
         for entry in runs:
             del entry["model"]
         known.setdefault("pieces", {})[name] = runs
@@ -158,7 +157,7 @@ def plateau(options, known):
     folder = FOLDER / "plateau"
     run([options.boolgrad, "train", "checkerboard", "--seed", options.first or 1, "--out", folder, "--quiet", "--json",
          "--set", "training.diagnose_every=20", "--set", "training.log_every=20",
-         *(part for change in [*ONE_DRAW, *PIECES["the whole task from the start"]] for part in ("--set", change))])
+         *(part for change in [*ONE_MEMBER, *PIECES["full task from the start"]] for part in ("--set", change))])
     lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
     known["plateau"] = [{key: line[key] for key in ("step", "soft_loss", "hard_loss", "layers")}
                         for line in lines if "layers" in line]
@@ -174,15 +173,15 @@ def shown(what, values, digits=5):
 
 
 def final_table(runs_of):
-    lines = ["| experiment | converged | updates, median | most | twice the literature's | wrong bits of the others "
-             "| soft − hard loss at the end | seconds, median |", "|---|---|--:|--:|--:|---|--:|--:|"]
+    lines = ["| experiment | converged | updates, median | max | limit | wrong bits of the others "
+             "| final soft − hard loss | seconds, median |", "|---|---|--:|--:|--:|---|--:|--:|"]
     for name in (name for name in AUTOMATA if name in runs_of):
         runs = runs_of[name]
-        landed = [entry for entry in runs if entry["steps_to_converge"] is not None]
-        updates = [entry["steps_to_converge"] for entry in landed]
+        solved = [entry for entry in runs if entry["steps_to_converge"] is not None]
+        updates = [entry["steps_to_converge"] for entry in solved]
         others = sorted(int(entry["hard_loss"]) for entry in runs if entry["steps_to_converge"] is None)
-        gaps = [abs(entry["soft_loss"] - entry["hard_loss"]) for entry in landed]
-        lines.append(f"| {name} | {share_text(len(landed), len(runs))} | {shown(statistics.median, updates)} | "
+        gaps = [abs(entry["soft_loss"] - entry["hard_loss"]) for entry in solved]
+        lines.append(f"| {name} | {share_text(len(solved), len(runs))} | {shown(statistics.median, updates)} | "
                      f"{shown(max, updates)} | {2 * LITERATURE[name]} | {', '.join(map(str, others)) or '–'} | "
                      f"{shown(max, gaps, 2)} | "
                      f"{statistics.median(entry['seconds'] for entry in runs):.1f} |")
@@ -190,47 +189,46 @@ def final_table(runs_of):
 
 
 def scenario_table(runs_of):
-    lines = ["| experiment | scenario | rules that are right from every start | starts that end right, mean |",
+    lines = ["| experiment | scenario | rules right from every start | starts that end right, mean |",
              "|---|---|---|--:|"]
     for name in ("checkerboard", "checkerboard-async"):
-        landed = [entry for entry in runs_of.get(name, []) if entry.get("scenarios")]
-        for scenario in landed[0]["scenarios"] if landed else []:
-            shares = [entry["scenarios"][scenario] for entry in landed]
+        solved = [entry for entry in runs_of.get(name, []) if entry.get("scenarios")]
+        for scenario in solved[0]["scenarios"] if solved else []:
+            shares = [entry["scenarios"][scenario] for entry in solved]
             lines.append(f"| {name} | {scenario} | {sum(share == 1 for share in shares)} of {len(shares)} | "
                          f"{100 * statistics.mean(shares):.0f} % |")
     for name in (name for name in AUTOMATA if name in runs_of):
-        for key, what in (("operations", "operations a cell"), ("gates", "gates after the passes of an export")):
-            counts = [entry[key] for entry in runs_of[name] if key in entry]
-            if counts:
-                lines.append(f"\n{name}: {statistics.median(counts):g} {what} in the median, "
-                             f"from {min(counts)} to {max(counts)}.")
+        counts = [entry["gates"] for entry in runs_of[name] if "gates" in entry]
+        if counts:
+            lines.append(f"\n{name}: {statistics.median(counts):g} gates after the passes of an export in the median "
+                         f"({min(counts)} to {max(counts)}).")
     return "\n".join(lines)
 
 
 def pieces_table(runs_of):
-    lines = ["| one change | converged within 300 updates | updates, median | soft solved, hard not | "
+    lines = ["| change | converged within 300 updates | updates, median | soft solved, hard not | "
              "wrong bits of the others, median |", "|---|---|--:|--:|--:|"]
     for name in (name for name in PIECES if name in runs_of):
         runs = runs_of[name]
-        landed = [entry["steps_to_converge"] for entry in runs if entry["steps_to_converge"] is not None]
+        solved = [entry["steps_to_converge"] for entry in runs if entry["steps_to_converge"] is not None]
         others = [entry for entry in runs if entry["steps_to_converge"] is None]
         # Two grids of 16 by 16 cells: one wrong bit costs about 1.
         apart = sum(entry["soft_loss"] < 1 and entry["hard_loss"] > 0 for entry in others)
         wrong = f"{statistics.median(entry['hard_loss'] for entry in others):g}" if others else "–"
-        lines.append(f"| {name} | {share_text(len(landed), len(runs))} | "
-                     f"{format(statistics.median(landed), 'g') if landed else '–'} | {apart} | {wrong} |")
+        lines.append(f"| {name} | {share_text(len(solved), len(runs))} | "
+                     f"{format(statistics.median(solved), 'g') if solved else '–'} | {apart} | {wrong} |")
     return "\n".join(lines)
 
 
 def penalty_table(runs_of):
-    lines = ["| experiment | penalty | converged | updates, median | gates after the passes, median | least | most |",
+    lines = ["| experiment | penalty | converged | updates, median | gates after the passes, median | min | max |",
              "|---|--:|---|--:|--:|--:|--:|"]
     for name, strengths in runs_of.items():
         for strength, runs in strengths.items():
-            landed = [entry for entry in runs if entry["steps_to_converge"] is not None]
-            gates = [entry["gates"] for entry in landed] or [float("nan")]
-            updates = [entry["steps_to_converge"] for entry in landed] or [float("nan")]
-            lines.append(f"| {name} | {strength} | {share_text(len(landed), len(runs))} | "
+            solved = [entry for entry in runs if entry["steps_to_converge"] is not None]
+            gates = [entry["gates"] for entry in solved] or [float("nan")]
+            updates = [entry["steps_to_converge"] for entry in solved] or [float("nan")]
+            lines.append(f"| {name} | {strength} | {share_text(len(solved), len(runs))} | "
                          f"{statistics.median(updates):g} | {statistics.median(gates):g} | {min(gates)} | {max(gates)} |")
     return "\n".join(lines)
 
@@ -273,9 +271,9 @@ def save(options, known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=["final", "pieces", "plateau", "penalty", "tables"])
-    parser.add_argument("names", nargs="*", help="experiments, or pieces; all of them by default")
+    parser.add_argument("names", nargs="*", help="experiments or changes; all by default")
     parser.add_argument("--seeds", type=int)
-    parser.add_argument("--first", type=int, help="the first seed")
+    parser.add_argument("--first", type=int, help="first seed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--boolgrad", type=pathlib.Path, default=ROOT / "build/release/boolgrad")

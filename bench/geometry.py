@@ -2,12 +2,12 @@
 """Area and gradient, in float64, of a million pairs of disks and of one union of 10,000 disks, in boolgrad and
 in JAX, in one run and on the same cores; and how boolgrad's time grows from 1,000 to 100,000 disks.
 
-JAX computes pairs from arc cosines, with `jnp.where` around every formula and inside it, so that no branch that
-is not taken spoils the gradient; and a union from a table of each disk's neighbours, found outside of what is
-timed, by sorting arcs and differentiating Green's formula. It is timed on one device and with the work dealt
-out among as many as there are threads; the faster counts. boolgrad finds its neighbours each time.
+JAX computes pairs from arc cosines, with `jnp.where` around and inside every formula, so that branches not taken
+do not spoil the gradient. It computes a union from a table of neighbours, made before timing starts, by sorting arcs
+and differentiating Green's formula. It is timed on one device and with the work sharded over as many devices as there
+are threads; the faster counts. boolgrad finds the neighbours each time.
 
-Writes the tables between the markers in docs/benchmarks.md and adds the run to bench/results/geometry.json.
+Writes the tables between the markers in docs/benchmarks/geometry.md and adds the run to bench/results/geometry.json.
 """
 import argparse
 import json
@@ -52,7 +52,7 @@ def pair_areas(disks):
     apart = squared >= (r1 + r2) ** 2
     inside = squared <= (r1 - r2) ** 2
     meets = ~(apart | inside)
-    # What a formula gets where it is not wanted: two unit disks at distance 1.
+    # Dummy input for branches not taken: two unit disks at distance 1.
     squared = jnp.where(meets, squared, 1.0)
     a, b = jnp.where(meets, r1, 1.0), jnp.where(meets, r2, 1.0)
     d = jnp.sqrt(squared)
@@ -74,7 +74,7 @@ def pair_areas_and_gradients(disks):
 
 
 def neighbour_table(disks):
-    """[disks, most neighbours]: who overlaps whom; a disk itself fills up its row."""
+    """[disks, max neighbours]: overlapping disks, padded with the disk itself."""
     tree = scipy.spatial.cKDTree(disks[:, :2])
     near = tree.query_pairs(2 * disks[:, 2].max(), output_type="ndarray")
     distance = numpy.linalg.norm(disks[near[:, 0], :2] - disks[near[:, 1], :2], axis=1)
@@ -105,7 +105,7 @@ def union_parts(own, others, itself):
     turn = 2 * jnp.pi
     begin = jnp.mod(jnp.arctan2(dy, dx) - half, turn)
     end = begin + 2 * half
-    # An arc that passes 0 is two. What fills up a row is an arc of length 0.
+    # An arc that crosses angle 0 is split in two. Padding gives arcs of length 0.
     begins = jnp.concatenate([jnp.where(meets, begin, 0.0), jnp.zeros_like(begin)], axis=1)
     ends = jnp.concatenate([jnp.where(meets, jnp.minimum(end, turn), 0.0),
                             jnp.where(meets, jnp.maximum(end - turn, 0.0), 0.0)], axis=1)
@@ -140,8 +140,8 @@ def median_ms(work, seconds):
     return sorted(times)[len(times) // 2]
 
 
-def dealt_out(arguments, cores):
-    """The first dimension of every argument over `cores` devices."""
+def sharded(arguments, cores):
+    """Shards the first dimension of every argument over `cores` devices."""
     mesh = jax.make_mesh((cores,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
     rows = jax.sharding.NamedSharding(mesh, jax.P("rows"))
     return [jax.device_put(a, rows) for a in arguments]
@@ -152,7 +152,7 @@ def jax_ms(function, arguments, cores, seconds):
     on_one = [jax.device_put(a, jax.devices()[0]) for a in arguments]
     times = [median_ms(lambda: compiled(*on_one), seconds)]
     if cores > 1:
-        shards = dealt_out(arguments, cores)
+        shards = sharded(arguments, cores)
         times.append(median_ms(lambda: compiled(*shards), seconds))
     return min(times)
 
@@ -166,7 +166,7 @@ def boolgrad(program, threads, *arguments):
 
 
 def faster(runs):
-    """Of each row the quickest: other load only ever adds."""
+    """The fastest of each row: other load can only add time."""
     return {name: min((run[name] for run in runs), key=lambda row: row["ms"]) for name in runs[0]}
 
 
@@ -181,14 +181,14 @@ def write_problem(path, pairs, disks, table):
 
 
 def tables(ours, peers, growth, pairs, disks):
-    lines = ["| area and gradient, float64 | boolgrad ms | JAX ms | boolgrad is ahead | largest difference |",
+    lines = ["| area and gradient, float64 | boolgrad ms | JAX ms | boolgrad speed-up | max difference |",
              "|---|---:|---:|---:|---:|"]
     names = {"pairs": f"{pairs:,} pairs", "union": f"one union of {disks:,} disks"}
     for case, name in names.items():
         row = ours[case]
         lines.append(f"| {name} | {row['ms']:.2f} | {peers[case]:.1f} | {peers[case] / row['ms']:.1f}× | "
                      f"{row['max_error']:.1e} |")
-    lines += ["", "| disks in one union | ms | ns a disk | largest change by a quarter turn |", "|---:|---:|---:|---:|"]
+    lines += ["", "| disks in one union | ms | ns per disk | max change under a quarter turn |", "|---:|---:|---:|---:|"]
     for name, row in growth.items():
         if name.startswith("union."):
             count = int(name.removeprefix("union."))
@@ -197,7 +197,7 @@ def tables(ours, peers, growth, pairs, disks):
 
 
 def measured(options, pairs, disks):
-    """Rows of boolgrad, milliseconds of JAX, rows of growing unions. Both take turns."""
+    """Rows of boolgrad, milliseconds of JAX, rows of growing unions. The two programs alternate."""
     table = neighbour_table(disks)
     runs, peer_runs = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +219,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--disks", type=int, default=DISKS)
-    parser.add_argument("--seconds", type=float, default=3, help="spent on each JAX row and turn")
+    parser.add_argument("--seconds", type=float, default=3, help="time spent on each JAX row and turn")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
     options = parser.parse_args()
@@ -229,14 +229,15 @@ def main():
     pairs, disks = random_pairs(options.pairs), random_disks(options.disks)
     (ours, peers, growth), load = common.other_load(lambda: measured(options, pairs, disks))
     text = tables(ours, peers, growth, options.pairs, options.disks)
-    text += f"\n\nOther processes had {max(load, 0):.1f} of the cores meanwhile."
+    text += f"\n\nOther processes used {max(load, 0):.1f} cores during the run."
     print(text)
     worst = max(row["max_error"] for row in ours.values())
     if not worst <= TOLERANCE:
         raise SystemExit(f"areas and gradients differ by {worst}")
     if not options.dry_run:
         facts = common.machine(options.boolgrad, options.threads, f"JAX {jax.__version__}")
-        common.write_documentation("bench/geometry.py", common.describe(facts) + "\n\n" + text)
+        common.write_documentation("bench/geometry.py", common.describe(facts) + "\n\n" + text,
+                                   "docs/benchmarks/geometry.md")
         common.write_results("geometry", facts, {"boolgrad": ours, "jax": peers, "growth": growth})
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""One training step of a differentiable-logic cellular automaton in JAX: what boolgrad is measured against.
+"""One training step of a differentiable-logic cellular automaton in JAX, the peer of boolgrad.
 
     python bench/jax_automaton.py                 # recomputes goldens/ca.safetensors in float64
     python bench/jax_automaton.py --time          # also times the step of the checkerboard automaton
 
-A soft gate comes in two forms. `plain_gate` is the textbook's: all sixteen gates for every sample, weighted
-by a softmax. `coefficient_gate` computes c0 + c1 a + c2 b + c3 ab, the coefficients once a step.
+A soft gate has two forms. `plain_gate` is the textbook form: all sixteen gates for every sample, weighted by a softmax.
+`coefficient_gate` computes c0 + c1 a + c2 b + c3 ab, with the coefficients computed once per step.
 
-Activations are [kernels, features, samples], so that a wire picks a row: on a CPU that is much faster for
-JAX than features last, the usual order of axes, which `usual_next_state` keeps to.
+Activations are [kernels, features, samples], so that a wire selects a row. On a CPU this is much faster in JAX than
+features last, the usual order of axes, which `usual_next_state` uses.
 """
 
 import argparse
@@ -57,10 +57,10 @@ AUTOMATA = {
 
 @dataclasses.dataclass
 class Problem:
-    """An automaton, where it starts and what it should become.
+    """An automaton with its initial states and targets.
 
-    `initial` is [B, H, W, C], `target` [B, H, W, loss channels], `fire_mask` [T, B, H, W, 1] or None where
-    every cell always updates. `wires` and `logits` have the lists "perceive" and "update", a layer an entry:
+    `initial` is [B, H, W, C], `target` [B, H, W, loss channels], `fire_mask` [T, B, H, W, 1] or None if
+    every cell always updates. `wires` and `logits` have the lists "perceive" and "update", one entry per layer:
     wires [2, gates], logits [kernels, gates, 16] and [gates, 16].
     """
 
@@ -77,8 +77,8 @@ def any_wires(rng, before, gates):
 
 
 def paired_wires(rng, before, gates):
-    """As the literature wires them: a neighbour and the cell itself where nine cells are read, else pairs of
-    values side by side, every second one first, shuffled."""
+    """The wiring of the literature: a neighbour and the cell itself for nine inputs, otherwise adjacent pairs, even
+    offsets first, shuffled."""
     if before == 9:
         places = rng.permutation([0, 1, 2, 3, 5, 6, 7, 8])[:gates]
         return numpy.stack([places, numpy.full(gates, 4)]).astype(numpy.int32)
@@ -89,7 +89,7 @@ def paired_wires(rng, before, gates):
 
 
 def make_problem(settings, dtype=numpy.float32, wires=any_wires):
-    """A random problem: bits to start from and to reach, normal logits."""
+    """A random problem: random bits as initial states and targets, normal logits."""
     rng = numpy.random.default_rng(settings["seed"])
     cells = (settings["batch"], settings["height"], settings["width"])
     sizes = {"perceive": settings["perceive_layers"], "update": settings["update_layers"]}
@@ -226,13 +226,13 @@ def loss_of(problem, logits, gate, checkpoint=False):
 
 
 def use_cores(count):
-    """Lets JAX see `count` devices, to be called before it computes anything. XLA runs automata of this size
-    on one core otherwise, whatever the number of threads it may use."""
+    """Makes JAX use `count` CPU devices; call it before any computation. Otherwise XLA runs automata of this size on one
+    core, whatever its number of threads."""
     jax.config.update("jax_num_cpu_devices", count)
 
 
 def loss_and_gradients(problem, gate, checkpoint=False, cores=1):
-    """A function of the logits. With several cores the batch is dealt out among them."""
+    """A function of the logits. With several cores, the batch is sharded over them."""
     cells = [x for x in (problem.initial, problem.target, problem.fire_mask) if x is not None]
 
     def evaluate(logits, *cells):
@@ -253,16 +253,16 @@ def loss_and_gradients(problem, gate, checkpoint=False, cores=1):
 
 
 def wrong_bits(problem, logits, gate):
-    """Of the hardened rule."""
+    """Number of wrong bits of the hardened rule."""
     last = rollout(problem, logits, gate, weigh=hard)[-1]
     return jnp.sum(last[:problem.settings["loss_channels"]] != channels_first(problem.target))
 
 
 def training_step(problem, gate, weight_decay=0.01, checkpoint=True, cores=1, with_hard=False):
-    """A compiled step (logits, moments) -> (logits, moments, loss), and what to start it from; with the wrong
-    bits of the hardened rule beside the loss if `with_hard`.
+    """A compiled step (logits, moments) -> (logits, moments, loss), and its initial arguments. With
+    `with_hard`, the third result is a pair of the loss and the wrong bits of the hardened rule.
 
-    `checkpoint` is the default because it was faster in every measurement, not only smaller.
+    `checkpoint` is the default because it was faster in every measurement and needs less memory.
     """
     optimiser = optax.chain(
         optax.clip(100.0), optax.adamw(0.05, b1=0.9, b2=0.99, weight_decay=weight_decay))
@@ -276,7 +276,7 @@ def training_step(problem, gate, weight_decay=0.01, checkpoint=True, cores=1, wi
         return optax.apply_updates(logits, changes), moments, loss
 
     logits = jax.tree.map(jnp.asarray, problem.logits)
-    # Logits and moments are given up to the step, which updates them in place.
+    # Logits and moments are donated to the step, which updates them in place.
     return jax.jit(step, donate_argnums=(0, 1)), (logits, optimiser.init(logits))
 
 
@@ -355,7 +355,7 @@ def write_problem(path, case, problem, gate=coefficient_gate):
 
 
 def check(path):
-    """Prints the largest errors of every case in both forms; returns the worst, NaN if there is one."""
+    """Prints the maximum errors of every case in all forms; returns the largest, or NaN if there is one."""
     with safe_open(path, "numpy") as file:
         cases = sorted(file.metadata())
     worst = 0.0
@@ -376,18 +376,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--file", default=str(GOLDENS), help="reference values to recompute")
     parser.add_argument("--time", action="store_true", help="time a step of the checkerboard automaton")
-    parser.add_argument("--cores", type=int, default=2, help="among which the batch of 2 is dealt out")
-    parser.add_argument("--seconds", type=float, default=10.0, help="spent on each form")
+    parser.add_argument("--cores", type=int, default=2, help="number of cores to shard the batch of 2 over")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time spent on each form")
     options = parser.parse_args()
     use_cores(options.cores)
     worst = check(options.file)
     if not worst <= TOLERANCE:
-        raise SystemExit(f"the largest error is {worst}, expected at most {TOLERANCE}")
+        raise SystemExit(f"the maximum error is {worst}, above the tolerance of {TOLERANCE}")
     if options.time:
         problem = make_problem(CHECKERBOARD)
         for form, gate in FORMS.items():
             step, start = training_step(problem, gate, cores=options.cores)
-            print(f"{form:13} {timed(step, start, options.seconds):.1f} ms a step")
+            print(f"{form:13} {timed(step, start, options.seconds):.1f} ms per step")
 
 
 if __name__ == "__main__":

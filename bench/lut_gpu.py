@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """A classifier of two-input soft gates, 784 -> 64,000 x 6, on one GPU: a training step (sixteen logits
-a gate to tables, forward, group sums, cross-entropy of 10 classes, backward, AdamW) in boolgrad and in
+per gate to tables, forward, group sums, cross-entropy of 10 classes, backward, AdamW) in boolgrad and in
 PyTorch under torch.compile, in one run.
 
 PyTorch computes it twice: by the plain formula, sixteen gates for every sample weighted by a softmax,
-and by the four coefficients that these weights come down to. All start from the same wires (as the
-published code deals them: every input equally often), logits, inputs and labels; loss and gradients are
-compared before anything is timed. With --vulkan, boolgrad takes the same step through Vulkan as well.
+and with the four coefficients that these weights reduce to. All start from the same wires (as in the
+published code, every input is read equally often), logits, inputs and labels; loss and gradients are
+compared before anything is timed. With --vulkan, boolgrad also takes the step through Vulkan.
 
 The GPU need not be where the repository is: --save keeps a run in a file, and --load writes the table
-between the markers in docs/benchmarks.md, and bench/results/lut_gpu.json, from it.
+between the markers in docs/benchmarks/layers.md, and bench/results/lut_gpu.json, from it.
 """
 import argparse
 import json
@@ -56,7 +56,7 @@ def gate_tables(torch, device):
 
 
 class TorchRun:
-    """One way of computing the step in PyTorch, samples first as is usual there."""
+    """One form of the step in PyTorch, with samples first, as is usual there."""
 
     def __init__(self, torch, problem, form, compiled=True):
         wires, logits, inputs, labels = problem
@@ -132,8 +132,8 @@ def relative(a, b):
     return float(numpy.abs(a - b).max() / numpy.abs(b).max())
 
 
-class Rows(list):
-    """Results, shown as they come: compiling takes longer than measuring."""
+class ResultTable(list):
+    """Results, printed as they arrive: compiling takes longer than measuring."""
 
     def append(self, row):
         super().append(row)
@@ -151,7 +151,7 @@ def measure(options, batch):
     import torch
 
     problem = make_problem(options.width, options.layers, batch)
-    rows = Rows()
+    rows = ResultTable()
     coefficients = TorchRun(torch, problem, "coefficients")
     loss, reference = coefficients.gradients()
     with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +183,7 @@ def run(options):
 
 
 def table(done):
-    lines = ["| batch | | ms a step | boolgrad is ahead | largest error of a gradient |",
+    lines = ["| batch | | ms per step | boolgrad speed-up | max gradient error |",
              "|---:|---|---:|---:|---:|"]
     for result in done["results"]:
         ours = result["rows"][0][1]
@@ -195,8 +195,8 @@ def table(done):
                 ms = published[result["batch"]]
                 lines.append(f"| {result['batch']} | {name} (another run) | {ms:.2f} | "
                              f"{ms / ours:.1f}× | |")
-    lines += ["", "The floor: the bytes that a step has to move, over the rates of the same GPU.", "",
-              "| batch | through the second-level cache | at | through memory | at | least ms | "
+    lines += ["", "Lower bound: the bytes that a step must move, at the measured bandwidths of the same GPU.", "",
+              "| batch | L2 traffic | at | memory traffic | at | lower bound, ms | "
               "share reached |", "|---:|---:|---:|---:|---:|---:|---:|"]
     for result in done["results"]:
         floor = result["floor"]
@@ -219,11 +219,11 @@ def main():
     parser.add_argument("--boolgrad", default=str(common.ROOT / "build/release/boolgrad"))
     parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--layers", type=int, default=LAYERS)
-    parser.add_argument("--vulkan", metavar="DEVICE", help="vulkan or vulkan:N: measure it too")
+    parser.add_argument("--vulkan", metavar="DEVICE", help="also measure vulkan or vulkan:N")
     parser.add_argument("--batches", type=int, nargs="+", default=[100, 1024])
-    parser.add_argument("--save", type=pathlib.Path, help="keep the run in this file, write no table")
-    parser.add_argument("--load", type=pathlib.Path, help="take a run from this file, measure nothing")
-    parser.add_argument("--revision", default=common.revision(), help="that boolgrad was built from")
+    parser.add_argument("--save", type=pathlib.Path, help="save the run to this file, write no table")
+    parser.add_argument("--load", type=pathlib.Path, help="read a run from this file, measure nothing")
+    parser.add_argument("--revision", default=common.revision(), help="revision that boolgrad was built from")
     options = parser.parse_args()
     done = json.loads(options.load.read_text()) if options.load else run(options)
     check(done)
@@ -235,7 +235,7 @@ def main():
     facts = done["machine"]
     about = f"{facts['gpu']}. boolgrad {facts['revision']}. " + " ".join(
         f"{peer}." for peer in facts["peers"])
-    common.write_documentation("bench/lut_gpu.py", about + "\n\n" + text)
+    common.write_documentation("bench/lut_gpu.py", about + "\n\n" + text, "docs/benchmarks/layers.md")
     common.write_results("lut_gpu", facts, done["results"])
 
 

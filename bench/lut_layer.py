@@ -6,7 +6,7 @@ PyTorch computes it twice: by the plain formula, sixteen gates for every sample 
 and by the four-coefficient form under torch.compile. All three start from the same wires, logits,
 inputs and targets; loss and gradients are compared before anything is timed.
 
-Writes the table between the markers in docs/benchmarks.md and adds the run to
+Writes the table between the markers in docs/benchmarks/layers.md and adds the run to
 bench/results/lut_layer.json.
 """
 import argparse
@@ -73,7 +73,7 @@ def loss_of(layer, x, logits, wires, target):
 
 
 class TorchRun:
-    """One way of computing the step in PyTorch, samples first as is usual there."""
+    """One form of the step in PyTorch, with samples first, as is usual there."""
 
     def __init__(self, problem, layer, compiled):
         wires, logits, inputs, target = problem
@@ -125,7 +125,7 @@ def main():
     parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--batch", type=int, default=BATCH)
     parser.add_argument("--layers", type=int, default=LAYERS)
-    parser.add_argument("--seconds", type=float, default=5, help="spent on each PyTorch row")
+    parser.add_argument("--seconds", type=float, default=5, help="time spent on each PyTorch row")
     parser.add_argument("--dry-run", action="store_true", help="print, write nothing")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -163,11 +163,11 @@ def main():
         error = max(relative(g.numpy(), r) for g, r in zip(eager_gradients, reference))
         rows.append(("PyTorch, four coefficients", median_ms(eager.step, options.seconds), error))
 
-    lines = ["| | ms a step | boolgrad is ahead | largest error of a gradient |", "|---|---:|---:|---:|"]
+    lines = ["| | ms per step | boolgrad speed-up | max gradient error |", "|---|---:|---:|---:|"]
     for name, ms, error in rows:
         ahead = "" if name == "boolgrad" else f"{ms / rows[0][1]:.1f}×"
         lines.append(f"| {name} | {ms:.2f} | {ahead} | {error:.1e} |")
-    lines += ["", "Where boolgrad's time goes, and what share of this machine's rates that is:", "",
+    lines += ["", "Where the time goes, and the share of the machine's measured peaks:", "",
               "| part | ms | GFLOP/s | share of peak | GB/s | share of bandwidth |",
               "|---|---:|---:|---:|---:|---:|"]
     rates = report["machine"]
@@ -193,7 +193,8 @@ def main():
     if not worst <= 1e-4:
         raise SystemExit(f"gradients differ by {worst}")
     if not options.dry_run:
-        common.write_documentation("bench/lut_layer.py", common.describe(facts) + "\n\n" + text)
+        common.write_documentation("bench/lut_layer.py", common.describe(facts) + "\n\n" + text,
+                                   "docs/benchmarks/layers.md")
         common.write_results("lut_layer", facts, {"rows": rows, "report": report})
 
 

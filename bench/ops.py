@@ -2,13 +2,14 @@
 """Compares boolgrad with PyTorch: forward plus backward of every op, float32, on the CPU.
 
     make bench                        # or: python bench/ops.py --boolgrad build/release/boolgrad
-    make bench ARGS="--only softmax"  # some rows only; prints, but writes nothing
+    make bench ARGS="--only softmax"  # some rows only; writes nothing
 
-Both run on the same inputs with the same number of threads. PyTorch's float64 result is the
-reference that both errors are measured from. The two take turns on each row, and each keeps the
-better of its medians, so that a machine that slows down for a while hurts both alike. A turn during
-which other processes used the cores is taken again: they would cost PyTorch, whose threads wait for
-each other actively, far more than boolgrad.
+Both run on the same inputs with the same number of threads. Errors are measured against PyTorch's
+float64 result. The two alternate on each row and each keeps the better of its medians, so that a
+temporary slowdown affects both. A turn during which other processes used the cores is repeated: it
+would cost PyTorch, whose threads busy-wait for each other, far more than boolgrad.
+
+Writes the table between the markers in docs/benchmarks/ops.md and adds the run to bench/results/ops.json.
 """
 
 import argparse
@@ -26,9 +27,9 @@ import common
 import reference_file
 from common import ROOT
 
-WARM_UP_SECONDS, MEASURED_SECONDS, LEAST_RUNS = 0.1, 0.3, 5
-# A turn is taken again where other processes had more than this share of a core.
-MOST_OTHER_LOAD, MOST_ATTEMPTS, PAUSE_SECONDS = 0.3, 20, 0.2
+WARM_UP_SECONDS, MEASURED_SECONDS, MIN_RUNS = 0.1, 0.3, 5
+# A turn is repeated if other processes used more than this share of a core.
+MAX_OTHER_LOAD, MAX_ATTEMPTS, PAUSE_SECONDS = 0.3, 20, 0.2
 
 
 class Row:
@@ -54,8 +55,8 @@ def uniform(low, high, *shape):
     return torch.rand(shape) * (high - low) + low
 
 
-def levels(*shape):
-    """Few different values, so that every maximum is a tie."""
+def tied(*shape):
+    """Few distinct values, so that every maximum is a tie."""
     return torch.randint(0, 8, shape).float()
 
 
@@ -125,13 +126,13 @@ def reduction_rows():
                 )
             )
     for name, function in (("max", torch.amax), ("min", torch.amin)):
-        rows.append(Row(f"{name}.ties", function, [levels(*SQUARE)], note="ties"))
+        rows.append(Row(f"{name}.ties", function, [tied(*SQUARE)], note="ties"))
         for axis in (0, 1):
             rows.append(
                 Row(
                     f"{name}.ties_axis{axis}",
                     lambda x, f=function, a=axis: f(x, dim=a),
-                    [levels(*SQUARE)],
+                    [tied(*SQUARE)],
                     {"axis": axis},
                     note="ties",
                 )
@@ -194,7 +195,7 @@ def activation_rows():
 
 
 def focal(y, t):
-    """As boolgrad/ops/loss.h defines it; PyTorch has no op of its own for it."""
+    """As boolgrad/ops/loss.h defines it; PyTorch has no single op for it."""
     y = torch.clamp(y, 1e-7, 1 - 1e-7)
     return -(
         t * (1 - y) ** 2 * torch.log(y) + (1 - t) * y**2 * torch.log(1 - y)
@@ -247,7 +248,7 @@ def relative_error(value, reference):
 
 
 def differentiated(row):
-    """The inputs that get a gradient: of a loss, the prediction alone."""
+    """The inputs that get a gradient; for a loss, only the prediction."""
     losses = {"sum_of_squares", "mean_squares", "l4", "binary_cross_entropy", "focal"}
     if row.name in losses:
         return [0]
@@ -272,7 +273,7 @@ class TorchRun:
         return out
 
     def error(self, reference):
-        """Largest relative error against the tensors of a float64 case."""
+        """Maximum relative error against the tensors of a float64 case."""
         values = {"out": self()}
         for i in differentiated(self.row):
             values[f"grad{i}"] = self.leaves[i].grad
@@ -285,7 +286,7 @@ def time_torch(work):
     while time.perf_counter() < end:
         work()
     times = []
-    while len(times) < LEAST_RUNS or sum(times) < MEASURED_SECONDS:
+    while len(times) < MIN_RUNS or sum(times) < MEASURED_SECONDS:
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
@@ -326,7 +327,7 @@ def measure(row, options, folder):
         lambda: time_torch(run),
         lambda: boolgrad_bench(options.boolgrad, path, options.threads),
         options.rounds,
-        float("inf") if options.busy else MOST_OTHER_LOAD,
+        float("inf") if options.busy else MAX_OTHER_LOAD,
     )
     result["quiet"] = turns is not None
     if turns is not None:
@@ -339,12 +340,12 @@ def measure(row, options, folder):
     return result
 
 
-def take_turns(torch_turn, boolgrad_turn, rounds, most_load):
+def take_turns(torch_turn, boolgrad_turn, rounds, max_load):
     """`rounds` pairs of PyTorch's median and boolgrad's answer; None where the machine was busy."""
     turns = []
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         turn, load = common.other_load(lambda: (torch_turn(), boolgrad_turn()))
-        if load <= most_load:
+        if load <= max_load:
             turns.append(turn)
         else:
             time.sleep(PAUSE_SECONDS)
@@ -380,21 +381,21 @@ def table(results, facts):
 
 
 def check(results):
-    """A benchmark of wrong results, or on a busy machine, is worth nothing."""
+    """Rejects wrong results and a busy machine."""
     busy = [r["name"] for r in results if not r["quiet"]]
     if busy:
-        sys.exit(f"ops.py: expected a machine with nothing else to do, received other load in {busy}")
+        sys.exit(f"ops.py: other processes used the cores during {busy}; stop them, or pass --busy")
     wrong = [r["name"] for r in results if not r["max_error"] <= 1e-5]
     if wrong:
-        sys.exit(f"ops.py: expected errors of at most 1e-5, received larger ones in {wrong}")
+        sys.exit(f"ops.py: errors above 1e-5 in {wrong}")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boolgrad", type=pathlib.Path, default=ROOT / "build/release/boolgrad")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=2, help="turns each takes on a row")
-    parser.add_argument("--only", help="rows whose name contains this; writes nothing")
+    parser.add_argument("--rounds", type=int, default=2, help="turns per program and row")
+    parser.add_argument("--only", help="only rows whose name contains this; writes nothing")
     parser.add_argument(
         "--busy", action="store_true", help="accept other load on the cores; writes nothing"
     )
@@ -417,7 +418,7 @@ def main():
         facts = common.machine(
             options.boolgrad, options.threads,
             f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
-        common.write_documentation("bench/ops.py", table(results, facts))
+        common.write_documentation("bench/ops.py", table(results, facts), "docs/benchmarks/ops.md")
         common.write_results("ops", facts, results)
 
 

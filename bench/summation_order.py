@@ -2,12 +2,12 @@
 """Does the order of floating-point sums decide whether the checkerboard is learned?
 
     python3 bench/summation_order.py --ways float32 float64      # on any machine
-    python3 bench/summation_order.py --ways cuda                 # where there is an NVIDIA GPU
-    python3 bench/summation_order.py --ways none                 # writes the table of what is there
+    python3 bench/summation_order.py --ways cuda                 # needs an NVIDIA GPU
+    python3 bench/summation_order.py --ways none                 # only writes the table
 
-Trains the checkerboard, by descent alone, from the same seeds in three ways that differ in nothing but how sums are
-rounded: in float32 on the CPU, in float64 on the CPU, and in float32 on a GPU, which adds in other orders. The
-seeds, and so the wires, first logits, starts and the recipe, are the same. Adds the runs to
+Trains the checkerboard by gradient descent alone, from the same seeds, in three ways that differ only in how sums are
+rounded: float32 on the CPU, float64 on the CPU, and float32 on a GPU, which adds in a different order. The seeds, and
+with them wiring, initial logits and starts, are the same. Adds the runs to
 bench/results/summation_order.json and writes the table between the markers in
 docs/studies/summation-order.md. Needs no packages.
 """
@@ -27,16 +27,16 @@ WAYS = {
     "float64": ["--device", "cpu", "--set", "network.dtype=float64"],
     "cuda": ["--device", "cuda"],
 }
-# The recipe that was studied: descent alone on the whole task, from gates of sixteen logits.
+# The recipe of the study: gradient descent alone on the full task, with softmax16.
 RECIPE = ["network.parametrisation=softmax16", "network.init_strength=5", "training.learning_rate=0.05",
           "training.loss=squares", "hardening.kind=blend", "hardening.threshold=0.01", "hardening.steps=250",
-          "hardening.rate_share=0.2", "hardening.seal=false", "automaton.probes=32", "curriculum.until=[]",
+          "hardening.learning_rate_factor=0.2", "hardening.saturate=false", "automaton.evaluation_starts=32", "curriculum.until=[]",
           "curriculum.height=[]", "curriculum.width=[]", "curriculum.steps=[]", "curriculum.batch=[]",
           "search.members=1", "search.restart=none"]
 NAMES = {"float32": "CPU, float32", "float64": "CPU, float64", "cuda": "GPU, float32"}
-# Half of what guessing one half everywhere costs: two grids of 16 by 16 cells, a quarter each.
+# Half of the loss of predicting 0.5 everywhere: two grids of 16 by 16 cells, 0.25 per cell.
 LEFT_PLATEAU = 64
-# Two curves are told apart from where they differ by this share.
+# Two curves have diverged where they differ by this share.
 APART = 0.01
 
 
@@ -62,8 +62,8 @@ def solved(curve):
     return first_step(curve, lambda entry: entry["hard_loss"] == 0)
 
 
-def parted(one, other):
-    """The first step at which two curves are told apart."""
+def diverged(one, other):
+    """The first step at which two curves have diverged."""
     for a, b in zip(one, other):
         if abs(a["soft_loss"] - b["soft_loss"]) > APART * max(a["soft_loss"], b["soft_loss"]):
             return a["step"]
@@ -78,7 +78,7 @@ def table(runs, steps):
     ways = [way for way in WAYS if way in runs]
     seeds = sorted({int(seed) for way in ways for seed in runs[way]})
     head = ["seed"] + [f"{NAMES[way]}: left, solved" for way in ways]
-    head += [f"{NAMES[way]} parts from {NAMES[ways[0]]} at" for way in ways[1:]]
+    head += [f"{NAMES[way]} diverges from {NAMES[ways[0]]} at" for way in ways[1:]]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for seed in seeds:
         curves = {way: runs[way].get(str(seed)) for way in ways}
@@ -86,7 +86,7 @@ def table(runs, steps):
         row += ["" if curve is None else f"{shown(left(curve))}, {shown(solved(curve))}"
                 for curve in curves.values()]
         base = curves[ways[0]]
-        row += [shown(parted(base, curves[way])) if base and curves[way] else "" for way in ways[1:]]
+        row += [shown(diverged(base, curves[way])) if base and curves[way] else "" for way in ways[1:]]
         lines.append("| " + " | ".join(row) + " |")
     lines.append("")
     for way in ways:

@@ -5,8 +5,8 @@
     python3 bench/tasks.py add --knockout 0.1 --seeds 100    # damage half-way, then repair
     python3 bench/tasks.py multiply --set training.loss=bce  # a variation
 
-Every run is `boolgrad train TASK --seed S`. Prints a row a task: runs whose hardened circuit is right on
-every case at the end, the steps of those runs, and the seconds of the slowest. Needs no packages.
+Every run is `boolgrad train TASK --seed S`. Prints one row per task: the number of runs whose hardened circuit
+is right on every case at the end, the steps of those runs, and the time of the slowest. Needs no packages.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--boolgrad", type=pathlib.Path, default=ROOT / "build/release/boolgrad")
     options = parser.parse_args()
-    print("| task | solved | steps, mean | steps, most | slowest, s |")
+    print("| task | solved | steps, mean | steps, max | slowest, s |")
     print("|---|---|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         for task in options.tasks:

@@ -8,9 +8,10 @@ set(flags
   # Clang's alone: a lambda that captures nothing may call its residuals as the op calls its inputs,
   # and GCC takes that for shadowing.
   $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wshadow>
-  # GCC guesses here from what its optimiser left over, and guesses wrong: in Highway's templates, and
-  # in the string + of its own library (GCC bug 105651).
+  # False alarms of GCC: in Highway's templates, and in the string + of its own library (GCC bug 105651),
+  # where precompiled headers add two more.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${BOOLGRAD_PRECOMPILED_HEADERS}>>:-Wno-stringop-overflow;-Wno-array-bounds>
   $<$<BOOL:${BOOLGRAD_WERROR}>:-Werror>
   # a * b + c is two roundings unless the source asks for one: results must not depend on what an
   # optimiser chose to fuse. Kernels ask for a fused multiply-add by name.

@@ -14,7 +14,7 @@ foreach(binary IN LISTS binaries)
 endforeach()
 file(WRITE ${output} "// Written by CMake out of boolgrad/backend/vulkan/shaders.
 #include \"boolgrad/backend/vulkan/runtime/shaders.h\"
-#include \"boolgrad/core/error.h\"
+#include \"boolgrad/core/fail.h\"
 
 namespace boolgrad::vulkan {
 namespace {

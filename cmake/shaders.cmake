@@ -7,12 +7,14 @@ set(shaders
   automaton/forward automaton/forward.scratch
   automaton/forward.hard automaton/forward.hard.scratch
   automaton/backward automaton/backward.scratch
-  automaton/backward.again automaton/backward.again.scratch
+  automaton/backward.recompute automaton/backward.recompute.scratch
   automaton/train automaton/hard_steps
-  automaton/loss automaton/wrong automaton/gather automaton/finish automaton/update
+  automaton/loss automaton/errors automaton/gather automaton/finish automaton/update
   network/gather network/tables network/tables.hard network/forward
   network/loss network/scores network/join_scores network/head_loss network/thresholds
   network/sums network/sums.subgroups network/backward network/finish network/update
+  network/choose network/select network/select.hard network/candidate_sums network/gather_uses
+  network/finish_wires
   network/pack network/hard network/ones
   bits/step bits/step.scratch bits/fire bits/clear)
 

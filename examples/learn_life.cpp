@@ -1,71 +1,66 @@
 // A cellular automaton learns Conway's Game of Life from all 512 neighbourhoods and then runs it.
 //
-// Every cell runs the same circuit of soft gates: sixteen kernels look at its neighbourhood, an
-// update network makes its next state of what they saw. Hardened, the circuit becomes a short
-// program on words of 64 cells each.
-#include <fmt/format.h>
+// Every cell runs the same circuit of soft gates: sixteen perception kernels read its
+// neighbourhood, and an update network computes its next state from their outputs. Hardened, the
+// circuit becomes a short program on 64-bit words, one bit per cell.
+#include <boolgrad/boolgrad.h>
 
 #include <cstdint>
-
-#include "boolgrad/autograd/tape.h"
-#include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/automata/rollout.h"
-#include "boolgrad/data/automaton_task.h"
-#include "boolgrad/ops/loss.h"
-#include "boolgrad/ops/shaping.h"
-#include "boolgrad/optim/adamw.h"
+#include <cstdio>
 
 using namespace boolgrad;
 
 namespace {
 
-constexpr int most_steps = 2000;
+constexpr int max_steps = 2000;
 constexpr double learning_rate = 0.05;
 
-// Cells of the 512 little tori that the hardened rule gets wrong after a step.
-std::int64_t wrong_cells(const Rule& rule, const AutomatonTask& task) {
-  BitGrid state = BitGrid::from(task.starts);
-  BitAutomaton(rule).step(state);
+// Cell errors of the hardened rule after one step, over all 512 grids of 3 by 3 cells.
+std::int64_t cell_errors(const automata::Rule& rule, const data::AutomatonTask& task) {
+  automata::BitGrid state = automata::BitGrid::from(task.starts);
+  automata::BitAutomaton(rule).step(state);
   const Tensor reached = state.to_tensor(DType::float32);
-  const Tensor wanted = cast(task.target, DType::float32);
-  return static_cast<std::int64_t>(sum_of_squares(reached, wanted).item());
+  const Tensor expected = cast(task.target, DType::float32);
+  return static_cast<std::int64_t>(sum_of_squares(reached, expected).item());
 }
 
 }  // namespace
 
 int main() {
-  const AutomatonTask task = life_task();
-  const RuleShape shape{.channels = 1,
-                        .kernels = 16,
-                        .perceive = {8, 4, 2, 1},
-                        .update = {128, 128, 128, 128, 128, 128, 128, 128, 64, 32, 16, 8, 4, 2}};
-  const Rule rule = Rule::make(shape, Border::periodic, Parametrisation::softmax16, DType::float32,
-                               {Initialisation::pass_through, 5}, 1);
+  const data::AutomatonTask task = data::life_task();
+  const automata::RuleShape shape{
+      .channels = 1,
+      .kernels = 16,
+      .perceive = {8, 4, 2, 1},
+      .update = {128, 128, 128, 128, 128, 128, 128, 128, 64, 32, 16, 8, 4, 2}};
+  const automata::Rule rule =
+      automata::Rule::make(shape, Border::periodic, Parametrisation::softmax16, DType::float32,
+                           {logic::Initialisation::pass_through, 5}, 1);
   AdamW optimiser(rule.parameters(), {});
   const Tensor starts = cast(task.starts, DType::float32);
   const Tensor target = cast(task.target, DType::float32).viewed_as({1, 1, 512, 3, 3});
 
   int steps = 0;
-  while (wrong_cells(rule, task) > 0 && steps < most_steps) {
+  while (cell_errors(rule, task) > 0 && steps < max_steps) {
     for (int i = 0; i < 10; ++i, ++steps) {
-      const Tensor loss = sum_of_squares(rollout(rule, starts, {}, {.steps = 1}), target);
+      const Tensor loss = sum_of_squares(automata::rollout(rule, starts, {}, {.steps = 1}), target);
       optimiser.step(grad(loss, rule.parameters()), learning_rate);
     }
   }
-  fmt::print("{} gates, {} wrong cells after {} steps\n", rule.gates(), wrong_cells(rule, task),
-             steps);
+  std::printf("%lld gates, %lld cell errors after %d steps\n", static_cast<long long>(rule.gates()),
+              static_cast<long long>(cell_errors(rule, task)), steps);
 
-  // A glider crosses a torus of 8 by 8 cells: after 32 steps it is back.
-  BitGrid glider(1, 1, 8, 8);
+  // A glider crosses a torus of 8 by 8 cells and returns after 32 steps.
+  automata::BitGrid glider(1, 1, 8, 8);
   for (const auto& [y, x] : {std::pair{0, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}) {
     glider.set(0, 0, y, x, true);
   }
-  BitGrid state = glider;
-  BitAutomaton automaton(rule);
+  automata::BitGrid state = glider;
+  automata::BitAutomaton automaton(rule);
   for (int step = 0; step < 32; ++step) automaton.step(state);
   const bool back =
       sum_of_squares(state.to_tensor(DType::float32), glider.to_tensor(DType::float32)).item() == 0;
-  fmt::print("{} word operations a cell; the glider {} back\n", automaton.operations(),
-             back ? "is" : "is not");
+  std::printf("%lld operations per word of cells; the glider %s back\n",
+              static_cast<long long>(automaton.operations()), back ? "is" : "is not");
   return back ? 0 : 1;
 }

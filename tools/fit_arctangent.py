@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints boolgrad/backend/cpu/tensor/arctangent_coefficients.h: atan(x) / x on [0, 1] as a polynomial in 2 x^2 - 1.
 
-The function is smooth in x^2 with its nearest singularity at -1, so that each term of its Chebyshev expansion
-gains a factor of 5.8. The terms are computed with 60 digits and turned into powers, which are rounded once.
+The function is smooth in x^2 and its nearest singularity is at -1, so the terms of its Chebyshev expansion shrink by
+a factor of 5.8. They are computed with 60 digits and converted to powers, which are rounded once.
 """
 from decimal import Decimal, getcontext
 
@@ -13,7 +13,7 @@ PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
 
 
 def series(x, first, ratio):
-    """first + first ratio(1) + first ratio(1) ratio(2) + ... until nothing changes."""
+    """first + first ratio(1) + first ratio(1) ratio(2) + ... until convergence."""
     total, term, n = first, first, 0
     while abs(term) > abs(total) * Decimal(10) ** -58:
         n += 1

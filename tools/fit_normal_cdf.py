@@ -2,8 +2,8 @@
 """Prints boolgrad/backend/cpu/tensor/normal_cdf_coefficients.h.
 
 With t = 2 / (2 + z), Q(t) = erfc(z) exp(z^2) / t is smooth on (0, 1]. Its Chebyshev series in
-s = 2 t - 1 is cut where the next term falls below the precision of the type, then written as a
-polynomial in s. Needs mpmath.
+s = 2 t - 1 is truncated where the next term falls below the precision of the type, then converted to
+a polynomial in s. Needs mpmath.
 """
 import mpmath as mp
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes goldens/extra_ops.safetensors: what PyTorch computes in float64 where goldens/ops.safetensors
-has no case. Losses, reductions over several axes, ties, empty shapes, kinks and extreme values.
+"""Writes goldens/extra_ops.safetensors: PyTorch's float64 results for cases that goldens/ops.safetensors does not
+have. Losses, reductions over several axes, ties, empty shapes, kinks and extreme values.
 
     python tools/make_extra_goldens.py
 """
@@ -17,7 +17,7 @@ OUTPUT = pathlib.Path(__file__).parent.parent / "goldens" / "extra_ops.safetenso
 
 
 def grid(*shape, low=-2.0, high=2.0):
-    """Multiples of 1/64, which float16 holds exactly: rounding moves no value over a jump or a tie."""
+    """Multiples of 1/64, which float16 represents exactly: rounding moves no value across a jump or a tie."""
     values = torch.rand(shape, dtype=torch.float64) * (high - low) + low
     return torch.round(values * 64) / 64
 

@@ -1,7 +1,7 @@
-"""Files of reference values, as `boolgrad verify` and `boolgrad bench ops --file` read them.
+"""Files of reference values for `boolgrad verify` and `boolgrad bench ops --file`.
 
-A case `op.variant` has the tensors in0, in1, ..., out, gout (the upstream gradient) and grad0, ...
-for each input that has a derivative; the metadata `cases` maps names to options.
+A case `op.variant` has the tensors in0, in1, ..., out, gout (the upstream gradient), and one gradient
+grad0, ... for each differentiable input. The metadata `cases` maps names to options.
 """
 
 import json
@@ -24,7 +24,7 @@ def write_tensors(path, tensors, metadata):
     offset = 0
     for name, tensor in tensors.items():
         end = offset + tensor.numel() * tensor.element_size()
-        # A tensor without dimensions is stored as one of a single element.
+        # Scalars are stored as tensors of shape [1].
         shape = list(tensor.shape) or [1]
         header[name] = {
             "dtype": DTYPES[tensor.dtype],
@@ -54,8 +54,8 @@ def write(path, cases, about):
 def case(function, inputs, options=None, upstream=None, differentiate=None):
     """Evaluates `function` and its derivatives at `inputs`.
 
-    `differentiate` lists the inputs that get a gradient, all floating ones by default. `upstream`
-    is random where it is not given.
+    `differentiate` lists the inputs that get a gradient; by default all floating-point ones. `upstream`
+    is random by default.
     """
     if differentiate is None:
         differentiate = [i for i, x in enumerate(inputs) if x.is_floating_point()]

@@ -1,10 +1,10 @@
-// Grids of cells that all run one netlist, 32 cells of a row a word.
+// Grids of cells that all run the same netlist, with 32 cells of a row per word.
 
 /**
- * The state is [channel][row][word], cell x of a row bit x % 32 of word x / 32, with a row above
- * and below for what lies beyond the border. Beside each channel lie two copies of it, moved by a
- * cell to the right and to the left: so every neighbour of every cell is a stretch of words that
- * begins somewhere, and a gate is one loop over all cells.
+ * The state is [channel][row][word]. Cell x of a row is bit x % 32 of word x / 32. There is one
+ * extra row above and below the grid for the border. Each channel also has two copies, shifted by
+ * one cell to the right and to the left. So each neighbour, for all cells, is a contiguous range of
+ * words, and a gate is one loop over such ranges.
  */
 class Automaton {
   constructor(netlist, height, width) {
@@ -14,7 +14,7 @@ class Automaton {
     this.resize(height, width);
   }
 
-  /** All cells become 0. */
+  /** Also sets all cells to 0. */
   resize(height, width) {
     this.height = height;
     this.width = width;
@@ -39,7 +39,7 @@ class Automaton {
     }
   }
 
-  /** Where a channel as seen to the left (0), at the cell (1) and to the right (2) begins. */
+  /** Offset of a channel's plane: left neighbours (0), the cells (1) or right neighbours (2). */
   planeOf(channel, side) { return (3 * channel + side) * this.plane; }
 
   wordOf(channel, y, x) {
@@ -56,7 +56,7 @@ class Automaton {
 
   clear() { this.store.fill(0, 0, 3 * this.channels * this.plane); }
 
-  /** Sets all channels of a rectangle to 0, as far as it lies on the grid. */
+  /** Sets all channels of a rectangle to 0. Parts outside the grid are ignored. */
   clearRectangle({top, left, height, width}) {
     const bottom = Math.min(this.height, top + height);
     const right = Math.min(this.width, left + width);
@@ -67,7 +67,7 @@ class Automaton {
     }
   }
 
-  /** Every channel of every cell 0 or 1 by chance, or the cell in the middle 1 in every channel. */
+  /** Sets every channel of every cell to a random bit. */
   startRandom(seed, stream) {
     let bits;
     let i = 0;
@@ -81,24 +81,25 @@ class Automaton {
     }
   }
 
+  /** Sets all channels of the centre cell to 1 and everything else to 0. */
   startSeed() {
     this.clear();
     for (let c = 0; c < this.channels; ++c) this.set(c, this.height >> 1, this.width >> 1, 1);
   }
 
-  /** One step of all cells, or, with a rate below 1, of those that chance chooses. */
+  /** One step of all cells or, if fire.rate < 1, of randomly chosen cells. */
   step(fire = null) {
-    for (let c = 0; c < this.channels; ++c) this.lookAround(c);
+    for (let c = 0; c < this.channels; ++c) this.fillNeighbours(c);
     execute(this.program, this.store, this.offsets, this.words);
     if (fire !== null && fire.rate < 1) {
-      this.drawFires(fire);
+      this.sampleFires(fire);
     } else {
       this.fires.fill(-1);
     }
-    this.takeOver();
+    this.commit();
   }
 
-  lookAround(channel) {
+  fillNeighbours(channel) {
     const {store, rowWords, words, height, periodic, program} = this;
     const here = this.planeOf(channel, 1);
     const below = here + words + rowWords;
@@ -108,15 +109,15 @@ class Automaton {
     }
     const reads = (side) => [0, 3, 6].some((row) => program.reads[9 * channel + row + side]);
     if (reads(0)) {
-      for (let y = 0; y < height + 2; ++y) this.moveRight(channel, y * rowWords);
+      for (let y = 0; y < height + 2; ++y) this.shiftRight(channel, y * rowWords);
     }
     if (reads(2)) {
-      for (let y = 0; y < height + 2; ++y) this.moveLeft(channel, y * rowWords);
+      for (let y = 0; y < height + 2; ++y) this.shiftLeft(channel, y * rowWords);
     }
   }
 
-  /** The row at an offset as its cells see it to their left. */
-  moveRight(channel, row) {
+  /** Fills the plane of left neighbours for the row at an offset. */
+  shiftRight(channel, row) {
     const {store, rowWords} = this;
     const from = this.planeOf(channel, 1) + row;
     const to = this.planeOf(channel, 0) + row;
@@ -128,8 +129,8 @@ class Automaton {
     }
   }
 
-  /** And to their right. */
-  moveLeft(channel, row) {
+  /** The same for right neighbours. */
+  shiftLeft(channel, row) {
     const {store, rowWords} = this;
     const from = this.planeOf(channel, 1) + row;
     const to = this.planeOf(channel, 2) + row;
@@ -141,7 +142,7 @@ class Automaton {
     }
   }
 
-  drawFires({rate, seed, stream, step}) {
+  sampleFires({rate, seed, stream, step}) {
     const {fires, width, height} = this;
     const scaled = rate * 2 ** 32;
     let bits;
@@ -155,10 +156,10 @@ class Automaton {
     }
   }
 
-  takeOver() {
+  commit() {
     const {store, fires, program, words, rowWords, lastMask} = this;
     for (let w = rowWords - 1; w < words; w += rowWords) fires[w] &= lastMask;
-    // An output may be an input as it is, so no channel changes before all were read.
+    // An output may be an input itself, so all outputs are copied before any channel changes.
     for (let c = 0; c < this.channels; ++c) {
       const from = this.offsets[program.outputs[c]];
       store.copyWithin(this.next + c * words, from, from + words);
@@ -172,7 +173,7 @@ class Automaton {
     }
   }
 
-  /** A line of 0 and 1 a row, channel after channel with an empty line between. */
+  /** One line of 0 and 1 per row, and an empty line between channels. */
   toText() {
     const channels = [];
     for (let c = 0; c < this.channels; ++c) {
@@ -188,10 +189,10 @@ class Automaton {
   }
 }
 
-/** What cells are to become: a picture in the middle of the grid, or one that is repeated. */
+/** The training target: a picture in the centre of the grid, or one that tiles it. */
 class Target {
   constructor({rows, tiled}) {
-    this.planes = rows;  // [channel][row], a string of 0 and 1 each
+    this.planes = rows;  // [channel][row], strings of 0 and 1
     this.tiled = tiled;
     this.height = rows[0].length;
     this.width = rows[0][0].length;
@@ -201,16 +202,16 @@ class Target {
 
   fits(height, width) { return this.tiled || (height >= this.height && width >= this.width); }
 
-  /** The bit of a cell of a grid of some size. */
+  /** The target bit of a cell of a grid with the given size. */
   at(channel, y, x, height, width) {
     if (this.tiled) return Number(this.planes[channel][y % this.height][x % this.width]);
-    // The middle cell of one lies on the middle cell of the other, where seeds are.
+    // The centre cells coincide; this is also where seeds are placed.
     const row = this.planes[channel][y - (height >> 1) + (this.height >> 1)];
     return Number(row?.[x - (width >> 1) + (this.width >> 1)] ?? 0);
   }
 
-  /** The grid of an automaton as it should be: [channel][row][word], as the automaton has them. */
-  covering({height, width, rowWords, words}) {
+  /** The target bits of a whole grid, [channel][row][word], in the layout of the automaton. */
+  targetBits({height, width, rowWords, words}) {
     const bits = new Int32Array(this.channels * words);
     for (let c = 0; c < this.channels; ++c) {
       for (let y = 0; y < height; ++y) {
@@ -224,21 +225,21 @@ class Target {
   }
 }
 
-/** Ones in a word. */
+/** Number of ones in a word. */
 function onesIn(word) {
   word -= word >>> 1 & 0x55555555;
   word = (word & 0x33333333) + (word >>> 2 & 0x33333333);
   return Math.imul(word + (word >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** Bits in which an automaton differs from what covers it. */
-function wrongBits(automaton, covering) {
+/** Number of bits in which an automaton differs from the target. */
+function countBitErrors(automaton, targetBits) {
   const {store, words, rowWords} = automaton;
-  let wrong = 0;
-  for (let at = 0; at < covering.length; ++at) {
+  let errors = 0;
+  for (let at = 0; at < targetBits.length; ++at) {
     const channel = Math.floor(at / words);
     const here = automaton.planeOf(channel, 1) + rowWords + at - channel * words;
-    wrong += onesIn(store[here] ^ covering[at]);
+    errors += onesIn(store[here] ^ targetBits[at]);
   }
-  return wrong;
+  return errors;
 }

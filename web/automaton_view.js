@@ -1,24 +1,24 @@
-// The page of an automaton: cells on a canvas, and everything that can be done to them.
+// The viewer of an automaton: a canvas of cells and its controls.
 
-const speeds = [1, 2, 5, 10, 20, 30, 60, 120, 240, Infinity];  // steps a second
-const usualLongestSide = 1024;
-const inColours = 'colours';  // a view beside the channels
+const speeds = [1, 2, 5, 10, 20, 30, 60, 120, 240, Infinity];  // steps per second
+const defaultMaxSide = 1024;
+const inColours = 'colours';  // view of the first three channels as RGB
 
-/** The colours of cells, as the style sheet has them. */
+/** The cell colours from the style sheet. */
 function cellColours() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   return {
-    off: wordOfColour(colour('--cell-off')),
-    on: wordOfColour(colour('--cell-on')),
+    off: pixelOfColour(colour('--cell-off')),
+    on: pixelOfColour(colour('--cell-on')),
     line: colour('--cell-line'),
-    lineOfColours: colour('--colour-line'),
+    colourLine: colour('--colour-line'),
     mark: colour('--accent'),
   };
 }
 
-/** #rrggbb as a pixel: bytes red, green, blue and opaque. */
-function wordOfColour(text) {
+/** Converts #rrggbb to an opaque pixel. */
+function pixelOfColour(text) {
   const value = parseInt(text.slice(1), 16);
   return pixel(value >> 16 & 255, value >> 8 & 255, value & 255);
 }
@@ -31,8 +31,8 @@ const eightColours = Array.from({length: 8}, (_, i) => pixel(
     i & 1 ? 255 : 0, i & 2 ? 255 : 0, i & 4 ? 255 : 0));
 
 /**
- * Paints cells on a canvas, a pixel a cell. `shown` is a channel or `colours`, the first three
- * channels as red, green and blue; `bitAt(channel, y, x)` gives the bits.
+ * Paints cells on a canvas, one pixel per cell. `shown` is a channel, or `colours` for the first
+ * three channels as red, green and blue. `bitAt(channel, y, x)` returns the bits.
  */
 function paint(canvas, height, width, shown, bitAt, colours) {
   if (canvas.width !== width || canvas.height !== height) {
@@ -55,7 +55,7 @@ function paint(canvas, height, width, shown, bitAt, colours) {
   context.putImageData(image, 0, 0);
 }
 
-/** Cells of a line from one to another, both included. */
+/** The cells on a line, including both ends. */
 function cellsBetween(from, to) {
   const count = Math.max(Math.abs(to.y - from.y), Math.abs(to.x - from.x), 1);
   return Array.from({length: count + 1}, (_, i) => ({
@@ -64,7 +64,7 @@ function cellsBetween(from, to) {
   }));
 }
 
-/** A square of cells around one. */
+/** A square of cells centred at a cell. */
 function squareAround({y, x}, side) {
   return {top: y - (side >> 1), left: x - (side >> 1), height: side, width: side};
 }
@@ -72,20 +72,20 @@ function squareAround({y, x}, side) {
 class AutomatonView {
   constructor(netlist, model) {
     this.options = model.automaton;
-    this.leastSide = netlist.state.periodic ? 3 : 1;
-    this.longestSide = Math.max(usualLongestSide, this.options.height, this.options.width);
+    this.minSide = netlist.state.periodic ? 3 : 1;
+    this.maxSide = Math.max(defaultMaxSide, this.options.height, this.options.width);
     this.target = this.options.target ? new Target(this.options.target) : null;
     this.automaton = new Automaton(netlist, this.options.height, this.options.width);
-    this.cells = document.createElement('canvas');  // a pixel a cell
+    this.cells = document.createElement('canvas');  // one pixel per cell
     this.colours = cellColours();
     this.steps = 0;
-    this.strikes = 0;
+    this.randomHoles = 0;
     this.playing = false;
-    this.due = 0;  // steps that the clock asks for
+    this.due = 0;  // steps that are due
     this.hovered = null;
     const gates = showGates(netlist, model.gatesBefore);
     this.describe(netlist, gates);
-    this.makeChannels();
+    this.makeChannelButtons();
     this.setFields(this.options);
     this.listen();
     document.querySelector('.side').append(byId('gates-card'));
@@ -102,15 +102,15 @@ class AutomatonView {
     const {channels, periodic} = netlist.state;
     const {fireRate, steps} = this.options;
     byId('facts').textContent = [
-      `A cellular automaton of ${counted(channels, 'channel')} and ` +
-          `${counted(gates, 'gate')} a cell`,
-      periodic ? 'on a torus' : 'surrounded by zeros',
-      ...(fireRate < 1 ? [`cells fire at a rate of ${fireRate}`] : []),
+      `Cellular automaton with ${counted(channels, 'channel')} and ` +
+          `${counted(gates, 'gate')} per cell`,
+      periodic ? 'periodic border' : 'zero border',
+      ...(fireRate < 1 ? [`fire rate ${fireRate}`] : []),
       ...(steps > 0 ? [`trained for ${counted(steps, 'step')}`] : []),
     ].join(', ');
     for (const id of ['height', 'width']) {
-      byId(id).min = this.leastSide;
-      byId(id).max = this.longestSide;
+      byId(id).min = this.minSide;
+      byId(id).max = this.maxSide;
     }
     byId('target-card').hidden = this.target === null;
   }
@@ -134,7 +134,7 @@ class AutomatonView {
   labelFields() {
     byId('brush-text').textContent = counted(Number(byId('brush').value), 'cell');
     byId('hole-text').textContent = `${byId('hole').value}×${byId('hole').value}`;
-    byId('speed-text').textContent = this.speed === Infinity ? 'fastest' : `${this.speed} / s`;
+    byId('speed-text').textContent = this.speed === Infinity ? 'unlimited' : `${this.speed} / s`;
     byId('fire-text').textContent = this.fireRate === 1 ? 'all cells' : `${this.fireRate}`;
   }
 
@@ -154,17 +154,17 @@ class AutomatonView {
     onClick('play', () => this.play(!this.playing));
     onClick('step', () => this.stepOnce());
     onClick('restart', () => this.restart());
-    onClick('strike', () => this.strikeSomewhere());
+    onClick('random-hole', () => this.addRandomHole());
     onClick('clear', () => this.change(() => this.automaton.clear()));
-    onClick('another', () => {
+    onClick('next-seed', () => {
       byId('seed').value = this.seed + 1;
-      this.startAsAsked();
+      this.startFromFields();
     });
     byId('grid').addEventListener('submit', (event) => {
       event.preventDefault();
-      this.startAsAsked();
+      this.startFromFields();
     });
-    byId('start').addEventListener('change', () => this.startAsAsked());
+    byId('start').addEventListener('change', () => this.startFromFields());
     for (const id of ['brush', 'hole', 'speed', 'fire']) {
       byId(id).addEventListener('input', () => {
         if (id === 'fire') this.fireRate = Number(byId('fire').value);
@@ -176,12 +176,12 @@ class AutomatonView {
       [[' '], 'play or pause', () => this.play(!this.playing)],
       [['ArrowRight', 'N'], 'one step', () => this.stepOnce()],
       [['R'], 'restart', () => this.restart()],
-      [['H'], 'a hole somewhere', () => this.strikeSomewhere()],
-      [['D'], 'draw', () => this.choose('draw')],
-      [['E'], 'erase', () => this.choose('erase')],
-      [['X'], 'make holes', () => this.choose('hole')],
-      [['+', '-'], 'faster, slower', (key) => this.changeSpeed(key === '+' ? 1 : -1)],
-      [['[', ']'], 'another channel', (key) => this.showNext(key === ']' ? 1 : -1)],
+      [['H'], 'random hole', () => this.addRandomHole()],
+      [['D'], 'draw tool', () => this.choose('draw')],
+      [['E'], 'erase tool', () => this.choose('erase')],
+      [['X'], 'hole tool', () => this.choose('hole')],
+      [['+', '-'], 'faster or slower', (key) => this.changeSpeed(key === '+' ? 1 : -1)],
+      [['[', ']'], 'previous or next channel', (key) => this.showNextView(key === ']' ? 1 : -1)],
     ]);
   }
 
@@ -193,16 +193,16 @@ class AutomatonView {
     automaton.resize(height, width);
     if (start === 'random') automaton.startRandom(seed, this.options.streams.start);
     if (start === 'seed') automaton.startSeed();
-    this.begun = {height, width, start, seed};
+    this.startOptions = {height, width, start, seed};
     this.steps = 0;
-    this.strikes = 0;
+    this.randomHoles = 0;
     this.fit();
   }
 
-  restart() { this.start(this.begun); }
+  restart() { this.start(this.startOptions); }
 
-  /** From what the fields of the grid say. */
-  startAsAsked() {
+  /** Starts with the values of the grid fields. */
+  startFromFields() {
     if (!byId('grid').reportValidity()) return;
     const number = (id) => Number(byId(id).value);
     this.start({height: number('height'), width: number('width'), start: byId('start').value,
@@ -210,7 +210,7 @@ class AutomatonView {
   }
 
   step() {
-    this.automaton.step({rate: this.fireRate, seed: this.begun.seed,
+    this.automaton.step({rate: this.fireRate, seed: this.startOptions.seed,
                          stream: this.options.streams.fire, step: this.steps});
     ++this.steps;
   }
@@ -235,7 +235,7 @@ class AutomatonView {
 
   frame(now) {
     if (!this.playing) return;
-    const budget = 12;  // milliseconds of 16 that a frame may take
+    const budget = 12;  // milliseconds of computation per frame of 16 ms
     const end = performance.now() + budget;
     this.due += this.speed * Math.max(0, now - this.before) / 1000;
     this.before = now;
@@ -244,7 +244,7 @@ class AutomatonView {
       this.step();
       --this.due;
     }
-    this.due = Math.min(this.due, 1);  // a page that cannot keep up does not try to catch up
+    this.due = Math.min(this.due, 1);  // do not try to catch up if the browser is too slow
     if (this.steps !== before) this.show();
     this.measurePace(now);
     requestAnimationFrame((later) => this.frame(later));
@@ -267,19 +267,20 @@ class AutomatonView {
     this.show();
   }
 
-  strikeSomewhere() {
+  addRandomHole() {
     const {automaton} = this;
     const side = Math.min(Number(byId('hole').value), automaton.height, automaton.width);
-    const somewhere = (length, index) => randomBelow(
-        {seed: this.begun.seed, stream: this.options.streams.damage, step: this.strikes, index},
+    const position = (length, index) => randomBelow(
+        {seed: this.startOptions.seed, stream: this.options.streams.damage,
+         step: this.randomHoles, index},
         length - side + 1);
-    const top = somewhere(automaton.height, 0);
-    const left = somewhere(automaton.width, 1);
-    ++this.strikes;
+    const top = position(automaton.height, 0);
+    const left = position(automaton.width, 1);
+    ++this.randomHoles;
     this.change(() => automaton.clearRectangle({top, left, height: side, width: side}));
   }
 
-  /** What the pointer does to the cells around one. */
+  /** Applies a tool at a cell. */
   touch(cell, tool) {
     const {automaton} = this;
     if (tool === 'hole') {
@@ -307,7 +308,7 @@ class AutomatonView {
       return {y: Math.floor((event.clientY - box.top) / box.height * this.automaton.height),
               x: Math.floor((event.clientX - box.left) / box.width * this.automaton.width)};
     };
-    // The other button erases, whatever the tool.
+    // The right button always erases.
     const toolOf = (event) => (event.buttons & 2 ? 'erase' : this.tool);
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     canvas.addEventListener('pointerdown', (event) => {
@@ -333,9 +334,9 @@ class AutomatonView {
   }
 
   // -------------------------------------------------------------------------------------------
-  // What is seen
+  // Display
 
-  makeChannels() {
+  makeChannelButtons() {
     const {channels} = this.automaton;
     this.views = [...(this.options.colours ? [inColours] : []),
                   ...Array.from({length: channels}, (_, c) => c)];
@@ -357,19 +358,19 @@ class AutomatonView {
     this.show();
   }
 
-  showNext(by) {
+  showNextView(by) {
     const index = this.views.indexOf(this.shown) + by + this.views.length;
     this.showView(this.views[index % this.views.length]);
   }
 
-  /** Makes cells as large as there is room, in whole pixels of the screen. */
+  /** Makes cells as large as fits, in whole screen pixels. */
   fit() {
     const {height, width} = this.automaton;
     const ratio = window.devicePixelRatio || 1;
     const roomAcross = byId('screen').clientWidth;
     const roomDown = Math.max(240, window.innerHeight * 0.78);
-    const most = Math.min(roomAcross / width, roomDown / height) * ratio;
-    this.cellPixels = most >= 1 ? Math.floor(most) : most;
+    const largest = Math.min(roomAcross / width, roomDown / height) * ratio;
+    this.cellPixels = largest >= 1 ? Math.floor(largest) : largest;
     const canvas = byId('cells');
     canvas.width = Math.max(1, Math.round(width * this.cellPixels));
     canvas.height = Math.max(1, Math.round(height * this.cellPixels));
@@ -393,20 +394,20 @@ class AutomatonView {
     this.drawMark(context);
     canvas.setAttribute('aria-label', `${height} by ${width} cells after ${this.steps} steps`);
     byId('steps').textContent = this.steps.toLocaleString('en');
-    this.showWrong();
+    this.showErrors();
     this.showThumbnails(bitAt);
   }
 
   drawLines(context) {
     const {cellPixels} = this;
     const {height, width} = this.automaton;
-    const {line, lineOfColours} = this.colours;
-    context.fillStyle = this.shown === inColours ? lineOfColours : line;
+    const {line, colourLine} = this.colours;
+    context.fillStyle = this.shown === inColours ? colourLine : line;
     for (let y = 1; y < height; ++y) context.fillRect(0, y * cellPixels, width * cellPixels, 1);
     for (let x = 1; x < width; ++x) context.fillRect(x * cellPixels, 0, 1, height * cellPixels);
   }
 
-  /** The cells that the pointer is about to change. */
+  /** Outlines the cells that the pointer would change. */
   drawMark(context) {
     if (this.hovered === null) return;
     const side = Number(byId(this.tool === 'hole' ? 'hole' : 'brush').value);
@@ -423,27 +424,27 @@ class AutomatonView {
     const fits = this.target.fits(height, width);
     byId('target').hidden = !fits;
     if (!fits) return;
-    this.covering = this.target.covering(this.automaton);
+    this.targetBits = this.target.targetBits(this.automaton);
     paint(byId('target'), height, width, this.target.channels === 3 ? inColours : 0,
           (c, y, x) => this.target.at(c, y, x, height, width), this.colours);
   }
 
-  showWrong() {
+  showErrors() {
     if (this.target === null) return;
     const {height, width} = this.automaton;
     if (!this.target.fits(height, width)) {
-      byId('wrong').textContent = `The picture needs ${this.target.height} by ` +
+      byId('errors').textContent = `The target needs ${this.target.height} by ` +
           `${this.target.width} cells.`;
       return;
     }
-    const wrong = wrongBits(this.automaton, this.covering);
+    const errors = countBitErrors(this.automaton, this.targetBits);
     const bits = this.target.channels * height * width;
-    byId('wrong').textContent = wrong === 0
-        ? 'Every bit is right.'
-        : `${wrong.toLocaleString('en')} of ${counted(bits, 'bit')} wrong`;
+    byId('errors').textContent = errors === 0
+        ? 'All bits match.'
+        : `${errors.toLocaleString('en')} of ${counted(bits, 'bit')} differ`;
   }
 
-  /** Seldom enough while playing, and small enough, not to slow the cells down. */
+  /** Rate-limited while playing, and subsampled, so that thumbnails do not slow down the cells. */
   showThumbnails(bitAt) {
     for (const {view, button} of this.thumbnails) {
       button.setAttribute('aria-pressed', view === this.shown);
@@ -464,48 +465,48 @@ class AutomatonView {
   // -------------------------------------------------------------------------------------------
   // The address
 
-  /** Does what the address asks for; docs/circuits.md lists the words. */
-  follow(wishes) {
+  /** Applies the options of the address, which docs/circuits.md lists. */
+  applyAddress(options) {
     this.play(false);
-    const asked = {...this.options};
-    for (const [key, value] of wishes) this.read(key, value, asked);
-    const damage = wishes.getAll('damage').map((text) => damageOf(text, asked));
-    const steps = wholeNumber(wishes.get('steps') ?? '0', 'steps', 0, 1e6);
-    this.setFields(asked);
-    if (wishes.has('view')) this.shown = this.viewOf(wishes.get('view'));
-    this.start(asked);
-    const strike = () => damage.filter(({step}) => step === this.steps).forEach(
+    const requested = {...this.options};
+    for (const [key, value] of options) this.read(key, value, requested);
+    const damage = options.getAll('damage').map((text) => damageOf(text, requested));
+    const steps = wholeNumber(options.get('steps') ?? '0', 'steps', 0, 1e6);
+    this.setFields(requested);
+    if (options.has('view')) this.shown = this.viewOf(options.get('view'));
+    this.start(requested);
+    const applyDamage = () => damage.filter(({step}) => step === this.steps).forEach(
         ({rectangle}) => this.automaton.clearRectangle(rectangle));
-    strike();
+    applyDamage();
     while (this.steps < steps) {
       this.step();
-      strike();
+      applyDamage();
     }
     this.show();
-    if (wishes.has('dump')) dump(this.automaton.toText());
-    if (wishes.has('play')) this.play(true);
+    if (options.has('dump')) dump(this.automaton.toText());
+    if (options.has('play')) this.play(true);
   }
 
-  /** One wish of an address. */
-  read(key, value, asked) {
+  /** Parses one option of the address. */
+  read(key, value, requested) {
     if (key === 'size') {
       const sides = /^([0-9]{1,4})x([0-9]{1,4})$/.exec(value);
       if (sides === null) throw new Error(`expected size=ROWSxCOLUMNS, received '${value}'`);
-      asked.height = wholeNumber(sides[1], 'rows', this.leastSide, this.longestSide);
-      asked.width = wholeNumber(sides[2], 'columns', this.leastSide, this.longestSide);
+      requested.height = wholeNumber(sides[1], 'rows', this.minSide, this.maxSide);
+      requested.width = wholeNumber(sides[2], 'columns', this.minSide, this.maxSide);
     } else if (key === 'start') {
       if (!['random', 'seed', 'empty'].includes(value)) {
         throw new Error(`expected start=random, seed or empty, received '${value}'`);
       }
-      asked.start = value;
+      requested.start = value;
     } else if (key === 'seed') {
-      asked.seed = wholeNumber(value, 'seed', 0, Number.MAX_SAFE_INTEGER);
+      requested.seed = wholeNumber(value, 'seed', 0, Number.MAX_SAFE_INTEGER);
     } else if (key === 'async') {
       const rate = Number(value);
       if (value === '' || !(rate >= 0 && rate <= 1)) {
         throw new Error(`expected async from 0 to 1, received '${value}'`);
       }
-      asked.fireRate = rate;
+      requested.fireRate = rate;
     } else if (!['steps', 'damage', 'view', 'play', 'dump'].includes(key)) {
       throw new Error(`expected size, start, seed, async, steps, damage, view, play or dump, ` +
                       `received '${key}'`);
@@ -521,9 +522,9 @@ class AutomatonView {
   }
 }
 
-/** `10x10@step20` in the middle or `4x8+0+3@step5` at a row and a column. */
+/** `10x10@step20` in the centre, or `4x8+0+3@step5` at a row and a column. */
 function damageOf(text, grid) {
-  // In an address a plus may stand for a blank.
+  // In an address, a plus may stand for a space.
   const found = /^(\d{1,4})x(\d{1,4})(?:[+ ](\d{1,4})[+ ](\d{1,4}))?@step(\d{1,7})$/.exec(text);
   if (found === null) {
     throw new Error(`expected damage=ROWSxCOLUMNS[+ROW+COLUMN]@stepN, received '${text}'`);

@@ -1,10 +1,10 @@
-// The page of a circuit: bits to switch, and what becomes of them.
+// The viewer of a circuit: input switches and the resulting outputs.
 
-const mostBitsOfNumber = 64;
-const mostInputsOfTable = 10;
-const mostInputsOfDump = 16;
+const maxNumberBits = 64;
+const maxTableInputs = 10;
+const maxDumpInputs = 16;
 
-/** The number that bits stand for, the lowest first. */
+/** The number with the given bits, least significant first. */
 function numberOf(bits) {
   return bits.reduceRight((sum, bit) => 2n * sum + BigInt(bit), 0n);
 }
@@ -13,10 +13,10 @@ function bitsOf(number, count) {
   return Array.from({length: count}, (_, i) => Number(BigInt(number) >> BigInt(i) & 1n));
 }
 
-/** Bits as a number is written, the highest first. */
+/** Bits as binary digits, most significant first. */
 const binary = (bits) => [...bits].reverse().join('');
 
-/** Names of bits in groups that are a number each: [{name, first, count}]. */
+/** Groups of bits that form numbers: [{name, first, count}]. */
 function numbersOf(groups) {
   let first = 0;
   return groups.map(({name, bits}) => {
@@ -33,14 +33,14 @@ class CircuitView {
     this.outputNumbers = numbersOf(model.circuit.outputs);
     this.bits = netlist.inputs.map(() => 0);
     const gates = showGates(netlist, model.gatesBefore);
-    byId('facts').textContent = `A circuit of ${counted(gates, 'gate')}, ` +
+    byId('facts').textContent = `Circuit with ${counted(gates, 'gate')}, ` +
         `${counted(netlist.inputs.length, 'input')} and ` +
         `${counted(netlist.outputs.length, 'output')}`;
     this.inputParts = this.inputNumbers.map((number) => this.inputPart(number));
     this.outputParts = this.outputNumbers.map((number) => this.outputPart(number));
     byId('inputs').replaceChildren(...this.inputParts.map(({root}) => root));
     byId('outputs').replaceChildren(...this.outputParts.map(({root}) => root));
-    this.rows = netlist.inputs.length <= mostInputsOfTable ? this.makeTable() : [];
+    this.rows = netlist.inputs.length <= maxTableInputs ? this.makeTable() : [];
     this.listen();
     byId('circuit').append(byId('gates-card'));
     byId('circuit').hidden = false;
@@ -57,18 +57,18 @@ class CircuitView {
   // -------------------------------------------------------------------------------------------
   // Parts
 
-  /** Bits as a number is written where they are one, else in their order. */
-  inOrder({first, count}) {
+  /** Most significant bit first if the bits form a number, else in their order. */
+  displayOrder({first, count}) {
     const indices = Array.from({length: count}, (_, i) => first + i);
-    return count <= mostBitsOfNumber ? indices.reverse() : indices;
+    return count <= maxNumberBits ? indices.reverse() : indices;
   }
 
   inputPart(number) {
-    const isNumber = number.count <= mostBitsOfNumber;
+    const isNumber = number.count <= maxNumberBits;
     const field = element('input', {type: 'text', inputmode: 'numeric', autocomplete: 'off',
                                     'aria-label': `${number.name} as a number`});
     const binaryText = element('span', {class: 'binary'});
-    const switches = this.inOrder(number).map((index) => {
+    const switches = this.displayOrder(number).map((index) => {
       const digit = element('strong');
       const button = element('button', {'type': 'button', 'class': 'bit'}, digit,
                              element('small', {}, this.netlist.inputs[index]));
@@ -89,7 +89,7 @@ class CircuitView {
   outputPart(number) {
     const value = element('output', {class: 'value'});
     const binaryText = element('span', {class: 'binary'});
-    const lamps = this.inOrder(number).map((index) => {
+    const lamps = this.displayOrder(number).map((index) => {
       const digit = element('strong');
       const lamp = element('span', {class: 'bit'}, digit,
                            element('small', {}, this.netlist.outputs[index]));
@@ -132,15 +132,15 @@ class CircuitView {
     this.show();
   }
 
-  /** A number as it was typed; decimal, or 0x and 0b. */
+  /** Parses a number that was typed: decimal, or with prefix 0x or 0b. */
   readNumber({name, first, count}, text) {
     try {
       const value = BigInt(text.trim());
       if (text.trim() === '' || value < 0n || value >= 2n ** BigInt(count)) throw new RangeError();
       this.bits.splice(first, count, ...bitsOf(value, count));
-      complain('');
+      showError('');
     } catch {
-      complain(`expected ${name} from 0 to ${2n ** BigInt(count) - 1n}, received '${text}'`);
+      showError(`expected ${name} from 0 to ${2n ** BigInt(count) - 1n}, received '${text}'`);
     }
     this.show();
   }
@@ -180,7 +180,7 @@ class CircuitView {
     }
     for (const {number, value, binaryText, lamps} of this.outputParts) {
       const bits = outputs.slice(number.first, number.first + number.count);
-      const isNumber = number.count > 1 && number.count <= mostBitsOfNumber;
+      const isNumber = number.count > 1 && number.count <= maxNumberBits;
       value.textContent = isNumber ? numberOf(bits) : '';
       binaryText.textContent = isNumber ? binary(bits) : '';
       for (const {index, lamp, digit} of lamps) {
@@ -196,7 +196,7 @@ class CircuitView {
     this.rows.find((row) => row.classList.contains('now'))?.classList.remove('now');
     const row = this.rows[Number(numberOf(this.bits))];
     row.classList.add('now');
-    // Not scrollIntoView, which would move the page as well.
+    // Not scrollIntoView, which would also scroll the page.
     const box = byId('table').parentElement;
     const below = row.getBoundingClientRect().top - box.getBoundingClientRect().top;
     box.scrollTop += below - box.clientHeight / 2;
@@ -205,8 +205,8 @@ class CircuitView {
   // -------------------------------------------------------------------------------------------
   // The address
 
-  /** Digits of an address, the first input first. */
-  digitsOf(text) {
+  /** The input bits of an address, first input first. */
+  bitsOfAddress(text) {
     const count = this.netlist.inputs.length;
     if (text.length !== count || !/^[01]*$/.test(text)) {
       throw new Error(`expected ${counted(count, 'digit')} 0 or 1, the first input first, ` +
@@ -215,28 +215,28 @@ class CircuitView {
     return [...text].map(Number);
   }
 
-  /** Does what the address asks for; docs/circuits.md lists the words. */
-  follow(wishes) {
-    for (const key of wishes.keys()) {
+  /** Applies the options of the address, which docs/circuits.md lists. */
+  applyAddress(options) {
+    for (const key of options.keys()) {
       if (!['inputs', 'cases', 'dump'].includes(key)) {
         throw new Error(`expected inputs, cases or dump, received '${key}'`);
       }
     }
-    this.set(wishes.has('inputs') ? this.digitsOf(wishes.get('inputs')) : this.bits);
-    if (wishes.has('dump')) dump(this.tableText(this.casesOf(wishes)));
+    this.set(options.has('inputs') ? this.bitsOfAddress(options.get('inputs')) : this.bits);
+    if (options.has('dump')) dump(this.tableText(this.casesOf(options)));
   }
 
-  casesOf(wishes) {
-    if (wishes.has('cases')) {
-      return wishes.get('cases').split(',').map((text) => this.digitsOf(text));
+  casesOf(options) {
+    if (options.has('cases')) {
+      return options.get('cases').split(',').map((text) => this.bitsOfAddress(text));
     }
-    if (this.netlist.inputs.length > mostInputsOfDump) {
-      throw new Error(`expected cases= for a circuit of more than ${mostInputsOfDump} inputs`);
+    if (this.netlist.inputs.length > maxDumpInputs) {
+      throw new Error(`expected cases= for a circuit of more than ${maxDumpInputs} inputs`);
     }
     return this.allCases();
   }
 
-  /** A line a case: inputs, a blank, outputs. */
+  /** One line per case: inputs, a space, outputs. */
   tableText(cases) {
     const outputs = this.evaluate(cases);
     return cases.map((bits, i) => `${bits.join('')} ${outputs[i].join('')}`).join('\n');

@@ -1,17 +1,17 @@
-// Starts the page that the model needs.
+// Starts the viewer for the kind of model in the page.
 {
   const model = JSON.parse(byId('model').textContent);
   const netlist = readNetlist(model.netlist);
   const view = netlist.state === null ? new CircuitView(netlist, model)
                                       : new AutomatonView(netlist, model);
-  const follow = () => {
-    complain('');
+  const applyAddress = () => {
+    showError('');
     try {
-      view.follow(wishes());
+      view.applyAddress(addressOptions());
     } catch (error) {
-      complain(error.message);
+      showError(error.message);
     }
   };
-  window.addEventListener('hashchange', follow);
-  follow();
+  window.addEventListener('hashchange', applyAddress);
+  applyAddress();
 }

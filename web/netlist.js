@@ -1,17 +1,18 @@
-// A netlist: read from its text form, compiled to a straight line of word operations.
+// Parses a netlist from its text format and compiles it to a straight-line program of word
+// operations.
 
-/** A word of the text form as the name that it stands for. */
+/** Decodes a name of the text format. */
 function nameOf(word) {
   try {
     return decodeURIComponent(word);
   } catch {
-    return word;  // bytes that are no text
+    return word;  // not valid UTF-8
   }
 }
 
 /**
- * Reads the text form of a netlist (docs/circuits.md). Nets are numbers: inputs first, then gates.
- * The page was written by a program that proved what it wrote, so nothing is checked here.
+ * Parses the text format of a netlist (docs/circuits.md). Nets are numbered: inputs first, then
+ * gates. There are no checks here, because the exporter verifies the page when it writes it.
  */
 function readNetlist(text) {
   const netlist = {name: '', inputs: [], outputs: [], gates: [], outputNets: [], state: null};
@@ -43,17 +44,16 @@ function readNetlist(text) {
   return netlist;
 }
 
-/** Gates along the longest path from an input to an output; constants count nothing. */
+/** Gates along the longest path from an input to an output; constants have depth 0. */
 function depthOf(netlist) {
   const levels = netlist.inputs.map(() => 0);
   for (const gate of netlist.gates) {
-    levels.push(gate.sources.reduce((most, net) => Math.max(most, levels[net] + 1), 0));
+    levels.push(gate.sources.reduce((max, net) => Math.max(max, levels[net] + 1), 0));
   }
-  return netlist.outputNets.reduce((most, net) => Math.max(most, levels[net]), 0);
+  return netlist.outputNets.reduce((max, net) => Math.max(max, levels[net]), 0);
 }
 
-// Tables of two inputs, which are also the operations: bit i is the output where a is bit 0 of i
-// and b is bit 1.
+// Two-input tables double as opcodes: bit i is the output for a = bit 0 of i and b = bit 1 of i.
 const AND = 0b1000;
 const AND_NOT = 0b0010;
 const OR = 0b1110;
@@ -63,7 +63,7 @@ const NOT = 0b0101;
 const ZERO = 0b0000;
 const ONE = 0b1111;
 
-/** Collects operations; a value is a number, those of the inputs come first. */
+/** Collects operations. Values are numbered, inputs first. */
 class OperationList {
   constructor(inputs) {
     this.inputs = inputs;
@@ -75,7 +75,7 @@ class OperationList {
     return this.inputs + this.operations.length - 1;
   }
 
-  /** The value of a table of two inputs, which may depend on one of them or none. */
+  /** The value of a two-input table, which may depend on one input or none. */
   ofTwo(truth, a, b) {
     if (truth === ZERO || truth === ONE) return this.emit(truth, 0, 0);
     if (truth === 0b1010) return a;
@@ -86,8 +86,8 @@ class OperationList {
   }
 
   /**
-   * The value of a table, written as its digits, whose inputs are values: the last input splits it
-   * in halves; where these are the same, opposite or constant, no choice between them is needed.
+   * The value of a table, given as a string of digits, by Shannon expansion on the last input. No
+   * multiplexer is needed if the two halves are equal, complementary or constant.
    */
   ofTable(table, inputs) {
     if (!table.includes('1')) return this.emit(ZERO, 0, 0);
@@ -116,13 +116,13 @@ class OperationList {
   }
 }
 
-/** For every value the last operation that reads it, -1 for none; outputs are read at the end. */
-function lastReaders(list, outputs) {
+/** The last operation that reads each value, or -1. Outputs are read after the last operation. */
+function lastUses(list, outputs) {
   const {inputs, operations} = list;
   const last = new Int32Array(inputs + operations.length).fill(-1);
   for (const value of outputs) last[value] = operations.length;
   for (let i = operations.length - 1; i >= 0; --i) {
-    if (last[inputs + i] < 0) continue;  // nobody reads it, so it reads nothing
+    if (last[inputs + i] < 0) continue;  // dead
     const {truth, a, b} = operations[i];
     if (truth === ZERO || truth === ONE) continue;
     last[a] = Math.max(last[a], i);
@@ -132,8 +132,8 @@ function lastReaders(list, outputs) {
 }
 
 /**
- * A netlist as a program: `code` holds four numbers an operation (table, where to, a, b). Places
- * below `inputs` are inputs, the others, `slots` of them, hold values for as long as they are read.
+ * Compiles a netlist to a program. `code` has four numbers per operation: table, destination, a, b.
+ * Slots below `inputs` are inputs. The other `slots` hold values until their last use.
  */
 function compile(netlist) {
   const inputs = netlist.inputs.length;
@@ -143,32 +143,32 @@ function compile(netlist) {
     values.push(list.ofTable(gate.table, gate.sources.map((net) => values[net])));
   }
   const outputs = netlist.outputNets.map((net) => values[net]);
-  const last = lastReaders(list, outputs);
-  const places = Array.from({length: inputs}, (_, i) => i);
+  const last = lastUses(list, outputs);
+  const slotOf = Array.from({length: inputs}, (_, i) => i);
   const free = [];
   const code = [];
   let slots = 0;
   list.operations.forEach(({truth, a, b}, i) => {
     const value = inputs + i;
     if (last[value] < 0) return;
-    places[value] = free.length > 0 ? free.pop() : inputs + slots++;
-    code.push(truth, places[value], places[a], places[b]);
+    slotOf[value] = free.length > 0 ? free.pop() : inputs + slots++;
+    code.push(truth, slotOf[value], slotOf[a], slotOf[b]);
     if (truth === ZERO || truth === ONE) return;
     for (const read of new Set([a, b])) {
-      if (read >= inputs && last[read] === i) free.push(places[read]);
+      if (read >= inputs && last[read] === i) free.push(slotOf[read]);
     }
   });
   return {
     inputs,
     slots,
     code: Int32Array.from(code),
-    outputs: outputs.map((value) => places[value]),
+    outputs: outputs.map((value) => slotOf[value]),
     reads: Array.from({length: inputs}, (_, i) => last[i] >= 0),
   };
 }
 
-// One loop an operation, so that each is compiled to machine code for itself: `n` words of s from
-// `a` and from `b` to `to`.
+// One loop per operation, so that the engine specialises each. Reads `n` words of s at `a` and `b`,
+// and writes them at `to`.
 const wordLoops = [];
 wordLoops[0b0000] = (s, to, a, b, n) => {
   s.fill(0, to, to + n);
@@ -210,7 +210,7 @@ wordLoops[0b1111] = (s, to, a, b, n) => {
   s.fill(-1, to, to + n);
 };
 
-/** Runs a program on `words` words of every place; place p begins at store[offsets[p]]. */
+/** Runs a program on `words` words per slot; slot p begins at store[offsets[p]]. */
 function execute(program, store, offsets, words) {
   const {code} = program;
   for (let at = 0; at < code.length; at += 4) {
@@ -219,7 +219,7 @@ function execute(program, store, offsets, words) {
   }
 }
 
-/** What a netlist gives for cases, each an array of 0 and 1, 32 of them a word. */
+/** The outputs of a netlist for some cases, each an array of 0 and 1; 32 cases per word. */
 function evaluateCases(netlist, program, cases) {
   const words = Math.ceil(cases.length / 32);
   const store = new Int32Array((program.inputs + program.slots) * words);
@@ -229,10 +229,10 @@ function evaluateCases(netlist, program, cases) {
   });
   execute(program, store, offsets, words);
   return cases.map((_, i) => program.outputs.map(
-      (place) => store[offsets[place] + (i >> 5)] >>> (i & 31) & 1));
+      (slot) => store[offsets[slot] + (i >> 5)] >>> (i & 31) & 1));
 }
 
-// What gates of two inputs are called, inputs in either order.
+// Names of two-input gates, with the inputs in either order.
 const gateNames = {
   '0000': 'FALSE', '1111': 'TRUE', '0001': 'AND', '0111': 'OR', '0110': 'XOR', '1001': 'XNOR',
   '1000': 'NOR', '1110': 'NAND', '0100': 'AND NOT', '0010': 'AND NOT', '1101': 'OR NOT',
@@ -245,7 +245,7 @@ function kindOf({table}) {
   return gateNames[table] ?? `${Math.log2(table.length)}-input table`;
 }
 
-/** Pairs of a kind and how many gates are of it, the most frequent first. */
+/** Pairs [kind, number of gates], most frequent first. */
 function gatesByKind(netlist) {
   const counts = new Map();
   for (const gate of netlist.gates) {

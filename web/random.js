@@ -1,5 +1,5 @@
-// Random numbers that are addressed, not drawn: the same as those of boolgrad/core/random.h, so
-// that a page and `boolgrad run` start from the same state and fire the same cells.
+// Counter-based random numbers, identical to those of boolgrad/core/random.h, so that the viewer
+// and `boolgrad run` start from the same state and fire the same cells.
 
 /** The upper 32 bits of the product of two 32-bit numbers. */
 function multiplyHigh(a, b) {
@@ -35,7 +35,7 @@ function randomBits({seed, stream, step = 0, index = 0}) {
   return [c0, c1, c2, c3];
 }
 
-/** A whole number from 0 to below a bound of at most 2^21. */
+/** A random integer in [0, bound), for bounds up to 2^21. */
 function randomBelow(at, bound) {
   return Math.floor(randomBits(at)[0] / 2 ** 32 * bound);
 }

@@ -1,8 +1,8 @@
-// What the pages of automata and of circuits share.
+// Shared by the viewers of automata and circuits.
 
 const byId = (id) => document.getElementById(id);
 
-/** An element with text, attributes and children. Text is never read as HTML. */
+/** Creates an element with attributes and children. Text is never parsed as HTML. */
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -12,12 +12,12 @@ function element(tag, attributes = {}, ...children) {
 
 const counted = (count, thing) => `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 
-function complain(message) {
-  byId('complaint').textContent = message;
-  byId('complaint').hidden = message === '';
+function showError(message) {
+  byId('error').textContent = message;
+  byId('error').hidden = message === '';
 }
 
-/** Text that scripts and tests read, at the end of the page. */
+/** Shows text at the end of the page, for scripts and tests. */
 function dump(text) {
   byId('dump').textContent = text;
   byId('dump').hidden = false;
@@ -25,15 +25,15 @@ function dump(text) {
 
 function showGates(netlist, gatesBefore) {
   const gates = netlist.gates.filter((gate) => gate.sources.length > 0).length;
-  const before = gatesBefore > gates ? ` of the ${gatesBefore.toLocaleString('en')} before ` +
-      'simplification' : '';
+  const before = gatesBefore > gates
+      ? ` (${gatesBefore.toLocaleString('en')} before simplification)` : '';
   byId('counts').textContent = `${counted(gates, 'gate')}${before}, ` +
-      `${counted(depthOf(netlist), 'level')} deep`;
+      `depth ${depthOf(netlist).toLocaleString('en')}`;
   const kinds = gatesByKind(netlist);
-  const most = Math.max(1, ...kinds.map(([, count]) => count));
+  const largest = Math.max(1, ...kinds.map(([, count]) => count));
   byId('gates').replaceChildren(...kinds.map(([kind, count]) => {
     const length = element('i');
-    length.style.width = `${100 * count / most}%`;
+    length.style.width = `${100 * count / largest}%`;
     return element('div', {class: 'bar', role: 'listitem'}, element('span', {}, kind),
                    element('span', {'aria-hidden': 'true'}, length),
                    element('output', {}, count.toLocaleString('en')));
@@ -41,7 +41,7 @@ function showGates(netlist, gatesBefore) {
   return gates;
 }
 
-/** Keys and what they do: [[keys, words, action]]. Fields that are typed in keep theirs. */
+/** Registers and lists shortcuts: [[keys, description, action]]. Text fields keep their keys. */
 function listenToKeys(list) {
   byId('keys').querySelector('dl').replaceChildren(...list.flatMap(([keys, words]) => [
     element('dt', {}, ...keys.flatMap((key, i) => [
@@ -63,16 +63,16 @@ function listenToKeys(list) {
   });
 }
 
-/** What follows # in the address: `size=32x32&steps=50&dump`. */
-function wishes() {
+/** The options after # in the address: `size=32x32&steps=50&dump`. */
+function addressOptions() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** A wish as a whole number in a range, or an error that says what was expected. */
-function wholeNumber(text, what, least, most) {
+/** Parses an integer in a range. Throws an error that names the range. */
+function wholeNumber(text, what, min, max) {
   const number = Number(text);
-  if (!/^[0-9]+$/.test(text) || number < least || number > most) {
-    throw new Error(`expected ${what} from ${least} to ${most}, received '${text}'`);
+  if (!/^[0-9]+$/.test(text) || number < min || number > max) {
+    throw new Error(`expected ${what} from ${min} to ${max}, received '${text}'`);
   }
   return number;
 }

@@ -8,7 +8,7 @@ namespace boolgrad {
 namespace {
 
 std::vector<Tensor> differentiate_again(const TensorFunction& function, const VjpContext& context) {
-  const Recording on(true);
+  const GradMode on(true);
   const std::uint64_t first = next_tape_number();
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < context.residuals.size(); ++i) {

@@ -1,4 +1,4 @@
-// Functions that bring their own derivative, and functions whose inside is computed again.
+// Custom derivatives and gradient checkpointing.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,29 @@
 
 namespace boolgrad {
 
-/// What the forward of a custom function returns: its values, and what its backward will read.
-/// Residuals may be of any dtype, integer labels included.
+/// The result of a custom forward pass.
 struct ForwardResult {
-  std::vector<Tensor> values;
-  std::vector<Tensor> residuals;
+  std::vector<Tensor> values;     ///< the outputs
+  std::vector<Tensor> residuals;  ///< saved for the backward pass; of any dtype
 };
 
+/// The forward pass of a custom function.
 using CustomForward = std::function<ForwardResult(std::span<const Tensor> inputs)>;
+/// A function of tensors.
 using TensorFunction = std::function<std::vector<Tensor>(std::span<const Tensor> inputs)>;
 
-/// A differentiable function made of `forward` and the `backward` that belongs to it.
+/// A differentiable function with a custom derivative.
 ///
-/// The forward runs off the tape, on whatever leading (batch) dimensions its inputs have; the
-/// backward gets its residuals and the gradients of its values and returns one gradient an input.
-/// A gradient of another shape or dtype than its input is refused with the function's `name`.
+/// `forward` is not recorded. `backward` reads its residuals and the gradients of its values, and
+/// returns one gradient per input. A gradient whose shape or dtype differs from its input is an
+/// error that names the function.
 TensorFunction custom_vjp(std::string name, CustomForward forward, Vjp backward);
 
-/// `function`, remembering its inputs only: backward runs it again and differentiates that run.
+/// Gradient checkpointing: saves only the inputs of `function` and runs it again in the backward
+/// pass.
 ///
-/// Trades time for memory. The function must compute the same values both times, and must get
-/// every tensor that needs a gradient as an input: one that it reaches otherwise is an error.
+/// The function must be deterministic. Every tensor that needs a gradient must be an input: a
+/// captured one is an error.
 TensorFunction recomputed(const TensorFunction& function);
 
 }  // namespace boolgrad

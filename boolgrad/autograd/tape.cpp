@@ -7,7 +7,7 @@
 
 #include "boolgrad/autograd/tape_node.h"
 #include "boolgrad/backend/cpu/tensor/map.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 namespace {
@@ -16,8 +16,8 @@ thread_local bool recording = true;
 
 std::atomic<std::uint64_t> node_counter{0};
 
-// Releases edges in a loop. Left to themselves, shared pointers would destroy a chain of nodes by
-// recursion and overflow the stack on a long one.
+// Releases edges in a loop. Shared pointers alone would destroy a chain of nodes recursively and
+// overflow the stack on a long one.
 void release(std::vector<TapeEdge> edges) {
   thread_local std::vector<std::shared_ptr<TapeNode>> waiting;
   thread_local bool draining = false;
@@ -37,7 +37,7 @@ bool matches(const Tensor& tensor, const TapeNode::Signature& signature) {
   return tensor.shape() == signature.shape && tensor.dtype() == signature.dtype;
 }
 
-// Adds in place where nobody else can see the sum.
+// Adds in place if no other tensor shares the memory of the sum.
 Tensor sum_of(const Tensor& sum, const Tensor& term) {
   if (!sum.defined()) return term;
   Tensor result = sum.owns_memory_alone() ? sum : Tensor(sum.shape(), sum.dtype());
@@ -45,30 +45,30 @@ Tensor sum_of(const Tensor& sum, const Tensor& term) {
   return result;
 }
 
-// The gradient that backward starts from: the given one, or 1 for a single element.
-Tensor starting_gradient(const Tensor& output, const BackwardOptions& options) {
+// The gradient that the backward pass starts from: the given one, or 1 for a single element.
+Tensor starting_gradient(const Tensor& output, const GradOptions& options) {
   if (!needs_grad(output)) {
-    fail("backward", "expected a tensor computed from parameters, received one off the tape");
+    fail("grad", "expected an output that depends on parameters, received one that does not");
   }
   if (options.upstream.defined()) return options.upstream;
   if (output.size() != 1) {
-    fail("backward", "expected one element or an upstream gradient, received shape {}",
+    fail("grad", "expected one element or an upstream gradient, received shape {}",
          to_string(output.shape()));
   }
   return Tensor::ones(output.shape(), output.dtype());
 }
 
-/// One backward sweep: gradients of nodes on the way, by node and output.
+/// One backward pass: the gradients of the nodes in flight, by node and output.
 class Sweep {
  public:
   explicit Sweep(bool keep_graph) : keep_graph_(keep_graph) {}
 
-  /// Starts the sweep at `output` too, with `upstream` arriving there.
+  /// Adds `output` as a starting point with gradient `upstream`.
   void start(const Tensor& output, const Tensor& upstream) {
     const std::shared_ptr<TapeNode>& root = output.tape_node();
     const TapeNode::Signature& expected = root->outputs[output.tape_output()];
     if (!matches(upstream, expected)) {
-      fail("backward", "expected an upstream gradient of {} {}, received {} {}",
+      fail("grad", "expected an upstream gradient of {} {}, received {} {}",
            to_string(expected.dtype), to_string(expected.shape), to_string(upstream.dtype()),
            to_string(upstream.shape()));
     }
@@ -77,14 +77,10 @@ class Sweep {
     sum = sum_of(sum, upstream.detach());
   }
 
-  /// Keeps what arrives at `tensor`; to be called before `run`.
+  /// Keeps the gradient of `tensor`. Must be called before `run`.
   void want(const Tensor& tensor) {
     const auto slot = slots_.find(tensor.tape_node().get());
     if (slot != slots_.end()) slot->second.wanted = true;
-  }
-
-  void want_leaves() {
-    for (auto& [node, slot] : slots_) slot.wanted |= node->is_leaf;
   }
 
   void run() {
@@ -93,7 +89,7 @@ class Sweep {
     for (const std::shared_ptr<TapeNode>& node : order_) visit(*node);
   }
 
-  /// What arrived at `tensor`, or an undefined tensor.
+  /// The gradient of `tensor`, or an undefined tensor.
   Tensor arrived(const Tensor& tensor) const {
     const auto slot = slots_.find(tensor.tape_node().get());
     return slot == slots_.end() ? Tensor() : slot->second.gradients[tensor.tape_output()];
@@ -108,7 +104,7 @@ class Sweep {
     bool needed = false;
   };
 
-  // Finds all nodes that `root` was computed from and that are not known yet.
+  // Finds the nodes that `root` depends on and that are not known yet.
   void collect(const std::shared_ptr<TapeNode>& root) {
     std::vector<std::shared_ptr<TapeNode>> stack;
     discover(root, stack);
@@ -116,9 +112,7 @@ class Sweep {
       std::shared_ptr<TapeNode> node = std::move(stack.back());
       stack.pop_back();
       if (node->freed) {
-        fail("backward",
-             "expected a graph that is still there, received one freed by an earlier backward (at "
-             "{}); pass keep_graph to the first",
+        fail("grad", "the graph was freed by an earlier call (at {}); set keep_graph in that call",
              node->op);
       }
       for (const TapeEdge& edge : node->inputs) {
@@ -136,7 +130,7 @@ class Sweep {
     stack.push_back(node);
   }
 
-  // A node is needed if something wanted lies at or before it.
+  // A node is needed if it is wanted or depends on a wanted node.
   void mark_needed() {
     for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
       Slot& slot = slots_.at(node->get());
@@ -175,7 +169,7 @@ class Sweep {
         node.vjp({node.residuals, upstream, std::span<const bool>(needs.get(), count)});
     upstream.clear();
     if (gradients.size() != count) {
-      fail(node.op, "expected {} gradients from backward, received {}", count, gradients.size());
+      fail(node.op, "expected {} gradients from the VJP, received {}", count, gradients.size());
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (!needs[i] || !gradients[i].defined()) continue;
@@ -231,8 +225,8 @@ Tensor parameter(const Tensor& value) {
 
 bool needs_grad(const Tensor& tensor) { return tensor.tape_node() != nullptr; }
 
-Recording::Recording(bool on) : previous_(std::exchange(recording, on)) {}
-Recording::~Recording() { recording = previous_; }
+GradMode::GradMode(bool enabled) : previous_(std::exchange(recording, enabled)) {}
+GradMode::~GradMode() { recording = previous_; }
 
 std::uint64_t next_tape_number() { return node_counter.load(std::memory_order_relaxed); }
 
@@ -262,40 +256,11 @@ Tensor record(std::string_view op, std::initializer_list<Tensor> inputs, Tensor 
                 std::move(residuals), std::move(vjp))[0];
 }
 
-void backward(const Tensor& output, const BackwardOptions& options) {
-  const NoGrad guard;
-  Sweep sweep(options.keep_graph);
-  sweep.start(output, starting_gradient(output, options));
-  sweep.want_leaves();
-  sweep.run();
-  for (const std::shared_ptr<TapeNode>& node : sweep.nodes()) {
-    if (!node->is_leaf) continue;
-    Tensor leaf;
-    leaf.set_tape(node, 0);
-    const Tensor arrived = sweep.arrived(leaf);
-    if (arrived.defined()) {
-      node->leaf_gradient = sum_of(node->leaf_gradient, arrived);
-    }
-  }
-}
-
-Tensor gradient(const Tensor& leaf) {
-  if (!leaf.tape_node() || !leaf.tape_node()->is_leaf) {
-    fail("gradient", "expected a tensor made by parameter(), received another");
-  }
-  return leaf.tape_node()->leaf_gradient;
-}
-
-void clear_gradient(const Tensor& leaf) {
-  gradient(leaf);  // refuses tensors that are no leaves
-  leaf.tape_node()->leaf_gradient = Tensor();
-}
-
 std::vector<Tensor> grad(const Tensor& output, std::span<const Tensor> inputs,
-                         const BackwardOptions& options) {
+                         const GradOptions& options) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!needs_grad(inputs[i])) {
-      fail("grad", "expected inputs that need gradients, received one at {} that does not", i);
+      fail("grad", "expected inputs that need gradients, but input {} does not", i);
     }
   }
   const NoGrad guard;
@@ -313,8 +278,12 @@ std::vector<Tensor> grad(const Tensor& output, std::span<const Tensor> inputs,
 }
 
 std::vector<Tensor> grad(const Tensor& output, std::initializer_list<Tensor> inputs,
-                         const BackwardOptions& options) {
+                         const GradOptions& options) {
   return grad(output, std::span(inputs.begin(), inputs.size()), options);
+}
+
+Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options) {
+  return grad(output, std::span(&input, 1), options)[0];
 }
 
 std::vector<Tensor> gradients_within(std::string_view op, std::uint64_t oldest,
@@ -329,8 +298,8 @@ std::vector<Tensor> gradients_within(std::string_view op, std::uint64_t oldest,
   for (const std::shared_ptr<TapeNode>& node : sweep.nodes()) {
     if (node->number >= oldest) continue;
     fail(op,
-         "expected every tensor that needs a gradient to be passed as an input, received one that "
-         "the function captured (made by {})",
+         "expected every tensor that needs a gradient as an input, but the function captured one "
+         "(computed by {})",
          node->op);
   }
   for (const Tensor& input : inputs) sweep.want(input);

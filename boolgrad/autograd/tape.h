@@ -1,9 +1,9 @@
 // Reverse-mode differentiation.
 //
-// Every differentiable op leaves a node: what it read, what it needs to remember (its residuals)
-// and its vector-Jacobian product. Nodes are numbered as they are made, so an op's number is larger
-// than the numbers of all ops it read from, and going through them from the largest number down is
-// a topological order. The sweep is one loop, not a recursion: a chain of any length fits.
+// Every differentiable op records a node: its inputs, its saved tensors (residuals) and its
+// vector-Jacobian product. Nodes are numbered in creation order, so descending numbers are a
+// topological order. The backward pass is one loop without recursion: graphs may be arbitrarily
+// deep.
 #pragma once
 
 #include <functional>
@@ -17,77 +17,78 @@
 
 namespace boolgrad {
 
-/// What a vector-Jacobian product may read.
+/// The arguments of a vector-Jacobian product.
 struct VjpContext {
-  std::span<const Tensor> residuals;  ///< as the forward saved them
-  std::span<const Tensor> upstream;   ///< gradient of each output; zeros where none arrived
-  std::span<const bool> needs;        ///< whether the gradient of input i is wanted
+  std::span<const Tensor> residuals;  ///< tensors saved by the forward pass
+  std::span<const Tensor> upstream;   ///< one gradient per output; zeros if none arrived
+  std::span<const bool> needs;        ///< whether the gradient of input i is needed
 
+  /// Saved tensor `i`.
   const Tensor& residual(std::size_t i) const { return residuals[i]; }
+  /// The gradient of the first output.
   const Tensor& gradient() const { return upstream[0]; }
 };
 
-/// Returns one gradient an input, each of its input's shape and dtype. An undefined tensor means
-/// zero, and is right for inputs that `needs` says nobody asked about.
+/// A vector-Jacobian product. Returns one gradient per input, of the input's shape and dtype. An
+/// undefined tensor means zero. It is also the right result for inputs that need no gradient.
 using Vjp = std::function<std::vector<Tensor>(const VjpContext&)>;
 
-/// Marks `value` as a leaf: gradients arrive here. Shares the memory of `value`. Throws for integer
-/// dtypes, which have no derivative.
+/// Marks `value` as a parameter: ops on it are recorded, so that `grad` can differentiate with
+/// respect to it. Shares the memory of `value`. Throws for integer dtypes, which have no
+/// derivative.
 Tensor parameter(const Tensor& value);
 
 /// Whether gradients flow through `tensor`.
 bool needs_grad(const Tensor& tensor);
 
-/// While one of these lives, ops of this thread go on the tape or do not. They nest.
-class Recording {
+/// Turns recording on or off in this thread for the lifetime of the object. Guards may be nested.
+class GradMode {
  public:
-  explicit Recording(bool on);
-  ~Recording();
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  /// Turns recording on if `enabled`, otherwise off.
+  explicit GradMode(bool enabled);
+  ~GradMode();
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
 
  private:
   bool previous_;
 };
 
-/// While one of these lives, this thread records nothing.
-class NoGrad : public Recording {
+/// Turns recording off in this thread for the lifetime of the object.
+class NoGrad : public GradMode {
  public:
-  NoGrad() : Recording(false) {}
+  NoGrad() : GradMode(false) {}
 };
 
-/// Puts an op on the tape if an input needs a gradient and recording is on; returns `outputs` with
-/// their place on it. `residuals` are stored off the tape.
+/// Records an op if an input needs a gradient and recording is on. Returns `outputs`, attached to
+/// the tape. `residuals` are stored detached.
 std::vector<Tensor> record(std::string_view op, std::span<const Tensor> inputs,
                            std::vector<Tensor> outputs, std::vector<Tensor> residuals, Vjp vjp);
 
-/// The same for an op of one output.
+/// Records an op with one output.
 Tensor record(std::string_view op, std::initializer_list<Tensor> inputs, Tensor output,
               std::vector<Tensor> residuals, Vjp vjp);
 
-struct BackwardOptions {
-  /// Gradient of what is differentiated, of its shape and dtype; ones where undefined (which is
-  /// accepted for a single element only).
+/// Settings of `grad`.
+struct GradOptions {
+  /// The gradient with respect to the output, of its shape and dtype. Defaults to 1 for an output
+  /// of one element.
   Tensor upstream = {};
-  /// Keeps the graph for another sweep. Otherwise its memory is freed as the sweep passes, and
-  /// using it again is an error.
+  /// Keeps the graph for another call. By default it is freed during the backward pass, and a
+  /// second call is an error.
   bool keep_graph = false;
 };
 
-/// Adds the derivative of `output` to the gradient of every leaf it was computed from.
-void backward(const Tensor& output, const BackwardOptions& options = {});
-
-/// The gradient that backward sweeps have left at a leaf; undefined where none has arrived.
-Tensor gradient(const Tensor& leaf);
-
-/// Forgets the gradient at a leaf.
-void clear_gradient(const Tensor& leaf);
-
-/// The derivatives of `output` with respect to `inputs`, leaving the leaves alone. Zeros for an
-/// input that `output` does not depend on.
+/// The gradients of `output` with respect to `inputs`, which are parameters or computed from
+/// parameters. The gradient is zero for an input that `output` does not depend on. Nothing
+/// accumulates between calls, so there is nothing to reset between steps.
 std::vector<Tensor> grad(const Tensor& output, std::span<const Tensor> inputs,
-                         const BackwardOptions& options = {});
+                         const GradOptions& options = {});
+/// The gradients of `output` with respect to a list of inputs.
 std::vector<Tensor> grad(const Tensor& output, std::initializer_list<Tensor> inputs,
-                         const BackwardOptions& options = {});
+                         const GradOptions& options = {});
+
+/// The gradient of `output` with respect to one input.
+Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options = {});
 
 }  // namespace boolgrad

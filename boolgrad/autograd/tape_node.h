@@ -1,4 +1,4 @@
-// The inside of the tape. Included by `autograd/` only.
+// Internals of the tape. Included by `autograd/` only.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace boolgrad {
 
-/// Where an input came from: output `output` of `node`. A null node needs no gradient.
+/// The origin of an input: output `output` of `node`. The node is null if no gradient is needed.
 struct TapeEdge {
   std::shared_ptr<TapeNode> node;
   std::size_t output = 0;
 };
 
+/// A recorded op.
 struct TapeNode {
   TapeNode(std::string_view op, std::vector<TapeEdge> inputs);
   ~TapeNode();
   TapeNode(const TapeNode&) = delete;
   TapeNode& operator=(const TapeNode&) = delete;
 
-  /// Drops everything that a backward sweep needs.
+  /// Releases everything that the backward pass needs.
   void free();
 
   struct Signature {
@@ -39,14 +40,13 @@ struct TapeNode {
   Vjp vjp;
   bool is_leaf = false;
   bool freed = false;
-  Tensor leaf_gradient;
 };
 
 /// The number that the next node will get.
 std::uint64_t next_tape_number();
 
-/// The gradients of `inputs` where the gradients of `outputs` are `upstream`; undefined where none
-/// arrives. Refuses a graph that reaches a node older than number `oldest`, in the words of `op`.
+/// The gradients of `inputs` given the gradients `upstream` of `outputs`; undefined if none
+/// arrives. Throws in the name of `op` if the graph reaches a node older than number `oldest`.
 std::vector<Tensor> gradients_within(std::string_view op, std::uint64_t oldest,
                                      std::span<const Tensor> outputs,
                                      std::span<const Tensor> upstream,

@@ -3,16 +3,17 @@
 #include <algorithm>
 
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 constexpr std::int64_t patch = 9;
 
-/// Rows of a channel moved by one cell: each cell receives what lies to its left, and to its right.
+/// Shifts a row by one cell: `left` receives the left neighbour of every cell, `right` the right
+/// one.
 void shift_row(const std::uint64_t* row, std::size_t words, std::int64_t width, bool periodic,
                std::uint64_t* left, std::uint64_t* right) {
   const std::size_t last = words - 1;
@@ -33,7 +34,7 @@ void shift_row(const std::uint64_t* row, std::size_t words, std::int64_t width, 
 
 BitAutomaton::BitAutomaton(const Rule& rule) : BitAutomaton(rule, hardened_circuit(rule)) {}
 
-BitAutomaton::BitAutomaton(const Rule& rule, const BitCircuit& circuit)
+BitAutomaton::BitAutomaton(const Rule& rule, const circuit::BitCircuit& circuit)
     : channels_(rule.channels()), border_(rule.border()), program_(circuit) {
   if (program_.inputs() != patch * channels_ || program_.outputs() != channels_) {
     fail("automaton", "expected a circuit of {} inputs and {} outputs, received {} and {}",
@@ -41,8 +42,8 @@ BitAutomaton::BitAutomaton(const Rule& rule, const BitCircuit& circuit)
   }
 }
 
-/// Fills the rows beyond the borders, and what lies to the left and right of every cell.
-void BitAutomaton::look_around(BitGrid& state) {
+/// Fills the halo rows, and the left and right neighbours of every cell.
+void BitAutomaton::gather_neighbours(BitGrid& state) {
   const std::size_t row = state.row_words();
   const auto height = static_cast<std::size_t>(state.height());
   const bool periodic = border_ == Border::periodic;
@@ -75,10 +76,9 @@ void BitAutomaton::step(BitGrid& state, const BitGrid* fire) {
   left_.resize(all);
   right_.resize(all);
   next_.resize(all);
-  look_around(state);
+  gather_neighbours(state);
 
-  // All rows but the first and the last, which lie beyond every border. What comes out for those
-  // between two grids is never looked at.
+  // All rows but the first and the last halo row. Results for halo rows between grids are not used.
   const std::size_t begin = row;
   const std::size_t end = words - row;
   constexpr std::size_t grain = 1024;
@@ -100,7 +100,7 @@ void BitAutomaton::step(BitGrid& state, const BitGrid* fire) {
     }
     program_.run(inputs, outputs, count);
   });
-  take_over(state, fire);
+  update_cells(state, fire);
 }
 
 void BitAutomaton::step(BitGrid& state, const Tensor& fire, std::int64_t index) {
@@ -109,8 +109,8 @@ void BitAutomaton::step(BitGrid& state, const Tensor& fire, std::int64_t index) 
   step(state, &fires);
 }
 
-/// The next state becomes the state where cells fire.
-void BitAutomaton::take_over(BitGrid& state, const BitGrid* fire) const {
+/// Copies the next state to the cells that fire.
+void BitAutomaton::update_cells(BitGrid& state, const BitGrid* fire) const {
   const std::size_t row = state.row_words();
   const auto height = static_cast<std::size_t>(state.height());
   const auto batch = static_cast<std::size_t>(state.batch());
@@ -130,4 +130,4 @@ void BitAutomaton::take_over(BitGrid& state, const BitGrid* fire) const {
   });
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -1,4 +1,4 @@
-// Hardened rules, run on bits.
+// Bit-parallel simulation of hardened rules.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,41 @@
 #include "boolgrad/circuit/bits/bit_circuit.h"
 #include "boolgrad/circuit/bits/bit_program.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
 /// Steps grids with a hardened rule.
 class BitAutomaton {
  public:
+  /// Hardens a rule.
   explicit BitAutomaton(const Rule& rule);
-  /// With another circuit that computes what `hardened_circuit` does.
-  BitAutomaton(const Rule& rule, const BitCircuit& circuit);
+  /// Uses another circuit, which must be equivalent to `hardened_circuit(rule)`.
+  BitAutomaton(const Rule& rule, const circuit::BitCircuit& circuit);
 
+  /// Number of channels per cell.
   std::int64_t channels() const { return channels_; }
-  /// What a cell computes in a step: inputs and outputs as those of `hardened_circuit`.
-  const BitProgram& program() const { return program_; }
-  /// Gates of two inputs that a cell computes in a step.
+  /// The program of one cell, with the inputs and outputs of `hardened_circuit`.
+  const circuit::BitProgram& program() const { return program_; }
+  /// Two-input gates per cell and step.
   std::int64_t operations() const { return program_.operations(); }
 
-  /// One step of all cells, or of those only that are 1 in `fire`, a grid of one channel.
+  /// Steps all cells, or only those that are 1 in `fire`, a grid of one channel.
   void step(BitGrid& state, const BitGrid* fire = nullptr);
 
-  /// Step `index` of a run whose fire masks are `fire`, as a rollout takes them: uint8 [steps,
-  /// batch, height, width], undefined where all cells fire.
+  /// Step `index` of a run with the fire masks of `rollout`: uint8 [steps, batch, height, width],
+  /// undefined if all cells fire.
   void step(BitGrid& state, const Tensor& fire, std::int64_t index);
 
  private:
-  void look_around(BitGrid& state);
-  void take_over(BitGrid& state, const BitGrid* fire) const;
+  void gather_neighbours(BitGrid& state);
+  void update_cells(BitGrid& state, const BitGrid* fire) const;
 
   std::int64_t channels_;
   Border border_;
-  BitProgram program_;
-  // Each channel moved by a cell to either side, and the next state; kept between steps.
+  circuit::BitProgram program_;
+  // All channels shifted by one cell to either side, and the next state. Reused between steps.
   std::vector<std::uint64_t> left_;
   std::vector<std::uint64_t> right_;
   std::vector<std::uint64_t> next_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -1,8 +1,8 @@
 #include "boolgrad/automata/bit_grid.h"
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
 BitGrid::BitGrid(std::int64_t channels, std::int64_t batch, std::int64_t height, std::int64_t width)
     : channels_(channels),
@@ -68,4 +68,4 @@ void BitGrid::clear(const Rectangle& rectangle) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -2,7 +2,7 @@
 
 #include "boolgrad/automata/bit_automaton.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
 namespace {
 
@@ -17,23 +17,23 @@ bool is_in(const std::vector<Rectangle>& rectangles, std::int64_t y, std::int64_
 
 GridErrors compare(const BitGrid& state, const Tensor& target,
                    const std::vector<Rectangle>& ignored) {
-  const BitGrid wanted = BitGrid::from(target);
+  const BitGrid expected = BitGrid::from(target);
   GridErrors errors;
   errors.all_grids = state.batch();
   for (std::int64_t item = 0; item < state.batch(); ++item) {
-    const std::int64_t other = wanted.batch() == 1 ? 0 : item;
-    std::int64_t wrong = 0;
+    const std::int64_t other = expected.batch() == 1 ? 0 : item;
+    std::int64_t wrong_bits = 0;
     for (std::int64_t y = 0; y < state.height(); ++y) {
       for (std::int64_t x = 0; x < state.width(); ++x) {
         if (!ignored.empty() && is_in(ignored, y, x)) continue;
-        errors.all_bits += wanted.channels();
-        for (std::int64_t c = 0; c < wanted.channels(); ++c) {
-          wrong += state.at(c, item, y, x) != wanted.at(c, other, y, x) ? 1 : 0;
+        errors.all_bits += expected.channels();
+        for (std::int64_t c = 0; c < expected.channels(); ++c) {
+          wrong_bits += state.at(c, item, y, x) != expected.at(c, other, y, x) ? 1 : 0;
         }
       }
     }
-    errors.bits += wrong;
-    errors.grids += wrong > 0 ? 1 : 0;
+    errors.bits += wrong_bits;
+    errors.grids += wrong_bits > 0 ? 1 : 0;
   }
   return errors;
 }
@@ -47,4 +47,4 @@ BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>&
   return state;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -1,4 +1,4 @@
-// How good a hardened rule is.
+// Errors of a hardened rule against a target.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,33 @@
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
-/// Wrong bits, and grids that have any.
+/// Counts of errors.
 struct GridErrors {
-  std::int64_t bits = 0;
-  std::int64_t grids = 0;
-  std::int64_t all_bits = 0;
-  std::int64_t all_grids = 0;
+  std::int64_t bits = 0;       ///< bits that differ from the target
+  std::int64_t grids = 0;      ///< grids with at least one such bit
+  std::int64_t all_bits = 0;   ///< bits compared
+  std::int64_t all_grids = 0;  ///< grids compared
 
+  /// The fraction of grids without errors.
   double accuracy() const {
     return static_cast<double>(all_grids - grids) / static_cast<double>(all_grids);
   }
+  /// The fraction of correct bits.
   double bit_accuracy() const {
     return static_cast<double>(all_bits - bits) / static_cast<double>(all_bits);
   }
 };
 
-/// The first channels of `state` against `target` (uint8 [channels, grids, height, width], one grid
-/// where it is the target of all). Cells of the rectangles `ignored` do not count.
+/// Compares the first channels of `state` with `target`, uint8 [channels, grids or 1, height,
+/// width]. Cells inside the rectangles `ignored` do not count.
 GridErrors compare(const BitGrid& state, const Tensor& target,
                    const std::vector<Rectangle>& ignored = {});
 
-/// Where the hardened rule leads from `state` in `steps` steps. `fire` has a grid of one channel a
-/// step, or none where all cells fire.
+/// The state after `steps` steps of the hardened rule. `fire` holds one grid of one channel per
+/// step, or is empty if all cells fire.
 BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>& fire,
                     std::int64_t steps);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

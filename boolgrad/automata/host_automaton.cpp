@@ -7,7 +7,7 @@
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/starts.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/host_program.h"
@@ -16,15 +16,15 @@
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
-/// The target for all grids and states of a rollout.
-Tensor spread(const Tensor& target, const Tensor& like) {
+/// The target, broadcast to the states of a rollout.
+Tensor broadcast_target(const Tensor& target, const Tensor& like) {
   return add(cast(target, like.dtype()), Tensor::zeros(like.shape(), like.dtype()));
 }
 
-class HostAutomaton final : public HostProgram<DeviceAutomaton> {
+class HostAutomaton final : public logic::HostProgram<DeviceAutomaton> {
  public:
   HostAutomaton(const Rule& rule, const AutomatonSpec& spec)
       : HostProgram(rule.parameters(), spec.optimiser),
@@ -33,7 +33,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
         memory_(spec.memory.value_or(memory_choices(rule, spec.size).front())) {}
 
   void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) override {
-    copy_values({logits.begin(), logits.end()}, rule_.parameters());
+    logic::copy_values({logits.begin(), logits.end()}, rule_.parameters());
     if (!masks.empty()) rule_.set_masks({masks.begin(), masks.end()});
   }
 
@@ -43,7 +43,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
     if (inputs.target.defined()) inputs_.target = inputs.target;
   }
 
-  double gradients(const AutomatonDraws& draws) override {
+  double gradients(const RolloutArguments& draws) override {
     RolloutSize size = spec_.size;
     if (draws.steps > 0) size.steps = draws.steps;
     starts_ = starts_for(size, inputs_, draws);
@@ -73,7 +73,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
   }
   Tensor final_state() const override { return final_; }
 
-  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+  AutomatonOutcome step(const RolloutArguments& draws, std::int64_t step, double learning_rate,
                         bool with_hard) override {
     AutomatonOutcome outcome;
     outcome.loss = gradients(draws);
@@ -83,7 +83,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
   }
 
   double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                      const AutomatonDraws& draws, Tensor& last) override {
+                      const RolloutArguments& draws, Tensor& last) override {
     const NoGrad off_the_tape;
     RolloutSize size = spec_.size;
     size.batch = samples;
@@ -94,53 +94,54 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
     return loss_at(states, inputs.target).item();
   }
 
-  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                           const AutomatonDraws& draws) override {
+  HardErrors hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                          const RolloutArguments& draws) override {
     const NoGrad off_the_tape;
     const HardStart& start = hard_start(samples, inputs, draws);
     const BitGrid state = hard_states(rule_, start.starts, start.fire, spec_.size.steps);
     const GridErrors errors = compare(state, inputs.target);
     hard_state_ = state.to_tensor(DType::uint8);
-    return {.wrong_bits = errors.bits, .wrong_samples = errors.grids};
+    return {.bits = errors.bits, .samples = errors.grids};
   }
   Tensor hard_state() const override {
-    if (!hard_state_.defined()) fail("cpu", "expected a hard rollout before, received none");
+    if (!hard_state_.defined()) fail("cpu", "no hard rollout has been run");
     return hard_state_;
   }
 
  private:
-  /// The first samples of those that are drawn at once.
+  /// Initial states. Fewer samples than `draws.samples` are a prefix of the same random numbers.
   Tensor starts_for(const RolloutSize& size, const AutomatonInputs& inputs,
-                    const AutomatonDraws& draws) const {
+                    const RolloutArguments& draws) const {
     if (!draws.random_starts) return inputs.starts;
     const std::int64_t drawn = draws.samples > 0 ? draws.samples : size.batch;
     const Tensor all = random_starts({rule_.channels(), drawn, size.height, size.width}, draws.seed,
-                                     draws.start_stream, draws.draw);
+                                     draws.start_stream, draws.random_step);
     return drawn == size.batch ? all : slice(all, 1, 0, size.batch);
   }
 
   Tensor fire_for(const RolloutSize& size, const AutomatonInputs& inputs,
-                  const AutomatonDraws& draws) const {
+                  const RolloutArguments& draws) const {
     if (inputs.fire.defined() || draws.fire_rate >= 1) return inputs.fire;
     RolloutSize all = size;
     if (draws.samples > 0) all.batch = draws.samples;
     const Tensor masks =
-        fire_masks(all, draws.fire_rate, draws.seed, draws.fire_stream, draws.draw);
+        fire_masks(all, draws.fire_rate, draws.seed, draws.fire_stream, draws.random_step);
     return all.batch == size.batch ? masks : slice(masks, 1, 0, size.batch);
   }
 
-  std::vector<Tensor> step_tables(const AutomatonDraws& draws) const {
+  std::vector<Tensor> step_tables(const RolloutArguments& draws) const {
     const HardeningStep& hardening = draws.hardening;
     if (changes_logits(hardening.kind)) {
       const Parametrisation parametrisation = rule_.update().parametrisation();
-      return rule_.tables(hardened_logits(hardening, rule_.parameters(), parametrisation));
+      return rule_.tables(logic::hardened_logits(hardening, rule_.parameters(), parametrisation));
     }
-    if (!hardens_tables(hardening)) return rule_.tables();
-    return hardened_tables(hardening, rule_.tables(), rule_.hard_tables(),
-                           {draws.frozen.begin(), draws.frozen.end()});
+    if (!logic::hardens_tables(hardening)) return rule_.tables();
+    return logic::hardened_tables(hardening, rule_.tables(), rule_.hard_tables(),
+                                  {draws.frozen.begin(), draws.frozen.end()});
   }
 
-  /// Whose state is rounded after which step: none after the last, whose values the loss reads.
+  /// The cells whose states are rounded after each step. The last state, which enters the loss, is
+  /// not rounded.
   static Tensor rounding_for(const RolloutSize& size, const HardeningStep& hardening) {
     if (hardening.kind != HardeningKind::states || hardening.share == 0) return {};
     Tensor masks =
@@ -153,7 +154,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
 
   Tensor loss_at(const Tensor& states, const Tensor& target) const {
     const Tensor shown = slice(states, 1, 0, spec_.loss_channels);
-    return loss_of(spec_.loss, shown, spread(target, shown));
+    return loss_of(spec_.loss, shown, broadcast_target(target, shown));
   }
 
   void keep_last(const Tensor& states, const RolloutSize& size) {
@@ -164,19 +165,19 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
     last_size_ = size;
   }
 
-  /// Starts and fire masks of a hard rollout as bits. Evaluations ask for the same ones again and
-  /// again, and drawing them takes as long as the steps.
+  /// Packed initial states and fire masks of a hard rollout. They are cached, because evaluations
+  /// repeat them and sampling takes as long as the steps.
   struct HardStart {
     std::int64_t samples;
-    AutomatonDraws draws;
-    Tensor given;  ///< what was not drawn
+    RolloutArguments draws;
+    Tensor given;  ///< initial states that were not sampled
     BitGrid starts;
     std::vector<BitGrid> fire;
 
     bool is_for(std::int64_t other_samples, const AutomatonInputs& inputs,
-                const AutomatonDraws& other) const {
-      return samples == other_samples && draws.seed == other.seed && draws.draw == other.draw &&
-             draws.random_starts == other.random_starts &&
+                const RolloutArguments& other) const {
+      return samples == other_samples && draws.seed == other.seed &&
+             draws.random_step == other.random_step && draws.random_starts == other.random_starts &&
              draws.start_stream == other.start_stream && draws.fire_rate == other.fire_rate &&
              draws.fire_stream == other.fire_stream && draws.samples == other.samples &&
              (other.random_starts || given.data() == inputs.starts.data()) &&
@@ -184,7 +185,7 @@ class HostAutomaton final : public HostProgram<DeviceAutomaton> {
     }
   };
   const HardStart& hard_start(std::int64_t samples, const AutomatonInputs& inputs,
-                              const AutomatonDraws& draws) {
+                              const RolloutArguments& draws) {
     if (hard_start_ && hard_start_->is_for(samples, inputs, draws)) return *hard_start_;
     RolloutSize size = spec_.size;
     size.batch = samples;
@@ -249,8 +250,8 @@ std::unique_ptr<DeviceAutomaton> make_automaton_program(const Device& device, co
     fail("device", "expected one parametrisation for {}, received two", to_string(device));
   }
   check_grid(rule.border(), spec.size.height, spec.size.width);
-  const std::vector<LutWires> perceive = wires_of(rule.perceive());
-  const std::vector<LutWires> update = wires_of(rule.update());
+  const std::vector<LutWires> perceive = logic::wires_of(rule.perceive());
+  const std::vector<LutWires> update = logic::wires_of(rule.update());
   AutomatonShape shape{.channels = rule.channels(),
                        .kernels = rule.kernels(),
                        .batch = spec.size.batch,
@@ -269,8 +270,8 @@ std::unique_ptr<DeviceAutomaton> make_automaton_program(const Device& device, co
                        .update = update};
   if (!spec.memory) shape = with_fastest_memory(device, shape);
   auto automaton = make_device_automaton(device, shape, spec.optimiser);
-  automaton->set_parameters(detached(rule.parameters()), masks_of(rule));
+  automaton->set_parameters(logic::detached(rule.parameters()), masks_of(rule));
   return automaton;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

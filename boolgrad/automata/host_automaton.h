@@ -1,4 +1,4 @@
-// Training programs of automata on any device, the CPU's among them.
+// Training programs of automata on any device, the CPU included.
 #pragma once
 
 #include <memory>
@@ -8,36 +8,35 @@
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/backend/device/automaton.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
-/// What a program trains besides the rule itself.
+/// The training task of a program.
 struct AutomatonSpec {
-  RolloutSize size;  ///< of training rollouts
-  std::int64_t extra_steps = 0;
-  std::int64_t loss_channels = 1;
-  std::int64_t loss_steps = 1;
+  RolloutSize size;                ///< of training rollouts
+  std::int64_t extra_steps = 0;    ///< steps that a rollout may take beyond `size.steps`
+  std::int64_t loss_channels = 1;  ///< the first channels, compared with the target
+  std::int64_t loss_steps = 1;     ///< the last states, compared with the target
   LossOptions loss = {};
-  double gate_penalty = 0;
-  /// What is kept for the backward pass; nothing stands for the fastest that fits.
+  double gate_penalty = 0;  ///< weight of `two_input_gates` in the loss
+  /// What is stored for the backward pass. By default the fastest policy that fits in memory.
   std::optional<Memory> memory = {};
   AdamWOptions optimiser = {};
 };
 
-/// The CPU's program: the tape, then AdamW, in the rule's own dtype. It shares the memory of the
-/// rule's logits, so that they are trained in place.
+/// The CPU program: gradients from the tape, then AdamW, in the dtype of the rule. It trains the
+/// logits of the rule in place.
 std::unique_ptr<DeviceAutomaton> make_host_automaton(const Rule& rule, const AutomatonSpec& spec);
 
-/// A program for `rule`, with its parameters and masks, on `device`. Other devices than the CPU
-/// refuse rules that are not in float32.
+/// A program for `rule` on `device`. GPUs support float32 only; other dtypes throw.
 std::unique_ptr<DeviceAutomaton> make_automaton_program(const Device& device, const Rule& rule,
                                                         const AutomatonSpec& spec);
 
 /// The masks of a rule's layers, perception first.
 std::vector<Tensor> masks_of(const Rule& rule);
 
-/// How much gates depend on both their inputs, summed: of a table t over inputs a and b, the mean
-/// square of its change with a, times that with b. 0 for constants, wires and inverters, 1/4 for
-/// AND and its like, 1 for XOR.
+/// A differentiable count of gates that depend on both inputs: the mean squared change of a table
+/// with input a times that with input b, summed over gates. It is 0 for constants, buffers and
+/// inverters, 1/4 for AND-like gates and 1 for XOR.
 Tensor two_input_gates(const std::vector<Tensor>& tables);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

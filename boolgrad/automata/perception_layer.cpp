@@ -4,10 +4,10 @@
 
 #include "boolgrad/automata/host_automaton.h"
 #include "boolgrad/automata/starts.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 constexpr std::int64_t neighbourhood = 9;
@@ -21,17 +21,18 @@ Rule example_rule(int variant, DType dtype, std::uint64_t seed) {
                                        Parametrisation::walsh};
   return Rule::make({.channels = 2, .kernels = 3, .perceive = {8, 4, 2}, .update = {16}},
                     Border::zero, kinds[variant], dtype,
-                    {.kind = Initialisation::residual, .strength = 1}, seed);
+                    {.kind = logic::Initialisation::residual, .strength = 1}, seed);
 }
 
-LayerResults run_example(int variant, const Device& device) {
+logic::LayerResults run_example(int variant, const Device& device) {
   const Rule rule = example_rule(variant, DType::float32, 7);
   const RolloutSize size{.batch = 2, .height = 5, .width = 6, .steps = 3};
   const auto program = make_automaton_program(device, rule, {.size = size, .loss_channels = 2});
   const Shape shape{2, size.batch, size.height, size.width};
   const AutomatonInputs inputs{random_starts(shape, 1, 0), {}, random_starts(shape, 2, 0)};
   program->set_inputs(inputs);
-  LayerResults results{.loss = program->gradients({}), .gradients = {}, .soft = {}, .hard = {}};
+  logic::LayerResults results{
+      .loss = program->gradients({}), .gradients = {}, .soft = {}, .hard = {}};
   results.gradients = program->parameter_gradients();
   program->soft_rollout(size.batch, inputs, {}, results.soft);
   program->hard_rollout(size.batch, inputs, {});
@@ -41,7 +42,7 @@ LayerResults run_example(int variant, const Device& device) {
 
 }  // namespace
 
-PerceptionLayer::PerceptionLayer(LogicNetwork kernels, std::int64_t channels)
+PerceptionLayer::PerceptionLayer(logic::Network kernels, std::int64_t channels)
     : kernels_(std::move(kernels)), channels_(channels) {
   if (kernels_.inputs() != neighbourhood) {
     fail("perception", "expected kernels that read 9 values, received {}", kernels_.inputs());
@@ -71,37 +72,38 @@ Tensor PerceptionLayer::hard(const Tensor& x) const {
   }
   for (std::int64_t c = 0; c < channels_; ++c) {
     const Tensor around = slice(x, 0, c * neighbourhood, (c + 1) * neighbourhood);
-    parts.push_back(unpack_bits(kernels_.hard(pack_bits(around)), DType::int32));
+    parts.push_back(logic::unpack_bits(kernels_.hard(logic::pack_bits(around)), DType::int32));
   }
   return concatenate(parts);
 }
 
-std::vector<Signal> PerceptionLayer::emit(std::span<const Signal> inputs, GateSink& sink) const {
+std::vector<logic::Signal> PerceptionLayer::emit(std::span<const logic::Signal> inputs,
+                                                 logic::GateSink& sink) const {
   if (std::ssize(inputs) != this->inputs()) {
     fail("emit", "expected {} inputs, received {}", this->inputs(), inputs.size());
   }
-  std::vector<Signal> signals;
+  std::vector<logic::Signal> signals;
   for (std::int64_t c = 0; c < channels_; ++c) {
     signals.push_back(inputs[static_cast<std::size_t>(c * neighbourhood + centre)]);
   }
   for (std::int64_t c = 0; c < channels_; ++c) {
     const auto around = inputs.subspan(static_cast<std::size_t>(c * neighbourhood), neighbourhood);
-    for (const Signal output : boolgrad::emit(kernels_, {around.begin(), around.end()}, sink)) {
+    for (const logic::Signal output : logic::emit(kernels_, {around.begin(), around.end()}, sink)) {
       signals.push_back(output);
     }
   }
   return signals;
 }
 
-const LayerKind perception_layer_kind = {
+const logic::LayerKind perception_layer_kind = {
     "perception",
-    "kernels of gates over the 3x3 neighbourhood of every channel of a cell",
+    "kernels of gates over the 3x3 neighbourhood of every channel",
     {"automaton.kernels", "automaton.perceive"},
     {Feature::automata, Feature::walsh_automata},
     variant_count,
-    [](int variant, DType dtype, std::uint64_t seed) -> std::unique_ptr<Layer> {
+    [](int variant, DType dtype, std::uint64_t seed) -> std::unique_ptr<logic::Layer> {
       return std::make_unique<PerceptionLayer>(example_rule(variant, dtype, seed).perceive(), 2);
     },
     run_example};
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -6,35 +6,36 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/automaton/rollout.h"
 #include "boolgrad/backend/cpu/network/lut.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
-/// What the kernels read of a rule, and what keeps it alive.
+/// The wires of a rule as views for kernels, and their owners.
 struct Wires {
   explicit Wires(const Rule& rule)
       : channels(rule.channels()),
         perceive_owned(rule.perceive().wirings()),
         update_owned(rule.update().wirings()) {
-    for (const WiringPtr& wiring : perceive_owned) perceive.push_back(wiring->view());
-    for (const WiringPtr& wiring : update_owned) update.push_back(wiring->view());
+    for (const logic::WiringPtr& wiring : perceive_owned) perceive.push_back(wiring->view());
+    for (const logic::WiringPtr& wiring : update_owned) update.push_back(wiring->view());
   }
 
   cpu::RuleView view(std::span<const Tensor> coefficients) const {
     return {channels, perceive, update, coefficients};
   }
   std::size_t layers() const { return perceive.size() + update.size(); }
-  const WiringPtr& wiring(std::size_t layer) const {
+  const logic::WiringPtr& wiring(std::size_t layer) const {
     const std::size_t first = perceive_owned.size();
     return layer < first ? perceive_owned[layer] : update_owned[layer - first];
   }
 
   std::int64_t channels;
-  std::vector<WiringPtr> perceive_owned;
-  std::vector<WiringPtr> update_owned;
+  std::vector<logic::WiringPtr> perceive_owned;
+  std::vector<logic::WiringPtr> update_owned;
   std::vector<LutWires> perceive;
   std::vector<LutWires> update;
 };
@@ -57,7 +58,7 @@ void check_tables(const Wires& wires, const std::vector<Tensor>& tables, DType d
     fail("rollout", "expected tables of {} layers, received {}", wires.layers(), tables.size());
   }
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const Wiring& wiring = *wires.wiring(i);
+    const logic::Wiring& wiring = *wires.wiring(i);
     const Shape expected{wiring.gates(), std::int64_t{1} << wiring.arity()};
     if (tables[i].shape() != expected || tables[i].dtype() != dtype) {
       fail("rollout", "expected tables of {} {} for layer {}, received {} {}", to_string(dtype),
@@ -77,11 +78,11 @@ void check_mask(const char* name, const Tensor& mask, const RolloutSize& size) {
 RolloutSize checked_size(const Rule& rule, const Tensor& initial, const Tensor& fire,
                          const RolloutOptions& options) {
   if (initial.rank() != 4 || initial.shape()[0] != rule.channels()) {
-    fail("rollout", "expected a start of shape [{}, batch, height, width], received {}",
+    fail("rollout", "expected an initial state of shape [{}, batch, height, width], received {}",
          rule.channels(), to_string(initial.shape()));
   }
   if (initial.dtype() != rule.dtype()) {
-    fail("rollout", "expected a start of {}, received {}", to_string(rule.dtype()),
+    fail("rollout", "expected an initial state of {}, received {}", to_string(rule.dtype()),
          to_string(initial.dtype()));
   }
   const RolloutSize size{initial.shape()[1], initial.shape()[2], initial.shape()[3], options.steps};
@@ -170,8 +171,8 @@ Memory fitting_memory(const Rule& rule, const RolloutSize& size, std::size_t byt
     if (needed <= bytes) return choice;
     least = least == 0 ? needed : std::min(least, needed);
   }
-  fail("memory", "expected at least {} bytes for a rollout of {} steps, received {}", least,
-       size.steps, bytes);
+  fail("memory", "a rollout of {} steps needs at least {} bytes, but the limit is {}", size.steps,
+       least, bytes);
 }
 
 Tensor rollout(const Rule& rule, const Tensor& initial, const Tensor& fire,
@@ -208,25 +209,25 @@ Tensor rollout(const Rule& rule, const std::vector<Tensor>& tables, const Tensor
 }
 
 Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream,
-                  std::uint32_t draw) {
+                  std::uint32_t step) {
   if (!(rate >= 0 && rate <= 1)) {
     fail("fire_masks", "expected a rate from 0 to 1, received {}", rate);
   }
   Tensor masks({size.steps, size.batch, size.height, size.width}, DType::uint8);
   const std::span<std::uint8_t> fires = masks.mutable_values<std::uint8_t>();
-  // An address gives 128 bits; a cell takes 32.
-  constexpr std::size_t cells_per_draw = 4;
+  // One address gives 128 random bits, and a cell uses 32.
+  constexpr std::size_t cells_per_address = 4;
   constexpr std::size_t grain = 4096;
   const double scaled = rate * 0x1.0p32;
   parallel_for(task_count(fires.size(), grain), [&](std::size_t task) {
     const std::size_t end = std::min(fires.size(), (task + 1) * grain);
     PhiloxCounter bits{};
     for (std::size_t i = task * grain; i < end; ++i) {
-      if (i % cells_per_draw == 0) {
+      if (i % cells_per_address == 0) {
         bits = random_bits(
-            {.seed = seed, .stream = stream, .step = draw, .index = i / cells_per_draw});
+            {.seed = seed, .stream = stream, .step = step, .index = i / cells_per_address});
       }
-      fires[i] = static_cast<double>(bits[i % cells_per_draw]) < scaled ? 1 : 0;
+      fires[i] = static_cast<double>(bits[i % cells_per_address]) < scaled ? 1 : 0;
     }
   });
   return masks;
@@ -242,4 +243,4 @@ void check_grid(Border border, std::int64_t height, std::int64_t width) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

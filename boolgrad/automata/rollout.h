@@ -1,4 +1,4 @@
-// Running a rule: many steps of all cells of many grids, with a derivative.
+// Differentiable rollouts: many steps of all cells of a batch of grids.
 #pragma once
 
 #include <cstddef>
@@ -7,65 +7,64 @@
 #include <vector>
 
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/backend/options/memory.h"
+#include "boolgrad/options/memory.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
-/// `every activation`, `the state of every step`, `every 5th state`.
+/// A description such as `every activation`, `the state of every step` or `every 5th state`.
 std::string describe(const Memory& memory);
 
-/// Sizes of a rollout.
+/// The size of a rollout.
 struct RolloutSize {
-  std::int64_t batch = 1;
+  std::int64_t batch = 1;  ///< number of grids
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t steps = 1;
 };
 
-/// Bytes that a policy keeps for the backward.
+/// The bytes that a memory policy stores for the backward pass.
 std::size_t memory_needed(const Rule& rule, const RolloutSize& size, const Memory& memory);
 
-/// The policies worth considering for `size`, the quickest first: the state of every step, every
-/// activation, and the n-th states with the n that takes the least memory.
+/// The policies worth considering for `size`, the fastest first: the state of every step, every
+/// activation, and every n-th state with the n of least memory (gradient checkpointing).
 std::vector<Memory> memory_choices(const Rule& rule, const RolloutSize& size);
 
-/// The first of them that needs at most `bytes`. Throws where none does.
+/// The first of these policies that needs at most `bytes`. Throws if none does.
 Memory fitting_memory(const Rule& rule, const RolloutSize& size, std::size_t bytes);
 
+/// Options of `rollout`.
 struct RolloutOptions {
   std::int64_t steps = 1;
-  std::int64_t returned = 1;  ///< states to return: the last ones
+  std::int64_t returned = 1;  ///< number of final states to return
   Memory memory = {};
-  /// uint8 [steps, batch, height, width]: 1 where the state of a cell is rounded to 0 or 1 after a
-  /// step, while gradients pass as if it were not; undefined where none is.
+  /// uint8 [steps, batch, height, width]: 1 where the state of a cell is rounded after a step, with
+  /// a straight-through gradient. Undefined for no rounding.
   Tensor round = {};
 };
 
-/// The states that soft gates lead to, [returned, channels, batch, height, width], from `initial`
-/// [channels, batch, height, width] of values between 0 and 1. `fire`, uint8 [steps, batch,
-/// height, width], says which cells update in which step, 1 for those that do; undefined where all
-/// do. One op on the tape.
+/// Runs a rule with soft gates from `initial` [channels, batch, height, width], with values between
+/// 0 and 1, and returns the last states: [returned, channels, batch, height, width]. `fire`, uint8
+/// [steps, batch, height, width], is 1 for cells that update in a step; undefined if all do. The
+/// whole rollout is one op on the tape.
 Tensor rollout(const Rule& rule, const Tensor& initial, const Tensor& fire,
                const RolloutOptions& options);
 
-/// The same with other tables than the rule's own: one [gates, 4] a layer, those of perception
-/// first.
+/// Runs a rule with other tables than its own: one tensor [gates, 4] per layer, perception first.
 Tensor rollout(const Rule& rule, const std::vector<Tensor>& tables, const Tensor& initial,
                const Tensor& fire, const RolloutOptions& options);
 
-/// What `rollout` computes, written with LUT layers and plain ops: the reference it is tested
-/// against.
+/// `rollout` composed of LUT layers and plain ops: the reference for tests.
 Tensor rollout_reference(const Rule& rule, const Tensor& initial, const Tensor& fire,
                          const RolloutOptions& options);
 
-/// Fire masks [steps, batch, height, width]: each cell fires with probability `rate` in each step,
-/// drawn at (seed, stream, draw).
+/// Random fire masks, uint8 [steps, batch, height, width]: each cell fires with probability `rate`
+/// in each step, sampled at (seed, stream, step).
 Tensor fire_masks(const RolloutSize& size, double rate, std::uint64_t seed, std::uint32_t stream,
-                  std::uint32_t draw = 0);
+                  std::uint32_t step = 0);
 
-/// Throws where a grid is too small for the border: a periodic one needs 3 by 3 cells, so that no
-/// cell is its own neighbour.
+/// Throws if a grid is too small for the border. Periodic borders need at least 3x3 cells, so that
+/// no cell is its own neighbour.
 void check_grid(Border border, std::int64_t height, std::int64_t width);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

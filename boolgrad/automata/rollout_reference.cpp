@@ -3,10 +3,10 @@
 #include "boolgrad/ops/matrix.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
-/// The grid with one cell more on either side of `axis`.
+/// Pads the grid by one cell on either side of `axis`.
 Tensor with_margin(const Tensor& state, Border border, std::int64_t axis) {
   const Tensor first = slice(state, axis, 0, 1);
   const Tensor last = slice(state, axis, -1, state.shape()[static_cast<std::size_t>(axis)]);
@@ -16,8 +16,8 @@ Tensor with_margin(const Tensor& state, Border border, std::int64_t axis) {
   return concatenate(parts, axis);
 }
 
-/// The nine values around every cell, [9, channels * cells], of a state [channels, batch, height,
-/// width].
+/// The 3x3 neighbourhoods of all cells of a state [channels, batch, height, width]:
+/// [9, channels * cells].
 Tensor neighbourhoods(const Tensor& state, Border border) {
   const std::int64_t height = state.shape()[2];
   const std::int64_t width = state.shape()[3];
@@ -61,4 +61,4 @@ Tensor rollout_reference(const Rule& rule, const Tensor& initial, const Tensor& 
   return stack(last);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -4,19 +4,19 @@
 #include <string>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 constexpr const char* rule_key = "automaton";
 constexpr const char* perceive_prefix = "perceive.";
 constexpr const char* update_prefix = "update.";
 constexpr std::int64_t patch = 9;
-// Keeps the layers of the update apart from those of perception.
+// Random streams of the update layers start here, after those of perception.
 constexpr std::uint32_t first_update_layer = 1000;
 
-void add_network(TensorFile& file, const std::string& prefix, const LogicNetwork& network) {
+void add_network(TensorFile& file, const std::string& prefix, const logic::Network& network) {
   const TensorFile part = network.to_file();
   for (const auto& [name, tensor] : part.tensors) file.tensors[prefix + name] = tensor;
   for (const auto& [name, text] : part.metadata) file.metadata[prefix + name] = text;
@@ -31,11 +31,11 @@ Map with_prefix(const Map& all, const std::string& prefix) {
   return part;
 }
 
-LogicNetwork network_in(const TensorFile& file, const std::string& prefix) {
+logic::Network network_in(const TensorFile& file, const std::string& prefix) {
   TensorFile part;
   part.tensors = with_prefix(file.tensors, prefix);
   part.metadata = with_prefix(file.metadata, prefix);
-  return LogicNetwork::from_file(part);
+  return logic::Network::from_file(part);
 }
 
 void check_shape(const RuleShape& shape) {
@@ -51,7 +51,7 @@ void check_shape(const RuleShape& shape) {
 
 }  // namespace
 
-Rule::Rule(Border border, std::int64_t kernels, LogicNetwork perceive, LogicNetwork update)
+Rule::Rule(Border border, std::int64_t kernels, logic::Network perceive, logic::Network update)
     : border_(border),
       kernels_(kernels),
       perceive_(std::move(perceive)),
@@ -64,8 +64,8 @@ Rule::Rule(Border border, std::int64_t kernels, LogicNetwork perceive, LogicNetw
     fail("rule", "expected perception to read 9 values, received {}", perceive_.inputs());
   }
   if (kernels < 1 || perceive_.outputs() % kernels != 0) {
-    fail("rule", "expected kernels that share {} outputs, received {}", perceive_.outputs(),
-         kernels);
+    fail("rule", "expected a number of kernels that divides {} outputs, received {}",
+         perceive_.outputs(), kernels);
   }
   const std::int64_t inputs = channels() * (1 + perceive_.outputs());
   if (update_.inputs() != inputs) {
@@ -79,34 +79,35 @@ Rule::Rule(Border border, std::int64_t kernels, LogicNetwork perceive, LogicNetw
 }
 
 Rule Rule::make(const RuleShape& shape, Border border, Parametrisation parametrisation, DType dtype,
-                const InitialOptions& initial, std::uint64_t seed) {
+                const logic::InitialOptions& initial, std::uint64_t seed) {
   check_shape(shape);
   const auto logits = [&](std::int64_t gates, std::uint32_t layer) {
-    return initial_logits(parametrisation, gates, 2, dtype, initial, seed, layer);
+    return logic::initial_logits(parametrisation, gates, 2, dtype, initial, seed, layer);
   };
-  LogicNetwork perceive(patch, parametrisation, dtype);
-  perceive.add_layer(moore_wiring(shape.kernels, seed, 0), logits(8 * shape.kernels, 0));
+  logic::Network perceive(patch, parametrisation, dtype);
+  perceive.add_layer(logic::moore_wiring(shape.kernels, seed, 0), logits(8 * shape.kernels, 0));
   for (std::uint32_t i = 1; i < shape.perceive.size(); ++i) {
-    const WiringPtr one =
-        adjacent_pairs({.inputs = shape.perceive[i - 1], .gates = shape.perceive[i]}, seed, i);
-    perceive.add_layer(interleaved(*one, shape.kernels),
+    const logic::WiringPtr one = logic::adjacent_pairs(
+        {.inputs = shape.perceive[i - 1], .gates = shape.perceive[i]}, seed, i);
+    perceive.add_layer(logic::interleaved(*one, shape.kernels),
                        logits(shape.perceive[i] * shape.kernels, i));
   }
-  LogicNetwork update(shape.update_inputs(), parametrisation, dtype);
+  logic::Network update(shape.update_inputs(), parametrisation, dtype);
   std::vector<std::int64_t> widths = shape.update;
   widths.push_back(shape.channels);
   for (std::uint32_t i = 0; i < widths.size(); ++i) {
     const std::uint32_t layer = first_update_layer + i;
-    update.add_layer(adjacent_pairs({.inputs = update.outputs(), .gates = widths[i]}, seed, layer),
-                     logits(widths[i], layer));
+    update.add_layer(
+        logic::adjacent_pairs({.inputs = update.outputs(), .gates = widths[i]}, seed, layer),
+        logits(widths[i], layer));
   }
   return {border, shape.kernels, std::move(perceive), std::move(update)};
 }
 
 std::int64_t Rule::gates() const {
   std::int64_t total = 0;
-  for (const LogicNetwork* network : {&perceive_, &update_}) {
-    for (const LogicLayer& layer : network->layers()) total += layer.wiring->gates();
+  for (const logic::Network* network : {&perceive_, &update_}) {
+    for (const logic::GateLayer& layer : network->layers()) total += layer.wiring->gates();
   }
   return total;
 }
@@ -135,7 +136,7 @@ void Rule::set_masks(const std::vector<Tensor>& masks) {
 
 std::vector<Tensor> Rule::hard_tables() const {
   std::vector<Tensor> all;
-  for (const LogicNetwork* network : {&perceive_, &update_}) {
+  for (const logic::Network* network : {&perceive_, &update_}) {
     for (std::size_t i = 0; i < network->layers().size(); ++i) {
       all.push_back(network->hard_tables_of(i));
     }
@@ -172,4 +173,4 @@ Rule Rule::from_file(const TensorFile& file) {
           network_in(file, update_prefix)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -1,73 +1,84 @@
-// The rule of a cellular automaton: one learned circuit that every cell runs.
+// The rule of a neural cellular automaton: one learned circuit that every cell runs.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "boolgrad/backend/options/border.h"
 #include "boolgrad/logic/network.h"
+#include "boolgrad/options/border.h"
 #include "boolgrad/tensor/safetensors.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
-/// Sizes of a rule.
+/// The size of a rule.
 struct RuleShape {
   std::int64_t channels = 1;
-  std::int64_t kernels = 1;
-  std::vector<std::int64_t> perceive;  ///< gates of a kernel's layers; the first has 8
-  std::vector<std::int64_t> update;    ///< gates of the update's layers before the last
+  std::int64_t kernels = 1;            ///< perception kernels, shared by all channels
+  std::vector<std::int64_t> perceive;  ///< gates per layer of a kernel; 8 in the first
+  std::vector<std::int64_t> update;    ///< gates per layer of the update, without the last
 
-  /// Values that the update reads: the cell's channels, then for channel c, output s and kernel k
-  /// the one at (c * S + s) * K + k.
+  /// Number of inputs of the update: the channels of the cell, then output s of kernel k for
+  /// channel c at (c * S + s) * K + k.
   std::int64_t update_inputs() const { return channels * (1 + perceive.back() * kernels); }
 };
 
-/// How perception and update make the next state of a cell.
+/// The next state of a cell, in two parts.
 ///
-/// Perception: kernels, each a network over the 3 by 3 neighbourhood of one channel (row-major,
-/// place 4 the cell itself). All share their wires and see every channel. They are one network
-/// here, in which gate g of kernel k lies at g * kernels + k.
-/// Update: a network over the cell's channels and what the kernels made of each, which gives the
-/// new channels.
+/// Perception: kernels, each a network over the 3x3 neighbourhood of one channel (row-major, 4 is
+/// the cell itself). All kernels have the same wiring and are applied to every channel. They are
+/// stored as one network, in which gate g of kernel k has index g * kernels + k.
+///
+/// Update: a network from the channels of the cell and the kernel outputs to the new channels.
 class Rule {
  public:
-  /// Refuses networks that do not fit together.
-  Rule(Border border, std::int64_t kernels, LogicNetwork perceive, LogicNetwork update);
+  /// Throws if the networks do not fit together.
+  Rule(Border border, std::int64_t kernels, logic::Network perceive, logic::Network update);
 
-  /// A rule to train: perception wired from neighbours to centre and then in adjacent pairs, the
-  /// update in adjacent pairs, all drawn from `seed`.
+  /// A random rule to train. The first layer of perception pairs neighbours with the centre
+  /// (`moore_wiring`); all other layers use `adjacent_pairs`.
   static Rule make(const RuleShape& shape, Border border, Parametrisation parametrisation,
-                   DType dtype, const InitialOptions& initial, std::uint64_t seed);
+                   DType dtype, const logic::InitialOptions& initial, std::uint64_t seed);
 
+  /// What cells at the edge of the grid see.
   Border border() const { return border_; }
+  /// Number of channels per cell.
   std::int64_t channels() const { return update_.outputs(); }
+  /// Number of perception kernels.
   std::int64_t kernels() const { return kernels_; }
+  /// The dtype of logits and masks.
   DType dtype() const { return update_.dtype(); }
-  const LogicNetwork& perceive() const { return perceive_; }
-  const LogicNetwork& update() const { return update_; }
-  std::int64_t gates() const;  ///< of one kernel set and the update; every channel shares them
+  /// The kernels as one network over nine inputs.
+  const logic::Network& perceive() const { return perceive_; }
+  /// The update network.
+  const logic::Network& update() const { return update_; }
+  /// Number of gates of all kernels and the update. Channels share them.
+  std::int64_t gates() const;
 
-  /// The logits of perception, then of the update.
+  /// The trainable parameters: the logits of perception, then of the update.
   std::vector<Tensor> parameters() const;
 
-  /// The tables of the same layers, soft and hardened (uint8).
+  /// The soft tables of the same layers.
   std::vector<Tensor> tables() const { return tables(parameters()); }
-  /// The soft tables of other logits.
+  /// The soft tables that other logits would give.
   std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
+  /// The hard tables of the same layers: uint8.
   std::vector<Tensor> hard_tables() const;
 
-  /// Masks of the gates of all layers, in the order of `parameters`.
+  /// Sets the gate masks of all layers, in the order of `parameters`.
   void set_masks(const std::vector<Tensor>& masks);
 
+  /// Both networks as tensors, with border and kernels as metadata.
   TensorFile to_file() const;
+  /// The rule of a file. Throws if a part is missing.
   static Rule from_file(const TensorFile& file);
+  /// Whether a file contains a rule.
   static bool is_in(const TensorFile& file);
 
  private:
   Border border_;
   std::int64_t kernels_;
-  LogicNetwork perceive_;
-  LogicNetwork update_;
+  logic::Network perceive_;
+  logic::Network update_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -9,20 +9,21 @@
 #include "boolgrad/automata/perception_layer.h"
 #include "boolgrad/circuit/sinks.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 constexpr std::int64_t neighbourhood = 9;
 
 }  // namespace
 
-std::vector<Signal> emit(const Rule& rule, const std::vector<Signal>& inputs, GateSink& sink) {
+std::vector<logic::Signal> emit(const Rule& rule, const std::vector<logic::Signal>& inputs,
+                                logic::GateSink& sink) {
   const PerceptionLayer perception(rule.perceive(), rule.channels());
   return emit(rule.update(), perception.emit(inputs, sink), sink);
 }
 
-Netlist netlist_of(const Rule& rule) {
-  Netlist netlist;
+circuit::Netlist harden(const Rule& rule) {
+  circuit::Netlist netlist;
   netlist.state = {rule.channels(), rule.border()};
   for (std::int64_t c = 0; c < rule.channels(); ++c) {
     for (std::int64_t n = 0; n < neighbourhood; ++n) {
@@ -30,22 +31,22 @@ Netlist netlist_of(const Rule& rule) {
     }
     netlist.outputs.push_back(fmt::format("c{}", c));
   }
-  std::vector<Signal> inputs(netlist.inputs.size());
-  std::iota(inputs.begin(), inputs.end(), Signal{0});
-  NetlistSink sink(netlist);
+  std::vector<logic::Signal> inputs(netlist.inputs.size());
+  std::iota(inputs.begin(), inputs.end(), logic::Signal{0});
+  circuit::NetlistSink sink(netlist);
   netlist.output_nets = emit(rule, inputs, sink);
-  return checked(std::move(netlist));
+  return circuit::checked(std::move(netlist));
 }
 
-BitCircuit hardened_circuit(const Rule& rule) {
-  BitCircuit circuit(neighbourhood * rule.channels());
-  std::vector<Signal> inputs;
+circuit::BitCircuit hardened_circuit(const Rule& rule) {
+  circuit::BitCircuit circuit(neighbourhood * rule.channels());
+  std::vector<logic::Signal> inputs;
   for (std::int64_t i = 0; i < circuit.inputs(); ++i) inputs.push_back(circuit.input(i).code());
-  BitCircuitSink sink(circuit);
-  for (const Signal output : emit(rule, inputs, sink)) {
-    circuit.add_output(BitLiteral::from_code(output));
+  circuit::BitCircuitSink sink(circuit);
+  for (const logic::Signal output : emit(rule, inputs, sink)) {
+    circuit.add_output(circuit::BitLiteral::from_code(output));
   }
   return circuit;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

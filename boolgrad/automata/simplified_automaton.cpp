@@ -4,10 +4,10 @@
 #include "boolgrad/circuit/convert.h"
 #include "boolgrad/circuit/passes/passes.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
 BitAutomaton simplified_automaton(const Rule& rule) {
-  return BitAutomaton(rule, bit_circuit_of(simplified(netlist_of(rule))));
+  return BitAutomaton(rule, circuit::to_bit_circuit(circuit::simplify(harden(rule))));
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -1,13 +1,13 @@
-// Hardened rules, run on bits after all passes.
+// Bit-parallel simulation of simplified rules.
 #pragma once
 
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rule.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
-/// Steps grids as `BitAutomaton(rule)` does, with what all passes of `simplified` leave of the
-/// rule: they take a fraction of a second and leave a small part of the operations.
+/// `BitAutomaton(rule)` after all passes of `simplify`. They take a fraction of a second and remove
+/// most operations.
 BitAutomaton simplified_automaton(const Rule& rule);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

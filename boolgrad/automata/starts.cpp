@@ -4,19 +4,19 @@
 
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 
 Tensor random_starts(const Shape& shape, std::uint64_t seed, std::uint32_t stream,
-                     std::uint32_t draw) {
+                     std::uint32_t step) {
   Tensor starts(shape, DType::uint8);
   const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
-  constexpr std::size_t bits_per_draw = 128;
+  constexpr std::size_t bits_per_address = 128;
   PhiloxCounter bits{};
   for (std::size_t i = 0; i < to.size(); ++i) {
-    const std::size_t bit = i % bits_per_draw;
+    const std::size_t bit = i % bits_per_address;
     if (bit == 0) {
-      bits =
-          random_bits({.seed = seed, .stream = stream, .step = draw, .index = i / bits_per_draw});
+      bits = random_bits(
+          {.seed = seed, .stream = stream, .step = step, .index = i / bits_per_address});
     }
     to[i] = (bits[bit / 32] >> (bit % 32)) & 1;
   }
@@ -32,4 +32,4 @@ Tensor seed_starts(const Shape& shape) {
   return starts;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-// Reads the input j of a gate the other way round.
+// Complements input j of a gate.
 void flip_input(NetlistGate& gate, std::size_t j) {
   gate.truth = shortened(flipped(stretched(gate.truth, gate.arity), j), gate.arity);
 }
@@ -36,8 +36,8 @@ BitLiteral NetlistBuilder::add(const TableGate& gate) {
   return BitLiteral(add_gate(own) + 1, gate.complemented);
 }
 
-/// Complements the drivers that outputs read in no other way, and tells their readers.
-void NetlistBuilder::turn_around(std::span<BitLiteral> outputs) {
+/// Inverts drivers that outputs read only complemented, and adjusts their readers.
+void NetlistBuilder::invert_drivers(std::span<BitLiteral> outputs) {
   const std::size_t nets = netlist_.gate(netlist_.gates.size());
   std::vector<bool> turned(nets, false);
   for (const BitLiteral output : outputs) {
@@ -71,9 +71,9 @@ Net NetlistBuilder::net_of(BitLiteral output) {
 
 Netlist NetlistBuilder::finish(std::span<const BitLiteral> outputs) {
   std::vector<BitLiteral> literals(outputs.begin(), outputs.end());
-  turn_around(literals);
+  invert_drivers(literals);
   for (const BitLiteral literal : literals) netlist_.output_nets.push_back(net_of(literal));
   return checked(std::move(netlist_));
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Netlists built from literals: complements go into the tables that read them.
+// Builds netlists from literals. Complements are absorbed by the tables that read them.
 #pragma once
 
 #include <map>
@@ -7,27 +7,29 @@
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/circuit/table.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Adds gates to a netlist. A literal of node 0 is a constant, one of node 1 + n net n.
+/// Adds gates to a netlist. Node 0 of a literal is the constant 0, node 1 + n is net n.
 class NetlistBuilder {
  public:
-  /// A netlist of the same name, inputs, outputs and state.
+  /// Starts an empty netlist with the name, inputs, outputs and state of `like`.
   explicit NetlistBuilder(const Netlist& like);
 
+  /// The literal of an input.
   BitLiteral input(std::size_t index) const {
     return BitLiteral(static_cast<std::uint32_t>(index) + 1);
   }
-  /// A gate as it is; its complement, if it has one, is the literal's.
+  /// Adds a gate without simplification. A complemented output is returned as a complemented
+  /// literal.
   BitLiteral add(const TableGate& gate);
 
-  /// The netlist. An output that reads a complement turns the table of its driver around, or gets
-  /// an inverter where an input or another output needs it plain; one that reads a constant gets
-  /// a table without inputs.
+  /// The finished netlist. A complemented output inverts the table of its driver, or gets an
+  /// inverter if the driver is an input or is also read uncomplemented by another output. A
+  /// constant output gets a table without inputs.
   Netlist finish(std::span<const BitLiteral> outputs);
 
  private:
-  void turn_around(std::span<BitLiteral> outputs);
+  void invert_drivers(std::span<BitLiteral> outputs);
   Net net_of(BitLiteral output);
   Net add_gate(const NetlistGate& gate);
 
@@ -35,4 +37,4 @@ class NetlistBuilder {
   std::map<BitLiteral, Net> made_for_outputs_;  ///< inverters and constants
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

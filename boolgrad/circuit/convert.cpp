@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "boolgrad/circuit/builder.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 /// Nodes whose complement is an output and needs an inverter: inputs, and gates that another output
-/// reads plain.
+/// reads uncomplemented.
 std::vector<bool> inverted_nodes(const BitCircuit& circuit) {
   std::vector<bool> plain(circuit.nodes().size(), false);
   for (std::int64_t i = 0; i < circuit.inputs(); ++i) plain[circuit.input(i).node()] = true;
@@ -28,14 +28,14 @@ std::vector<bool> inverted_nodes(const BitCircuit& circuit) {
 
 }  // namespace
 
-BitCircuit bit_circuit_of(const Netlist& netlist) {
+BitCircuit to_bit_circuit(const Netlist& netlist) {
   BitCircuit circuit(std::ssize(netlist.inputs));
   circuit.reserve(netlist.gates.size());
   std::vector<BitLiteral> literals;
   literals.reserve(netlist.gate(netlist.gates.size()));
   for (std::int64_t i = 0; i < circuit.inputs(); ++i) literals.push_back(circuit.input(i));
   for (const NetlistGate& gate : netlist.gates) {
-    std::array<BitLiteral, NetlistGate::most_inputs> inputs;
+    std::array<BitLiteral, NetlistGate::max_inputs> inputs;
     for (std::size_t j = 0; j < gate.arity; ++j) inputs[j] = literals[gate.inputs[j]];
     literals.push_back(circuit.table(std::span(inputs).first(gate.arity), gate.truth));
   }
@@ -43,7 +43,7 @@ BitCircuit bit_circuit_of(const Netlist& netlist) {
   return circuit;
 }
 
-Netlist netlist_of(const BitCircuit& circuit, const Netlist& like) {
+Netlist to_netlist(const BitCircuit& circuit, const Netlist& like) {
   if (circuit.inputs() != std::ssize(like.inputs) ||
       circuit.outputs().size() != like.outputs.size()) {
     fail("netlist", "expected names for {} inputs and {} outputs, received {} and {}",
@@ -88,4 +88,4 @@ std::int64_t netlist_depth(const BitCircuit& circuit) {
   return deepest;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

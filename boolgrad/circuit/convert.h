@@ -1,4 +1,4 @@
-// Netlists as circuits of AND and XOR, and back.
+// Conversion between netlists and circuits of AND and XOR gates.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 #include "boolgrad/circuit/bits/bit_circuit.h"
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// The same function as AND and XOR, which simplifies itself on the way.
-BitCircuit bit_circuit_of(const Netlist& netlist);
+/// The same function as AND and XOR gates. Building the circuit simplifies it.
+BitCircuit to_bit_circuit(const Netlist& netlist);
 
-/// The gates that a circuit's outputs need as tables of two inputs, with the names and the state of
-/// `like`.
-Netlist netlist_of(const BitCircuit& circuit, const Netlist& like);
+/// The reachable gates of a circuit as two-input tables, with the names and state of `like`.
+Netlist to_netlist(const BitCircuit& circuit, const Netlist& like);
 
-/// Tables with inputs that `netlist_of` makes of a circuit, and their depth: the gates that the
-/// outputs need, and inverters for complements that cannot go into a table. Without making it.
+/// The gate count of `to_netlist(circuit)`, computed without building it. It counts reachable gates
+/// and the inverters for complements that no table can absorb.
 std::int64_t netlist_gate_count(const BitCircuit& circuit);
+/// The depth of `to_netlist(circuit)`.
 std::int64_t netlist_depth(const BitCircuit& circuit);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -10,16 +10,16 @@
 
 #include "boolgrad/circuit/builder.h"
 #include "boolgrad/circuit/sinks.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/gate_arithmetic.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "group_sums";
 
-/// The literals of a netlist's outputs, in a builder that its gates are copied to.
-std::vector<Signal> copied(const Netlist& netlist, NetlistBuilder& builder) {
+/// Copies the gates of a netlist to a builder and returns the literals of its outputs.
+std::vector<logic::Signal> copied(const Netlist& netlist, NetlistBuilder& builder) {
   std::vector<BitLiteral> literals;
   for (std::size_t i = 0; i < netlist.inputs.size(); ++i) literals.push_back(builder.input(i));
   for (const NetlistGate& gate : netlist.gates) {
@@ -27,12 +27,12 @@ std::vector<Signal> copied(const Netlist& netlist, NetlistBuilder& builder) {
     for (const Net net : gate.sources()) table.inputs.push_back(literals[net]);
     literals.push_back(builder.add(table));
   }
-  std::vector<Signal> outputs;
+  std::vector<logic::Signal> outputs;
   for (const Net net : netlist.output_nets) outputs.push_back(literals[net].code());
   return outputs;
 }
 
-/// The netlist with the outputs `names`, which `head(group sums, sink)` emits.
+/// The netlist with outputs `names`, emitted by `head(group sums, sink)`.
 template <class Head>
 Netlist with_head(const Netlist& netlist, std::int64_t classes, std::vector<std::string> names,
                   const Head& head) {
@@ -42,9 +42,9 @@ Netlist with_head(const Netlist& netlist, std::int64_t classes, std::vector<std:
   like.outputs = std::move(names);
   NetlistBuilder builder(like);
   FoldingNetlistSink sink(builder);
-  const std::vector<Signal> bits = copied(netlist, builder);
+  const std::vector<logic::Signal> bits = copied(netlist, builder);
   std::vector<BitLiteral> outputs;
-  for (const Signal signal : head(emit_group_sums(bits, classes, sink), sink)) {
+  for (const logic::Signal signal : head(logic::emit_group_sums(bits, classes, sink), sink)) {
     outputs.push_back(BitLiteral::from_code(signal));
   }
   return builder.finish(outputs);
@@ -54,8 +54,8 @@ void check(const Netlist& netlist, std::int64_t classes, std::int64_t least_clas
   if (netlist.state) fail(where, "expected a circuit, received the rule of an automaton");
   const std::int64_t outputs = std::ssize(netlist.outputs);
   if (classes < least_classes || outputs == 0 || outputs % classes != 0) {
-    fail(where, "expected {} or more classes, a number that divides {} outputs, received {}",
-         least_classes, outputs, classes);
+    fail(where, "expected at least {} classes that divide {} outputs, received {}", least_classes,
+         outputs, classes);
   }
 }
 
@@ -77,9 +77,9 @@ Netlist with_group_sums(const Netlist& netlist, std::int64_t classes) {
     }
   }
   return with_head(netlist, classes, std::move(names),
-                   [](const std::vector<SignalNumber>& sums, GateSink&) {
-                     std::vector<Signal> digits;
-                     for (const SignalNumber& sum : sums) {
+                   [](const std::vector<logic::SignalNumber>& sums, logic::GateSink&) {
+                     std::vector<logic::Signal> digits;
+                     for (const logic::SignalNumber& sum : sums) {
                        digits.insert(digits.end(), sum.begin(), sum.end());
                      }
                      return digits;
@@ -90,12 +90,12 @@ Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64
   check(netlist, classes, 1);
   if (least < 1) fail(where, "expected a threshold of 1 or more, received {}", least);
   return with_head(netlist, classes, numbered("above", static_cast<std::size_t>(classes)),
-                   [&](const std::vector<SignalNumber>& sums, GateSink& sink) {
-                     const SignalNumber below =
-                         emit_number(static_cast<std::uint64_t>(least - 1), sink);
-                     std::vector<Signal> outputs;
-                     for (const SignalNumber& sum : sums) {
-                       outputs.push_back(emit_greater(sum, below, sink));
+                   [&](const std::vector<logic::SignalNumber>& sums, logic::GateSink& sink) {
+                     const logic::SignalNumber below =
+                         logic::emit_number(static_cast<std::uint64_t>(least - 1), sink);
+                     std::vector<logic::Signal> outputs;
+                     for (const logic::SignalNumber& sum : sums) {
+                       outputs.push_back(logic::emit_greater(sum, below, sink));
                      }
                      return outputs;
                    });
@@ -105,7 +105,7 @@ Netlist with_argmax(const Netlist& netlist, std::int64_t classes) {
   check(netlist, classes, 2);
   const auto digits =
       static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(classes - 1)));
-  return with_head(netlist, classes, numbered("class_", digits), emit_argmax);
+  return with_head(netlist, classes, numbered("class_", digits), logic::emit_argmax);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,27 +1,27 @@
-// Group sums, thresholds and argmax as gates, for what has to be one circuit: files for hardware
-// and software.
+// Classifier heads as gates: group sums, thresholds and argmax, so that an exported circuit is
+// complete.
 #pragma once
 
 #include <cstdint>
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-// In all of these the outputs of a netlist are taken in their order in groups of the same size, one
-// a class; their number must be a multiple of the number of classes. Inputs and gates stay as they
-// are; outputs become others. A netlist that is the rule of an automaton is refused.
+// All functions split the outputs of a netlist into consecutive groups of equal size, one group per
+// class. The number of outputs must be a multiple of the number of classes. Inputs and gates are
+// kept; the outputs are replaced. The rule of an automaton throws.
 
-/// Outputs how many outputs of each class are 1: `sum3_0` is the lowest binary digit of the sum of
-/// class 3. Sums have as many digits as the size of a group. A tree of full adders, two tables of
-/// three inputs each.
+/// Replaces the outputs by the number of ones per class: `sum3_0` is the least significant digit of
+/// the sum of class 3. Every sum has as many digits as the group size needs.
 Netlist with_group_sums(const Netlist& netlist, std::int64_t classes);
 
-/// Outputs `above3`, which is 1 where at least `least` outputs of class 3 are.
+/// Replaces the outputs by one bit per class: `above3` is 1 where at least `least` outputs of class
+/// 3 are 1.
 Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64_t least);
 
-/// Outputs the class of the largest sum, of equal ones the first: `class_0` is its lowest binary
-/// digit. One class has no digits, so there must be at least two.
+/// Replaces the outputs by the class with the largest sum, the first one on a tie: `class_0` is its
+/// least significant digit. Requires at least two classes.
 Netlist with_argmax(const Netlist& netlist, std::int64_t classes);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

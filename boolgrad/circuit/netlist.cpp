@@ -5,10 +5,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "netlist";
@@ -19,31 +19,31 @@ void check_names(const std::vector<std::string>& names, std::string_view what) {
   for (const std::string& name : names) {
     if (name.empty()) fail(where, "expected a name for every {}, received an empty one", what);
     if (!seen.insert(name).second) {
-      fail(where, "expected different names of {}s, received {} twice", what, printable(name));
+      fail(where, "expected unique {} names, received {} twice", what, printable(name));
     }
   }
 }
 
 void check_gate(const Netlist& netlist, std::size_t index) {
   const NetlistGate& gate = netlist.gates[index];
-  if (gate.arity > NetlistGate::most_inputs) {
+  if (gate.arity > NetlistGate::max_inputs) {
     fail(where, "expected gates of at most {} inputs, received {} at gate {}",
-         NetlistGate::most_inputs, gate.arity, index);
+         NetlistGate::max_inputs, gate.arity, index);
   }
   for (const Net net : gate.sources()) {
     if (net >= netlist.gate(netlist.gates.size())) {
-      fail(where, "expected gate {} to read nets that are driven, received net {} of {}", index,
-           net, netlist.gate(netlist.gates.size()));
+      fail(where, "expected gate {} to read existing nets, received net {} of {}", index, net,
+           netlist.gate(netlist.gates.size()));
     }
     if (net >= netlist.gate(index)) {
-      fail(where, "expected gate {} to come after what it reads, received net {}: a cycle", index,
+      fail(where, "expected gates in topological order, received gate {} that reads net {}", index,
            net);
     }
   }
   const unsigned entries = 1U << gate.arity;
   if (entries < 64 && (gate.truth >> entries) != 0) {
-    fail(where, "expected a table of {} entries for gate {} of {} inputs, received a longer one",
-         entries, index, gate.arity);
+    fail(where, "expected a table of {} bits for gate {} of {} inputs, received {:#x}", entries,
+         index, gate.arity, gate.truth);
   }
 }
 
@@ -71,7 +71,7 @@ Netlist checked(Netlist netlist) {
   }
   for (std::size_t i = 0; i < netlist.output_nets.size(); ++i) {
     if (netlist.output_nets[i] >= netlist.gate(netlist.gates.size())) {
-      fail(where, "expected output {} to be driven, received net {} of {}",
+      fail(where, "expected output {} to read an existing net, received net {} of {}",
            printable(netlist.outputs[i]), netlist.output_nets[i],
            netlist.gate(netlist.gates.size()));
     }
@@ -82,14 +82,14 @@ Netlist checked(Netlist netlist) {
 
 std::vector<std::uint64_t> evaluate(const Netlist& netlist, std::span<const std::uint64_t> inputs) {
   if (inputs.size() != netlist.inputs.size()) {
-    fail(where, "expected {} words, one an input, received {}", netlist.inputs.size(),
+    fail(where, "expected {} words, one per input, received {}", netlist.inputs.size(),
          inputs.size());
   }
   std::vector<std::uint64_t> nets(inputs.begin(), inputs.end());
   nets.reserve(netlist.gate(netlist.gates.size()));
   for (const NetlistGate& gate : netlist.gates) {
-    // From the table of all inputs to one of none: each input chooses between two halves.
-    std::array<std::uint64_t, std::size_t{1} << NetlistGate::most_inputs> values{};
+    // A tree of multiplexers: each input selects one half of the remaining table.
+    std::array<std::uint64_t, std::size_t{1} << NetlistGate::max_inputs> values{};
     std::size_t entries = std::size_t{1} << gate.arity;
     for (std::size_t i = 0; i < entries; ++i) values[i] = (gate.truth >> i & 1) != 0 ? ~0ULL : 0;
     for (int j = gate.arity - 1; j >= 0; --j) {
@@ -118,4 +118,4 @@ std::int64_t depth(const Netlist& netlist) {
   return deepest;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

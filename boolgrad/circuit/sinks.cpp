@@ -4,26 +4,26 @@
 #include <cstddef>
 #include <utility>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-static_assert(most_inputs_per_gate <= NetlistGate::most_inputs);
+static_assert(logic::max_gate_inputs <= NetlistGate::max_inputs);
 
-Signal NetlistSink::constant(bool value) {
+logic::Signal NetlistSink::constant(bool value) {
   std::optional<Net>& known = constants_[value ? 1 : 0];
   if (!known) known = gate({}, value ? 1 : 0);
   return *known;
 }
 
-Signal NetlistSink::gate(std::span<const Signal> inputs, std::uint64_t truth) {
+logic::Signal NetlistSink::gate(std::span<const logic::Signal> inputs, std::uint64_t truth) {
   NetlistGate gate{.truth = truth, .arity = static_cast<std::uint8_t>(inputs.size())};
   std::ranges::copy(inputs, gate.inputs.begin());
   netlist_.gates.push_back(gate);
   return netlist_.gate(netlist_.gates.size() - 1);
 }
 
-Signal FoldingNetlistSink::gate(std::span<const Signal> inputs, std::uint64_t truth) {
+logic::Signal FoldingNetlistSink::gate(std::span<const logic::Signal> inputs, std::uint64_t truth) {
   TableGate table{stretched(truth, inputs.size()), {}, false};
-  for (const Signal input : inputs) table.inputs.push_back(BitLiteral::from_code(input));
+  for (const logic::Signal input : inputs) table.inputs.push_back(BitLiteral::from_code(input));
   fold_constants(table);
   drop_unneeded(table);
   const bool at_zeros = (table.truth & 1) != 0;
@@ -32,10 +32,10 @@ Signal FoldingNetlistSink::gate(std::span<const Signal> inputs, std::uint64_t tr
   return builder_.add(table).code();
 }
 
-Signal BitCircuitSink::gate(std::span<const Signal> inputs, std::uint64_t truth) {
-  std::array<BitLiteral, NetlistGate::most_inputs> literals;
+logic::Signal BitCircuitSink::gate(std::span<const logic::Signal> inputs, std::uint64_t truth) {
+  std::array<BitLiteral, NetlistGate::max_inputs> literals;
   std::ranges::transform(inputs, literals.begin(), BitLiteral::from_code);
   return circuit_.table(std::span(literals).first(inputs.size()), truth).code();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

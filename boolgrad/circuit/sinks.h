@@ -1,4 +1,4 @@
-// Sinks that hardened logic is emitted into: netlists and bit circuits.
+// Sinks for hardened logic: netlists and bit circuits.
 #pragma once
 
 #include <array>
@@ -11,45 +11,45 @@
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/logic/gate_sink.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Adds gates to a netlist as they come, with nothing simplified. A signal is a net; the inputs of
-/// the netlist must be there first.
-class NetlistSink final : public GateSink {
+/// Adds gates to a netlist without simplification. A signal is a net. The inputs of the netlist
+/// must exist before.
+class NetlistSink final : public logic::GateSink {
  public:
   explicit NetlistSink(Netlist& netlist) : netlist_(netlist) {}
 
-  Signal constant(bool value) override;
-  Signal gate(std::span<const Signal> inputs, std::uint64_t truth) override;
+  logic::Signal constant(bool value) override;
+  logic::Signal gate(std::span<const logic::Signal> inputs, std::uint64_t truth) override;
 
  private:
   Netlist& netlist_;
   std::array<std::optional<Net>, 2> constants_;
 };
 
-/// Adds gates through a builder: constants, wires and inverters go into the gates that read them. A
-/// signal is the code of one of the builder's literals.
-class FoldingNetlistSink final : public GateSink {
+/// Adds gates through a builder and absorbs constants, buffers and inverters into their readers. A
+/// signal is the code of a literal of the builder.
+class FoldingNetlistSink final : public logic::GateSink {
  public:
   explicit FoldingNetlistSink(NetlistBuilder& builder) : builder_(builder) {}
 
-  Signal constant(bool value) override { return BitLiteral(0, value).code(); }
-  Signal gate(std::span<const Signal> inputs, std::uint64_t truth) override;
+  logic::Signal constant(bool value) override { return BitLiteral(0, value).code(); }
+  logic::Signal gate(std::span<const logic::Signal> inputs, std::uint64_t truth) override;
 
  private:
   NetlistBuilder& builder_;
 };
 
-/// Adds gates to a circuit, which simplifies them. A signal is the code of a literal.
-class BitCircuitSink final : public GateSink {
+/// Adds gates to a bit circuit, which simplifies them. A signal is the code of a literal.
+class BitCircuitSink final : public logic::GateSink {
  public:
   explicit BitCircuitSink(BitCircuit& circuit) : circuit_(circuit) {}
 
-  Signal constant(bool value) override { return circuit_.constant(value).code(); }
-  Signal gate(std::span<const Signal> inputs, std::uint64_t truth) override;
+  logic::Signal constant(bool value) override { return circuit_.constant(value).code(); }
+  logic::Signal gate(std::span<const logic::Signal> inputs, std::uint64_t truth) override;
 
  private:
   BitCircuit& circuit_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

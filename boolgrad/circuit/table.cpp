@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr Truth always = ~Truth{0};
@@ -18,8 +18,8 @@ void sort_inputs(TableGate& gate) {
   }
 }
 
-// Cubes for a function between `least` and `most`, of variables below `variables`; returns what
-// they cover.
+// Finds cubes of the first `variables` variables whose sum lies between `least` and `most`. Returns
+// the sum.
 Truth cover(Truth least, Truth most, std::size_t variables, Cube cube, std::vector<Cube>& cubes) {
   if (least == 0) return 0;
   if (most == always) {
@@ -49,8 +49,8 @@ Truth cover(Truth least, Truth most, std::size_t variables, Cube cube, std::vect
 std::vector<std::uint64_t> variable_values(std::size_t j, std::size_t words) {
   std::vector<std::uint64_t> row(words);
   for (std::size_t w = 0; w < words; ++w) {
-    const bool is_high = j >= most_variables && (w >> (j - most_variables) & 1) != 0;
-    row[w] = j < most_variables ? variable_truth[j] : is_high ? ~0ULL : 0;
+    const bool is_high = j >= max_variables && (w >> (j - max_variables) & 1) != 0;
+    row[w] = j < max_variables ? variable_truth[j] : is_high ? ~0ULL : 0;
   }
   return row;
 }
@@ -144,8 +144,8 @@ TableGate canonical(TableGate gate) {
 
 std::vector<Cube> sum_of_products(Truth f) {
   std::vector<Cube> cubes;
-  cover(f, f, most_variables, {}, cubes);
+  cover(f, f, max_variables, {}, cubes);
   return cubes;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

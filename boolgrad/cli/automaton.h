@@ -1,4 +1,4 @@
-// What the commands on automata share.
+// Common parts of the commands on automata.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace boolgrad::cli {
 
-/// The rule of a model from file `path`. Throws in the name of command `where` for a circuit, and
-/// for a rule that does not fit its spec.
-const Rule& automaton_of(const LoadedModel& loaded, std::string_view where,
-                         const std::string& path);
+/// The rule of a model from file `path`. Throws for a circuit, and for a rule that does not fit its
+/// specification. Error messages start with `where`.
+const automata::Rule& automaton_of(const LoadedModel& loaded, std::string_view where,
+                                   const std::string& path);
 
 struct Size {
   std::int64_t height = 0;
@@ -22,11 +22,11 @@ struct Size {
 
 bool is_life(const ModelSpec& spec);
 
-/// The grid that an automaton is shown on where nobody asks for another: that of its training, or,
-/// for life, which trains on the smallest grids, a roomy one.
+/// The default grid to run an automaton on: that of its training, or 64x64 for life, which trains
+/// on 3x3 cells.
 Size default_size(const ModelSpec& spec);
 
-/// A picture of few cells, enlarged so that it can be made out in a terminal.
-Image for_terminal(const Image& cells);
+/// Enlarges an image of few cells for the terminal.
+picture::Image for_terminal(const picture::Image& cells);
 
 }  // namespace boolgrad::cli

@@ -4,7 +4,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/bit_automaton.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/matrix.h"
 #include "boolgrad/ops/shaping.h"
@@ -29,7 +29,7 @@ bool is_on(const ReferenceCase& of, const char* name) {
   return settings.contains(name) && settings[name].is_boolean() && settings[name].get<bool>();
 }
 
-/// Logits [kernels, gates, 16], as files hold them, to [gates * kernels, 16] and back.
+/// Logits [kernels, gates, 16], as in files, to [gates * kernels, 16] and back.
 Tensor interleaved_kernels(const Tensor& logits) {
   if (logits.rank() != 3) {
     fail("verify", "expected logits [kernels, gates, 16], received {}", to_string(logits.shape()));
@@ -42,38 +42,39 @@ Tensor separate_kernels(const Tensor& logits, std::int64_t kernels) {
   return transpose(reshape(logits, {-1, kernels, logits.shape()[1]}), Axes{1, 0, 2});
 }
 
-LogicNetwork perceive_of(const ReferenceCase& of, std::int64_t kernels, DType dtype) {
-  LogicNetwork network(9, Parametrisation::softmax16, dtype);
+logic::Network perceive_of(const ReferenceCase& of, std::int64_t kernels, DType dtype) {
+  logic::Network network(9, Parametrisation::softmax16, dtype);
   for (std::size_t i = 0; of.has(fmt::format("perceive.{}.logits", i)); ++i) {
     const Tensor& wires = of.tensor(fmt::format("perceive.{}.wires", i));
     const std::int64_t inputs = network.outputs() / (i == 0 ? 1 : kernels);
-    const WiringPtr wiring = i == 0 ? std::make_shared<const Wiring>(inputs, wires, kernels)
-                                    : interleaved(Wiring(inputs, wires), kernels);
+    const logic::WiringPtr wiring =
+        i == 0 ? std::make_shared<const logic::Wiring>(inputs, wires, kernels)
+               : logic::interleaved(logic::Wiring(inputs, wires), kernels);
     network.add_layer(
         wiring, cast(interleaved_kernels(of.tensor(fmt::format("perceive.{}.logits", i))), dtype));
   }
   return network;
 }
 
-LogicNetwork update_of(const ReferenceCase& of, std::int64_t inputs, DType dtype) {
-  LogicNetwork network(inputs, Parametrisation::softmax16, dtype);
+logic::Network update_of(const ReferenceCase& of, std::int64_t inputs, DType dtype) {
+  logic::Network network(inputs, Parametrisation::softmax16, dtype);
   for (std::size_t i = 0; of.has(fmt::format("update.{}.logits", i)); ++i) {
-    network.add_layer(std::make_shared<const Wiring>(network.outputs(),
-                                                     of.tensor(fmt::format("update.{}.wires", i))),
+    network.add_layer(std::make_shared<const logic::Wiring>(
+                          network.outputs(), of.tensor(fmt::format("update.{}.wires", i))),
                       cast(of.tensor(fmt::format("update.{}.logits", i)), dtype));
   }
   return network;
 }
 
-Rule rule_of(const ReferenceCase& of, DType dtype) {
+automata::Rule rule_of(const ReferenceCase& of, DType dtype) {
   const std::int64_t kernels = setting(of, "kernels");
-  LogicNetwork perceive = perceive_of(of, kernels, dtype);
+  logic::Network perceive = perceive_of(of, kernels, dtype);
   const std::int64_t inputs = setting(of, "channels") * (1 + perceive.outputs());
   return {is_on(of, "periodic") ? Border::periodic : Border::zero, kernels, std::move(perceive),
           update_of(of, inputs, dtype)};
 }
 
-/// [batch, height, width, channels], as files hold it, to [channels, batch, height, width].
+/// [batch, height, width, channels], as in files, to [channels, batch, height, width].
 Tensor channel_first(const Tensor& state, DType dtype) {
   if (state.rank() != 4) {
     fail("verify", "expected a state [batch, height, width, channels], received {}",
@@ -82,10 +83,10 @@ Tensor channel_first(const Tensor& state, DType dtype) {
   return cast(transpose(state, Axes{3, 0, 1, 2}), dtype);
 }
 
-/// [steps, channels, batch, height, width] to what files hold.
+/// [steps, channels, batch, height, width] to the order of files.
 Tensor channel_last(const Tensor& states) { return transpose(states, Axes{0, 2, 3, 4, 1}); }
 
-/// States after the start, as the file holds them.
+/// The states of a file without the start.
 Tensor without_start(const Tensor& states) { return slice(states, 0, 1, states.shape()[0]); }
 
 Tensor fire_of(const ReferenceCase& of) {
@@ -96,12 +97,11 @@ Tensor fire_of(const ReferenceCase& of) {
   return cast(mask.viewed_as(shape), DType::uint8);
 }
 
-/// All states that the hardened rule leads to, run on bits: [steps, channels, batch, height,
-/// width].
-Tensor hard_states(const Rule& rule, const Tensor& initial, const Tensor& fire,
+/// All states of the hardened rule, computed on bits: [steps, channels, batch, height, width].
+Tensor hard_states(const automata::Rule& rule, const Tensor& initial, const Tensor& fire,
                    std::int64_t steps) {
-  BitAutomaton automaton(rule);
-  BitGrid state = BitGrid::from(initial);
+  automata::BitAutomaton automaton(rule);
+  automata::BitGrid state = automata::BitGrid::from(initial);
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < steps; ++t) {
     automaton.step(state, fire, t);
@@ -140,16 +140,16 @@ AutomatonCase::AutomatonCase(const std::filesystem::path& path, const TensorFile
       target_(channel_first(of_.tensor("target"), dtype)),
       fire_(fire_of(of_)) {}
 
-RolloutSize AutomatonCase::size() const {
+automata::RolloutSize AutomatonCase::size() const {
   const Shape& shape = initial_.shape();
   return {shape[1], shape[2], shape[3], steps_};
 }
 
 Tensor AutomatonCase::loss() const {
-  return loss_at(rollout(rule_, initial_, fire_, {.steps = steps_}));
+  return loss_at(automata::rollout(rule_, initial_, fire_, {.steps = steps_}));
 }
 
-/// Of the last of `states`.
+/// The loss of the last of `states`.
 Tensor AutomatonCase::loss_at(const Tensor& states) const {
   const Shape& shape = states.shape();
   const Tensor last =
@@ -159,7 +159,8 @@ Tensor AutomatonCase::loss_at(const Tensor& states) const {
 
 AutomatonValues AutomatonCase::values() const {
   AutomatonValues values;
-  const Tensor states = rollout(rule_, initial_, fire_, {.steps = steps_, .returned = steps_});
+  const Tensor states =
+      automata::rollout(rule_, initial_, fire_, {.steps = steps_, .returned = steps_});
   values.soft_states = channel_last(states.detach());
   values.hard_states = channel_last(hard_states(rule_, initial_, fire_, steps_));
   const Tensor loss = loss_at(states);
@@ -181,18 +182,18 @@ void AutomatonCase::name_gradients(const std::vector<Tensor>& gradients,
   }
 }
 
-AutomatonSpec AutomatonCase::spec_for(const RolloutSize& size) const {
+automata::AutomatonSpec AutomatonCase::spec_for(const automata::RolloutSize& size) const {
   return {.size = size, .loss_channels = setting(of_, "loss_channels")};
 }
 
 std::unique_ptr<DeviceAutomaton> AutomatonCase::on(const Device& device) const {
-  auto automaton = make_automaton_program(device, rule_, spec_for(size()));
+  auto automaton = automata::make_automaton_program(device, rule_, spec_for(size()));
   automaton->set_inputs({initial_, fire_, target_});
   return automaton;
 }
 
 AutomatonValues AutomatonCase::values_on(const Device& device) const {
-  const RolloutSize now = size();
+  const automata::RolloutSize now = size();
   const auto automaton = on(device);
   AutomatonValues values;
   values.loss = Tensor::scalar(automaton->gradients({}), DType::float64);
@@ -204,13 +205,13 @@ AutomatonValues AutomatonCase::values_on(const Device& device) const {
   return values;
 }
 
-/// Rollouts end with their last state, so there is one for every number of steps.
+/// A rollout returns only its last state, so there is one rollout per number of steps.
 Tensor AutomatonCase::hard_states_on(const Device& device) const {
   std::vector<Tensor> states;
   for (std::int64_t steps = 1; steps <= steps_; ++steps) {
-    RolloutSize some = size();
+    automata::RolloutSize some = size();
     some.steps = steps;
-    const auto automaton = make_automaton_program(device, rule_, spec_for(some));
+    const auto automaton = automata::make_automaton_program(device, rule_, spec_for(some));
     automaton->hard_rollout(some.batch, {initial_, fire_, target_}, {});
     states.push_back(cast(automaton->hard_state(), initial_.dtype()));
   }

@@ -1,4 +1,4 @@
-// Automata as files of reference values hold them: `case/initial`, `case/perceive.0.logits`, ...
+// Reference values of automata: tensors `case/initial`, `case/perceive.0.logits`, ...
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace boolgrad::cli {
 
-/// What an automaton computes, under the names of the file and in its order of axes.
+/// Computed values, with the names and the order of axes of the file.
 struct AutomatonValues {
   Tensor soft_states;
   Tensor hard_states;
@@ -26,34 +26,34 @@ struct AutomatonValues {
   std::vector<std::pair<std::string, Tensor>> named() const;
 };
 
-/// One case of a file, in one precision. Refers to the file.
+/// One case of a file, in one precision. The file must outlive it.
 class AutomatonCase {
  public:
   AutomatonCase(const std::filesystem::path& path, const TensorFile& file, const std::string& name,
                 DType dtype);
 
-  const Rule& rule() const { return rule_; }
-  RolloutSize size() const;
+  const automata::Rule& rule() const { return rule_; }
+  automata::RolloutSize size() const;
   bool has(const std::string& part) const { return of_.has(part); }
   const Tensor& reference(const std::string& part) const { return of_.tensor(part); }
 
-  /// The loss on the tape.
+  /// The loss, for gradients.
   Tensor loss() const;
   AutomatonValues values() const;
 
   /// The same on a device, in float32.
   AutomatonValues values_on(const Device& device) const;
-  /// The automaton there, with all that it reads.
+  /// The automaton's program on a device, with its inputs.
   std::unique_ptr<DeviceAutomaton> on(const Device& device) const;
 
  private:
   Tensor loss_at(const Tensor& states) const;
   Tensor hard_states_on(const Device& device) const;
-  AutomatonSpec spec_for(const RolloutSize& size) const;
+  automata::AutomatonSpec spec_for(const automata::RolloutSize& size) const;
   void name_gradients(const std::vector<Tensor>& gradients, AutomatonValues& values) const;
 
   ReferenceCase of_;
-  Rule rule_;
+  automata::Rule rule_;
   std::int64_t steps_;
   Tensor initial_;
   Tensor target_;

@@ -17,8 +17,9 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::array<Benchmark, 5> benchmarks = {{{"ops", bench_ops},
+constexpr std::array<Benchmark, 6> benchmarks = {{{"ops", bench_ops},
                                                   {"lut", bench_lut},
+                                                  {"wires", bench_wires},
                                                   {"automata", bench_automata},
                                                   {"circuit", bench_circuit},
                                                   {"geometry", bench_geometry}}};
@@ -35,19 +36,19 @@ std::vector<Benchmark> chosen(const std::string& name) {
 
 nlohmann::json to_json(const BenchmarkRow& row, const Device& device) {
   nlohmann::json object = {{"name", row.name},          {"device", to_string(device)},
-                           {"ms", row.time.median_ms},  {"min_ms", row.time.least_ms},
+                           {"ms", row.time.median_ms},  {"min_ms", row.time.min_ms},
                            {"threads", thread_count()}, {"max_error", row.error}};
   if (row.gflop > 0) object["gflop"] = row.gflop;
   if (row.gigabyte > 0) object["gigabyte"] = row.gigabyte;
   return object;
 }
 
-/// Rows whose work is known, as shares of what the machine can do, where that was measured.
+/// Prints rates as a share of the machine's measured peak, if both are known.
 void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
   if (!facts.contains("machine")) return;
   const double gflops = facts["machine"]["gflops"].get<double>();
   const double gigabytes = facts["machine"]["gigabytes"].get<double>();
-  fmt::print("\nThis machine reaches {:.0f} GFLOP/s and copies {:.0f} GB/s; of these\n", gflops,
+  fmt::print("\nPeak of this machine: {:.0f} GFLOP/s, copies at {:.0f} GB/s. Reached:\n", gflops,
              gigabytes);
   for (const nlohmann::json& row : rows) {
     if (!row.contains("gflop")) continue;
@@ -58,39 +59,39 @@ void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
   }
 }
 
-/// The least time that the bytes a step has to move allow, where that was measured.
+/// Prints the lower bound of a step's time from its memory traffic, if it was measured.
 void print_floor(const nlohmann::json& facts) {
   if (!facts.contains("floor")) return;
   const nlohmann::json& floor = facts["floor"];
   const auto number = [&](const char* name) { return floor[name].get<double>(); };
   fmt::print(
-      "\nBatch {}: {:.2f} GB through the second-level cache at {:.0f} GB/s, {:.2f} GB of them "
-      "through memory at {:.0f} GB/s:\nat least {:.3f} ms, of which {:.0f}% is reached\n",
+      "\nBatch {}: {:.2f} GB through the second-level cache at {:.0f} GB/s, {:.2f} GB through "
+      "memory at {:.0f} GB/s.\nLower bound: {:.3f} ms, {:.0f}% of the measured time\n",
       facts["batch"].get<std::int64_t>(), number("cache_gigabyte"),
       number("cache_gigabytes_per_second"), number("memory_gigabyte"),
       number("memory_gigabytes_per_second"), number("ms"), 100 * number("share_reached"));
 }
 
-/// The devices beside the CPU that a benchmark runs on.
+/// The backends other than the CPU that a benchmark supports.
 std::span<const Backend> devices_of(const std::string& benchmark) {
-  if (benchmark == "automata" || benchmark == "lut") return on_gpus;
+  if (benchmark == "automata" || benchmark == "lut" || benchmark == "wires") return on_gpus;
   return {};
 }
 
 int run(const BenchOptions& options, const CommonOptions& common) {
   const std::vector<Benchmark> selected = chosen(options.name);
   if (!options.plots.empty() && (options.name != "geometry" || !options.file.empty())) {
-    throw UsageError("expected --plots with the benchmark geometry and without --file");
+    throw UsageError("--plots is for the benchmark geometry, without --file");
   }
   check_device(options.device, devices_of(options.name));
   if (!common.quiet) {
-    fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "least ms", "max error");
+    fmt::print("{:<28}{:>12}{:>12}{:>14}\n", "", "median ms", "min ms", "max error");
   }
   nlohmann::json rows = nlohmann::json::array();
   const Report report = [&](const BenchmarkRow& row) {
     if (!common.quiet) {
       fmt::print("{:<28}{:>12.3f}{:>12.3f}{:>14.1e}\n", printable(row.name), row.time.median_ms,
-                 row.time.least_ms, row.error);
+                 row.time.min_ms, row.error);
       std::fflush(stdout);
     }
     rows.push_back(to_json(row, options.device));
@@ -108,39 +109,38 @@ int run(const BenchOptions& options, const CommonOptions& common) {
 
 void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
-      new_command(root, common, "bench",
-                  "Times the built-in benchmarks: 'ops' is every op on a million float32 elements, "
-                  "'lut' a training step of 6 layers of 8,000 gates on a batch of 256, 'automata' "
-                  "training steps of the built-in automata, 'circuit' a hardened network of 6 "
-                  "layers of 8,000 gates from 10,000 images to their classes, 'geometry' area and "
-                  "gradient of unions "
-                  "of disks, with what smoothing costs where disks touch.",
-                  "boolgrad bench ops --threads 2 --json");
+      new_command(root, common, "bench", "Run the built-in benchmarks.",
+                  "boolgrad bench ops --threads 2 --json",
+                  "Benchmarks:\n"
+                  "  ops       every op on one million float32 elements\n"
+                  "  lut       a training step of 6 layers of 8,000 gates, batch 256\n"
+                  "  wires     a training step of 8,000 gates with fixed and with learned wires\n"
+                  "  automata  training steps of the built-in automata\n"
+                  "  circuit   a hardened network of 6 layers of 8,000 gates on 10,000 images\n"
+                  "  geometry  area and gradient of unions of disks, exact and smoothed");
   const auto options = std::make_shared<BenchOptions>();
   command
       ->add_option("name", options->name,
-                   "Benchmark to run (ops, lut, automata, circuit, geometry); all by default")
+                   "ops, lut, wires, automata, circuit or geometry; all by default")
       ->type_name("NAME");
   command
       ->add_option(
           "--file", options->file,
-          "What to time instead: cases as verify reads them (ops, disks), a network with a "
-          "batch or with images, or a trained automaton")
+          "Time the contents of a file instead: reference values (ops, disks, automata), a "
+          "network with a batch or with images, or a trained automaton")
       ->type_name("FILE");
   command
       ->add_option("--repeat", options->repeat,
-                   "Timed runs of each; a third of a second's by default")
+                   "Number of timed runs; by default as many as take a third of a second")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("--batch", options->batch,
-                   "Samples of a step of 'lut' on a GPU, whose network is 784-64,000x6")
+                   "Batch size of 'lut' on a GPU, where the network has 6 layers of 64,000 gates")
       ->type_name("N")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  command
-      ->add_option("--plots", options->plots,
-                   "Folder for the plots of geometry: errors near a tangency, ways to a target")
+  command->add_option("--plots", options->plots, "Folder for the plots of 'geometry'")
       ->type_name("DIR");
   add_device(*command, options->device);
   command->callback(

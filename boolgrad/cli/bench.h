@@ -1,4 +1,4 @@
-// What the built-in benchmarks share.
+// Common parts of the built-in benchmarks.
 #pragma once
 
 #include <algorithm>
@@ -11,36 +11,36 @@
 
 #include "boolgrad/logic/network.h"
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad::cli {
 
 struct BenchOptions {
   std::string name;
   std::string file;
-  std::string plots;  ///< folder for plots of what was measured; none where empty
+  std::string plots;  ///< folder for plots; empty for none
   Device device = {};
-  int repeat = 0;   ///< 0: as often as fits a third of a second
-  int batch = 100;  ///< of 'lut' on a GPU
+  int repeat = 0;   ///< 0: as many runs as take a third of a second
+  int batch = 100;  ///< for 'lut' on a GPU
 };
 
 struct Timing {
   double median_ms = 0;
-  double least_ms = 0;
+  double min_ms = 0;
 };
 
 struct BenchmarkRow {
   std::string name;
   Timing time;
-  double error = 0;     ///< of the result, relative to a reference
-  double gflop = 0;     ///< operations that the task needs, where they are known
-  double gigabyte = 0;  ///< bytes that it has to move
+  double error = 0;     ///< relative to a reference
+  double gflop = 0;     ///< required operations, if known
+  double gigabyte = 0;  ///< required memory traffic, if known
 };
 
-/// What takes the results as they come.
+/// Receives the results one by one.
 using Report = std::function<void(const BenchmarkRow&)>;
 
-/// A benchmark reports its rows and may add facts about the run as a whole to `facts`.
+/// A benchmark reports its rows. It may add results about the whole run to `facts`.
 struct Benchmark {
   std::string_view name;
   void (*run)(const BenchOptions& options, const Report& report, nlohmann::json& facts);
@@ -49,14 +49,15 @@ struct Benchmark {
 void bench_ops(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut_on_device(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_wires(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
-/// Its part for the hardened rule of a model on the GPU.
+/// The part of `bench_automata` for hardened rules on NVIDIA GPUs.
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_geometry(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 
-/// 784 inputs and 6 layers of 8,000 random gates of two inputs.
-LogicNetwork standard_network();
+/// 784 inputs and 6 layers of 8,000 random two-input gates.
+logic::Network standard_network();
 
 template <class F>
 double milliseconds_of(const F& work) {
@@ -66,18 +67,18 @@ double milliseconds_of(const F& work) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Runs `work` until threads, caches and memory are warm, then often enough for a median.
+/// Runs `work` as a warm-up, then often enough for a median.
 template <class F>
 Timing measure(const F& work, int repeat) {
   constexpr double warm_up_ms = 100;
   constexpr double measured_ms = 300;
-  constexpr int least_runs = 5;
+  constexpr int min_runs = 5;
   for (double spent = 0; spent < (repeat > 0 ? 0 : warm_up_ms);) spent += milliseconds_of(work);
   std::vector<double> times;
   double spent = 0;
   const auto enough = [&] {
     const auto runs = static_cast<int>(times.size());
-    return repeat > 0 ? runs >= repeat : runs >= least_runs && spent >= measured_ms;
+    return repeat > 0 ? runs >= repeat : runs >= min_runs && spent >= measured_ms;
   };
   while (!enough()) {
     times.push_back(milliseconds_of(work));

@@ -1,5 +1,5 @@
-// The benchmark "automata": training steps of the built-in automata; the step of an automaton from
-// a file of reference values; hardened rules on packed bits.
+// The benchmark "automata": training steps of the built-in automata or of a file of reference
+// values, and hardened rules on packed bits.
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,7 +16,7 @@
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/shipped.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/model/evaluation.h"
@@ -30,15 +30,15 @@ namespace {
 
 constexpr double learning_rate = 0.05;
 
-/// Operations of a training step: a gate costs 3 fused multiply-adds forward; backward 4 for the
-/// two slopes and 2 and 3 plain operations for its sums. That it is computed again going back does
-/// not count.
-double gigaflop(const Rule& rule, const RolloutSize& size) {
+/// Operations of a training step. Forward, a gate costs 3 fused multiply-adds (6 operations).
+/// Backward it costs 15: 4 fused multiply-adds for the two slopes, 2 and 3 plain operations for its
+/// sums. Recomputation does not count.
+double gigaflop(const automata::Rule& rule, const automata::RolloutSize& size) {
   double gates = 0;
-  for (const WiringPtr& wiring : rule.perceive().wirings()) {
+  for (const logic::WiringPtr& wiring : rule.perceive().wirings()) {
     gates += static_cast<double>(wiring->gates() * rule.channels());
   }
-  for (const WiringPtr& wiring : rule.update().wirings()) {
+  for (const logic::WiringPtr& wiring : rule.update().wirings()) {
     gates += static_cast<double>(wiring->gates());
   }
   const auto cell_steps = static_cast<double>(size.batch * size.height * size.width * size.steps);
@@ -50,10 +50,10 @@ void add_machine(nlohmann::json& facts) {
   facts["machine"] = {{"gflops", rates.gflops}, {"gigabytes", rates.gigabytes}};
 }
 
-/// A built-in experiment whose step is one of its automaton at its own sizes: no curriculum, one
-/// member.
-Experiment plain_experiment(const std::string& name) {
-  Experiment experiment = read_experiment(shipped_folder("experiments") / (name + ".toml"));
+/// A built-in experiment without curriculum and search, so that a step is one full-size rollout.
+train::Experiment plain_experiment(const std::string& name) {
+  train::Experiment experiment =
+      train::read_experiment(shipped_folder("experiments") / (name + ".toml"));
   experiment.curriculum = {};
   experiment.search = {};
   return experiment;
@@ -61,32 +61,35 @@ Experiment plain_experiment(const std::string& name) {
 
 void bench_experiments(const BenchOptions& options, const Report& report) {
   for (const char* name : {"life", "checkerboard", "checkerboard-async", "lizard", "letter-g"}) {
-    const Experiment experiment = plain_experiment(name);
-    Trainer trainer(experiment);
-    const RolloutSize size = rollout_size(make_automaton_task(experiment), experiment.automaton);
+    const train::Experiment experiment = plain_experiment(name);
+    train::Trainer trainer(experiment);
+    const automata::RolloutSize size =
+        rollout_size(make_automaton_task(experiment), experiment.automaton);
     const Timing time = measure([&] { trainer.step(); }, options.repeat);
     report({fmt::format("automata.{}", name), time, 0,
             gigaflop(trainer.learner().model().rule(), size)});
   }
 }
 
-/// The ways to remember, on the sizes of the checkerboard.
+/// The memory policies, on the sizes of the checkerboard.
 void bench_memory(const BenchOptions& options, const Report& report) {
-  const Experiment experiment = plain_experiment("checkerboard");
-  const Rule rule = make_rule(experiment);
-  const RolloutSize size = rollout_size(make_automaton_task(experiment), experiment.automaton);
+  const train::Experiment experiment = plain_experiment("checkerboard");
+  const automata::Rule rule = train::make_rule(experiment);
+  const automata::RolloutSize size =
+      rollout_size(make_automaton_task(experiment), experiment.automaton);
   const Tensor start =
       Tensor::full({rule.channels(), size.batch, size.height, size.width}, 0.5, rule.dtype());
-  for (const Memory& memory : memory_choices(rule, size)) {
+  for (const Memory& memory : automata::memory_choices(rule, size)) {
     const auto work = [&] {
-      const Tensor states = rollout(rule, start, {}, {.steps = size.steps, .memory = memory});
+      const Tensor states =
+          automata::rollout(rule, start, {}, {.steps = size.steps, .memory = memory});
       grad(states, rule.parameters(), {.upstream = Tensor::ones(states.shape(), states.dtype())});
     };
     const char* name = memory.policy == MemoryPolicy::everything ? "everything"
                        : memory.policy == MemoryPolicy::states   ? "states"
                                                                  : "some_states";
     BenchmarkRow row{fmt::format("automata.memory.{}", name), measure(work, options.repeat)};
-    row.gigabyte = static_cast<double>(memory_needed(rule, size, memory)) * 1e-9;
+    row.gigabyte = static_cast<double>(automata::memory_needed(rule, size, memory)) * 1e-9;
     report(row);
   }
 }
@@ -101,7 +104,7 @@ double error_of(const AutomatonCase& of, const AutomatonValues& values) {
   return error;
 }
 
-/// A training step on the device, hard rollout and update included, until its loss is here.
+/// A training step on the device, with hard rollout and update, until its loss is read back.
 void bench_case_on_device(const BenchOptions& options, const TensorFile& file,
                           const Report& report) {
   for (const std::string& name : automaton_case_names(file)) {
@@ -137,10 +140,12 @@ void bench_case(const BenchOptions& options, const TensorFile& file, const Repor
 // ---------------------------------------------------------------------------------------------
 // Hardened rules
 
-/// Conway's rule by hand, 64 cells a word: a torus of `width` = 64 n cells, as a yardstick.
+/// Hand-written Game of Life with 64 cells per word, on a torus of 64 n cells per row, as a
+/// baseline.
 class LifeByHand {
  public:
-  explicit LifeByHand(const BitGrid& grid) : row_(grid.row_words()), rows_(index(grid.height())) {
+  explicit LifeByHand(const automata::BitGrid& grid)
+      : row_(grid.row_words()), rows_(index(grid.height())) {
     const auto words = grid.channel(0);
     now_.assign(words.begin() + static_cast<std::ptrdiff_t>(row_),
                 words.end() - static_cast<std::ptrdiff_t>(row_));
@@ -156,7 +161,7 @@ class LifeByHand {
     now_.swap(next_);
   }
 
-  std::int64_t differences(const BitGrid& grid) const {
+  std::int64_t differences(const automata::BitGrid& grid) const {
     const auto words = grid.channel(0);
     std::int64_t count = 0;
     for (std::size_t i = 0; i < now_.size(); ++i) count += std::popcount(now_[i] ^ words[row_ + i]);
@@ -175,7 +180,7 @@ class LifeByHand {
       const std::size_t after = (w + 1) % row_;
       const auto left = [&](const std::uint64_t* r) { return (r[w] << 1) | (r[before] >> 63); };
       const auto right = [&](const std::uint64_t* r) { return (r[w] >> 1) | (r[after] << 63); };
-      // Full adders: three neighbours above, three below, two beside.
+      // Full adders: three neighbours above, three below, left and right.
       const std::uint64_t a = left(above) ^ above[w];
       const std::uint64_t a0 = a ^ right(above);
       const std::uint64_t a1 = (left(above) & above[w]) | (a & right(above));
@@ -186,7 +191,7 @@ class LifeByHand {
       const std::uint64_t c1 = left(own) & right(own);
       const std::uint64_t ones = a0 ^ b0 ^ c0;
       const std::uint64_t carry = (a0 & b0) | ((a0 ^ b0) & c0);
-      // Two or three neighbours: exactly one two among the four twos.
+      // Two or three neighbours: exactly one of the four carries is set.
       const std::uint64_t odd = a1 ^ b1 ^ c1 ^ carry;
       const std::uint64_t many = (a1 & b1) | (c1 & carry) | ((a1 | b1) & (c1 | carry));
       next_[y * row_ + w] = odd & ~many & (ones | own[w]);
@@ -203,11 +208,12 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
   constexpr std::int64_t side = 2048;
   constexpr int warm_steps = 8;
   const LoadedModel loaded = load_model(options.file);
-  const Rule& rule = loaded.model.rule();
-  const bool is_life = loaded.spec && loaded.spec->task.kind == TaskKind::life;
-  const BitGrid start = BitGrid::from(random_starts({rule.channels(), 1, side, side}, 1, 0));
-  BitAutomaton automaton = simplified_automaton(rule);
-  BitGrid state = start;
+  const automata::Rule& rule = loaded.model.rule();
+  const bool is_life = loaded.spec && loaded.spec->task.kind == data::TaskKind::life;
+  const automata::BitGrid start =
+      automata::BitGrid::from(automata::random_starts({rule.channels(), 1, side, side}, 1, 0));
+  automata::BitAutomaton automaton = automata::simplified_automaton(rule);
+  automata::BitGrid state = start;
   LifeByHand by_hand(start);
   for (int step = 0; step < warm_steps; ++step) {
     automaton.step(state);
@@ -233,7 +239,7 @@ void bench_model(const BenchOptions& options, const Report& report, nlohmann::js
 
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   if (!options.device.is_cpu() && options.file.empty()) {
-    fail("bench", "expected --file with reference values of an automaton for {}, received none",
+    fail("bench", "on {} this benchmark needs --file with reference values of an automaton",
          to_string(options.device));
   }
   if (options.file.empty()) {
@@ -242,14 +248,13 @@ void bench_automata(const BenchOptions& options, const Report& report, nlohmann:
     return add_machine(facts);
   }
   const TensorFile file = load_safetensors(options.file);
-  if (Rule::is_in(file)) {
+  if (automata::Rule::is_in(file)) {
     check_device(options.device, on_cuda);
     return options.device.backend == Backend::cuda ? bench_hard_on_cuda(options, report, facts)
                                                    : bench_model(options, report, facts);
   }
   if (!holds_automaton_cases(file)) {
-    fail("bench", "{}: expected an automaton or reference values of one, received neither",
-         options.file);
+    fail("bench", "{}: not an automaton or reference values of one", options.file);
   }
   if (!options.device.is_cpu()) return bench_case_on_device(options, file, report);
   bench_case(options, file, report);

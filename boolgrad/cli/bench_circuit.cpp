@@ -1,5 +1,5 @@
-// The benchmark "circuit": a hardened network of two-input gates with group sums, from bytes of
-// images to their classes.
+// The benchmark "circuit": a hardened network of two-input gates with group sums, from image bytes
+// to classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 #include "boolgrad/backend/cpu/bits/bit_kernels.h"
 #include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/formats/text.h"
-#include "boolgrad/circuit/from_model.h"
 #include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/harden.h"
 #include "boolgrad/cli/bench.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
 
@@ -29,11 +29,11 @@ constexpr std::int64_t class_count = 10;
 struct CircuitProblem {
   TensorFile network;
   Tensor images;                   ///< uint8 [images, inputs]
-  std::optional<Tensor> expected;  ///< int32 [images]: the classes, where they are known
+  std::optional<Tensor> expected;  ///< int32 [images]: the classes, if known
 };
 
 CircuitProblem standard_problem() {
-  const LogicNetwork network = standard_network();
+  const logic::Network network = standard_network();
   Tensor images({standard_images, network.inputs()}, DType::uint8);
   std::uint64_t index = 0;
   for (std::uint8_t& pixel : images.mutable_values<std::uint8_t>()) {
@@ -63,17 +63,17 @@ CircuitProblem problem_in(const std::string& path) {
   return {std::move(file), images, classes};
 }
 
-/// How many classes differ.
+/// Number of classes that differ.
 double differences(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
   double count = 0;
   for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i] ? 1 : 0;
   return count;
 }
 
-/// A block of samples after the other through the gates alone, outputs into the same rows again.
+/// Evaluates the gates only, block by block. All blocks write to the same output buffers.
 class Core {
  public:
-  Core(const CircuitRunner& runner, const BitMatrix& inputs)
+  Core(const circuit::CircuitRunner& runner, const logic::BitMatrix& inputs)
       : program_(runner.program()),
         inputs_(inputs),
         rows_(static_cast<std::size_t>(program_.outputs() * program_.row_words())),
@@ -95,27 +95,27 @@ class Core {
   }
 
  private:
-  const BitProgram& program_;
-  const BitMatrix& inputs_;
+  const circuit::BitProgram& program_;
+  const logic::BitMatrix& inputs_;
   std::vector<std::uint64_t> rows_;
   std::vector<const std::uint64_t*> from_;
   std::vector<std::uint64_t*> to_;
 };
 
-/// The same steps in the same order on so few rows that they stay in the first-level cache: what
-/// the gates cost where nothing else does.
+/// The same steps on so few buffers that they stay in the first-level cache: the cost of the gates
+/// without memory traffic.
 class StepsInCache {
  public:
-  explicit StepsInCache(const BitProgram& program)
+  explicit StepsInCache(const circuit::BitProgram& program)
       : code_(program.code()), steps_(code_.steps.begin(), code_.steps.end()) {
-    constexpr std::uint32_t rows = 64;
+    constexpr std::uint32_t slots = 64;
     for (BitStep& step : steps_) {
-      step = {step.out % rows, step.a % rows, step.b % rows, step.c % rows};
+      step = {step.out % slots, step.a % slots, step.b % slots, step.c % slots};
     }
     code_.steps = steps_;
-    code_.slots = rows;
-    scratch_ = Storage::allocate(rows * code_.row_words * sizeof(std::uint64_t));
-    std::fill_n(static_cast<std::uint64_t*>(scratch_->data()), rows * code_.row_words, 1);
+    code_.slots = slots;
+    scratch_ = Storage::allocate(slots * code_.row_words * sizeof(std::uint64_t));
+    std::fill_n(static_cast<std::uint64_t*>(scratch_->data()), slots * code_.row_words, 1);
   }
 
   void operator()(std::size_t words) const {
@@ -125,30 +125,30 @@ class StepsInCache {
   }
 
  private:
-  BitCode code_;
+  BitProgramView code_;
   std::vector<BitStep> steps_;
   std::shared_ptr<Storage> scratch_;
 };
 
-/// A million gates, each of two recent nets, in the text form.
+/// A netlist of one million gates, each with two recent nets as inputs, in the text format.
 std::string million_gates() {
   constexpr std::size_t count = 1'000'000;
-  constexpr Net width = 10'000;
-  Netlist netlist;
-  for (Net i = 0; i < width; ++i) netlist.inputs.push_back(fmt::format("x{}", i));
+  constexpr circuit::Net width = 10'000;
+  circuit::Netlist netlist;
+  for (circuit::Net i = 0; i < width; ++i) netlist.inputs.push_back(fmt::format("x{}", i));
   for (std::size_t g = 0; g < count; ++g) {
     const PhiloxCounter bits = random_bits({.seed = 1, .stream = 4, .index = g});
-    const Net first = netlist.gate(g) - width;
+    const circuit::Net first = netlist.gate(g) - width;
     constexpr std::array<std::uint64_t, 3> tables{0b1000, 0b0110, 0b0010};
     netlist.gates.push_back({.truth = tables[bits[0] % tables.size()],
                              .inputs = {first + bits[1] % width, first + bits[2] % width},
                              .arity = 2});
   }
-  for (Net o = 0; o < width; ++o) {
+  for (circuit::Net o = 0; o < width; ++o) {
     netlist.outputs.push_back(fmt::format("y{}", o));
     netlist.output_nets.push_back(netlist.gate(count - width + o));
   }
-  return to_text(netlist);
+  return circuit::to_text(netlist);
 }
 
 }  // namespace
@@ -158,15 +158,17 @@ void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::
       options.file.empty() ? standard_problem() : problem_in(options.file);
   const auto loaded = [&] {
     const TensorFile file = options.file.empty() ? problem.network : load_safetensors(options.file);
-    return CircuitRunner(netlist_of(LogicNetwork::from_file(file)), {.classes = class_count});
+    return circuit::CircuitRunner(circuit::harden(logic::Network::from_file(file)),
+                                  {.classes = class_count});
   };
   const auto timed = [&](const std::string& name, const auto& work) {
     return BenchmarkRow{"circuit." + name, measure(work, options.repeat)};
   };
   report(timed("load", [&] { loaded(); }));
 
-  const CircuitRunner runner = loaded();
-  const ByteSamples images{problem.images.values<std::uint8_t>(), problem.images.shape()[0]};
+  const circuit::CircuitRunner runner = loaded();
+  const circuit::ByteSamples images{problem.images.values<std::uint8_t>(),
+                                    problem.images.shape()[0]};
   std::vector<std::int32_t> classes(static_cast<std::size_t>(images.samples));
   BenchmarkRow whole = timed("classify", [&] { runner.classify(images, classes); });
   if (problem.expected) {
@@ -174,8 +176,8 @@ void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::
   }
   report(whole);
 
-  const BitMatrix bits = packed(images, runner.inputs());
-  report(timed("pack", [&] { packed(images, runner.inputs()); }));
+  const logic::BitMatrix bits = circuit::packed(images, runner.inputs());
+  report(timed("pack", [&] { circuit::packed(images, runner.inputs()); }));
   Core core(runner, bits);
   report(timed("core", [&] { core(); }));
   const StepsInCache floor(runner.program());
@@ -186,14 +188,15 @@ void bench_circuit(const BenchOptions& options, const Report& report, nlohmann::
   counted.error = differences(from_bits, classes);
   report(counted);
 
-  const CircuitRunner by_gates(
-      with_argmax(netlist_of(LogicNetwork::from_file(problem.network)), class_count));
+  const circuit::CircuitRunner by_gates(circuit::with_argmax(
+      circuit::harden(logic::Network::from_file(problem.network)), class_count));
   report(timed("classify_by_gates", [&] { by_gates.run(bits); }));
 
   const std::string million = million_gates();
-  report(timed("load_million", [&] { CircuitRunner(netlist_from_text(million, "million")); }));
+  report(timed("load_million",
+               [&] { circuit::CircuitRunner(circuit::netlist_from_text(million, "million")); }));
 
-  const BitProgram& program = runner.program();
+  const circuit::BitProgram& program = runner.program();
   facts["circuit"] = {{"images", images.samples},
                       {"gates", program.operations()},
                       {"steps", program.steps()},

@@ -1,4 +1,4 @@
-// The benchmark "geometry": areas and gradients of unions of disks, and what smoothing costs.
+// The benchmark "geometry": areas and gradients of unions of disks, exact and smoothed.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/geometry/boundary_study.h"
 #include "boolgrad/geometry/pair_area.h"
@@ -37,7 +37,7 @@ AreaAndGradient compute(AreaFunction area_of, const Tensor& disks) {
           grad(area, {leaf}, {.upstream = Tensor::ones(area.shape(), area.dtype())})[0]};
 }
 
-/// Of area and gradient, each relative to the largest of its values.
+/// The larger error of area and gradient, each relative to its largest value.
 double error_of(const AreaAndGradient& value, const AreaAndGradient& reference) {
   const double area = relative_error(value.area, reference.area);
   const double gradient = relative_error(value.gradient, reference.gradient);
@@ -56,7 +56,7 @@ double uniform(std::uint32_t stream, std::uint64_t index) {
   return random_uniform({.seed = 1, .stream = stream, .index = index});
 }
 
-/// Pairs of which about half intersect and the rest is disjoint or contained.
+/// Pairs of which about half intersect; the others are disjoint or contained.
 Tensor random_pairs(std::int64_t count) {
   Tensor disks({count, 2, 3}, DType::float64);
   const auto values = disks.mutable_values<double>();
@@ -68,7 +68,7 @@ Tensor random_pairs(std::int64_t count) {
   return disks;
 }
 
-/// Disks on a square that grows with their number: each meets about seven others.
+/// Disks on a square that grows with their number, so that each meets about seven others.
 Tensor random_union(std::int64_t count) {
   Tensor disks({count, 3}, DType::float64);
   const auto values = disks.mutable_values<double>();
@@ -81,7 +81,7 @@ Tensor random_union(std::int64_t count) {
   return disks;
 }
 
-/// Each disk (x, y, r) as (-y, x, r): a quarter turn, which rounds nothing.
+/// Rotates each disk (x, y, r) to (-y, x, r): a quarter turn, without rounding.
 Tensor quarter_turn(const Tensor& disks) {
   Tensor turned = disks.clone();
   const auto values = turned.mutable_values<double>();
@@ -93,20 +93,21 @@ Tensor quarter_turn(const Tensor& disks) {
   return turned;
 }
 
-/// What the union gives after a quarter turn, turned back.
+/// Area and gradient computed after a quarter turn, rotated back.
 AreaAndGradient turned_reference(const Tensor& disks) {
-  const AreaAndGradient turned = compute(disk_union_area, quarter_turn(disks));
+  const AreaAndGradient turned = compute(geometry::disk_union_area, quarter_turn(disks));
   const Tensor half = quarter_turn(quarter_turn(turned.gradient));
   return {turned.area, quarter_turn(half)};
 }
 
 void bench_standard(int repeat, const Report& report) {
   const Tensor pairs = random_pairs(standard_pairs);
-  report(timed("pairs", disk_pair_area, pairs, compute(disk_union_area, pairs), repeat));
+  report(timed("pairs", geometry::disk_pair_area, pairs, compute(geometry::disk_union_area, pairs),
+               repeat));
   for (const std::int64_t count : standard_unions) {
     const Tensor disks = random_union(count);
-    report(timed(fmt::format("union.{}", count), disk_union_area, disks, turned_reference(disks),
-                 repeat));
+    report(timed(fmt::format("union.{}", count), geometry::disk_union_area, disks,
+                 turned_reference(disks), repeat));
   }
 }
 
@@ -118,7 +119,8 @@ void bench_file(const BenchOptions& options, const Report& report) {
   }
   for (const std::string& name : case_names(file, "/disks")) {
     const ReferenceCase of(options.file, file, name);
-    const AreaFunction area = of.has("label") ? disk_pair_area : disk_union_area;
+    const AreaFunction area =
+        of.has("label") ? geometry::disk_pair_area : geometry::disk_union_area;
     report(timed(name, area, of.tensor("disks"), {of.tensor("area"), of.tensor("grad")},
                  options.repeat));
   }
@@ -127,20 +129,20 @@ void bench_file(const BenchOptions& options, const Report& report) {
 // ---------------------------------------------------------------------------------------------
 // The study of tangencies
 
-const char* name_of(StudyTangency tangency) {
-  return tangency == StudyTangency::external ? "external" : "internal";
+const char* name_of(geometry::StudyTangency tangency) {
+  return tangency == geometry::StudyTangency::external ? "external" : "internal";
 }
 
-const char* name_of(AreaMethod method) {
+const char* name_of(geometry::AreaMethod method) {
   switch (method) {
-    case AreaMethod::exact: return "exact";
-    case AreaMethod::smoothed: return "smoothed";
-    case AreaMethod::hybrid: return "hybrid";
+    case geometry::AreaMethod::exact: return "exact";
+    case geometry::AreaMethod::smoothed: return "smoothed";
+    case geometry::AreaMethod::hybrid: return "hybrid";
   }
   return "";
 }
 
-nlohmann::json to_json(const BoundaryRow& row) {
+nlohmann::json to_json(const geometry::BoundaryRow& row) {
   return {{"tangency", name_of(row.tangency)},
           {"meeting", row.meeting},
           {"distance", row.distance},
@@ -148,7 +150,7 @@ nlohmann::json to_json(const BoundaryRow& row) {
           {"smoothed", row.smoothed_errors}};
 }
 
-nlohmann::json to_json(const ApproachRow& row) {
+nlohmann::json to_json(const geometry::ApproachRow& row) {
   return {{"tangency", name_of(row.tangency)},
           {"distance", row.distance},
           {"meeting", row.meeting},
@@ -156,14 +158,14 @@ nlohmann::json to_json(const ApproachRow& row) {
           {"change", row.change}};
 }
 
-nlohmann::json to_json(const StudyFit& fit) {
-  const std::vector<FitStep>& history = fit.result.history;
+nlohmann::json to_json(const geometry::StudyFit& fit) {
+  const std::vector<geometry::FitStep>& history = fit.result.history;
   return {{"problem", fit.problem},
           {"method", name_of(fit.method)},
           {"target", fit.target},
           {"error", fit.result.error},
           {"steps", history.size() - 1},
-          {"smoothed_steps", std::ranges::count(history, true, &FitStep::smoothed)},
+          {"smoothed_steps", std::ranges::count(history, true, &geometry::FitStep::smoothed)},
           {"converged", fit.result.converged},
           {"stuck", fit.result.stuck}};
 }
@@ -175,80 +177,85 @@ nlohmann::json to_json(const std::vector<Row>& rows) {
   return list;
 }
 
-void plot_errors(const std::vector<BoundaryRow>& rows, StudyTangency tangency, bool meeting,
-                 const std::filesystem::path& path) {
-  const char* beyond = tangency == StudyTangency::external ? "disks apart" : "one disk inside";
-  LinePlot plot{.title = fmt::format("Error of the gradient near {} tangency, {}",
-                                     name_of(tangency), meeting ? "circles that meet" : beyond),
-                .x_label = "distance from the tangency",
-                .y_label = "relative error of the gradient",
-                .log_y = true,
-                .series = {{"exact", {}, {}}},
-                .log_x = true};
-  for (const double temperature : study_temperatures) {
+void plot_errors(const std::vector<geometry::BoundaryRow>& rows, geometry::StudyTangency tangency,
+                 bool meeting, const std::filesystem::path& path) {
+  const char* beyond =
+      tangency == geometry::StudyTangency::external ? "disks apart" : "one disk inside";
+  picture::LinePlot plot{
+      .title = fmt::format("Error of the gradient near {} tangency, {}", name_of(tangency),
+                           meeting ? "circles that meet" : beyond),
+      .x_label = "distance from the tangency",
+      .y_label = "relative error of the gradient",
+      .log_y = true,
+      .series = {{"exact", {}, {}}},
+      .log_x = true};
+  for (const double temperature : geometry::study_temperatures) {
     plot.series.push_back({fmt::format("smoothed, k = {}", temperature), {}, {}});
   }
-  for (const BoundaryRow& row : rows) {
+  for (const geometry::BoundaryRow& row : rows) {
     if (row.tangency != tangency || row.meeting != meeting) continue;
-    for (Series& series : plot.series) series.x.push_back(row.distance);
+    for (picture::Series& series : plot.series) series.x.push_back(row.distance);
     plot.series[0].y.push_back(row.exact_error);
     for (std::size_t i = 0; i < row.smoothed_errors.size(); ++i) {
       plot.series[i + 1].y.push_back(row.smoothed_errors[i]);
     }
   }
-  save_line_plot(path, plot);
+  picture::save_line_plot(path, plot);
 }
 
-void plot_approach(const std::vector<ApproachRow>& rows, const std::filesystem::path& path) {
-  LinePlot plot{.title = "How far the gradient is from its value at the tangency",
-                .x_label = "distance from the tangency",
-                .y_label = "largest difference of a component",
-                .log_y = true,
-                .series = {{"external, circles meet", {}, {}},
-                           {"internal, circles meet", {}, {}},
-                           {"either, beyond", {}, {}}},
-                .log_x = true};
-  for (const ApproachRow& row : rows) {
-    Series& meeting = plot.series[row.tangency == StudyTangency::external ? 0 : 1];
+void plot_approach(const std::vector<geometry::ApproachRow>& rows,
+                   const std::filesystem::path& path) {
+  picture::LinePlot plot{.title = "Distance of the gradient from its value at the tangency",
+                         .x_label = "distance from the tangency",
+                         .y_label = "largest difference of a component",
+                         .log_y = true,
+                         .series = {{"external, circles meet", {}, {}},
+                                    {"internal, circles meet", {}, {}},
+                                    {"either, beyond", {}, {}}},
+                         .log_x = true};
+  for (const geometry::ApproachRow& row : rows) {
+    picture::Series& meeting =
+        plot.series[row.tangency == geometry::StudyTangency::external ? 0 : 1];
     meeting.x.push_back(row.distance);
     meeting.y.push_back(row.meeting);
-    if (row.tangency == StudyTangency::external) continue;
+    if (row.tangency == geometry::StudyTangency::external) continue;
     plot.series[2].x.push_back(row.distance);
     plot.series[2].y.push_back(row.beyond);
   }
-  save_line_plot(path, plot);
+  picture::save_line_plot(path, plot);
 }
 
-void plot_fits(const std::vector<StudyFit>& fits, const std::string& problem,
+void plot_fits(const std::vector<geometry::StudyFit>& fits, const std::string& problem,
                const std::filesystem::path& path) {
-  LinePlot plot{.title = fmt::format("A {} that gives the union a wanted area", problem),
-                .x_label = "step",
-                .y_label = "relative error of the area",
-                .log_y = true,
-                .series = {},
-                .log_x = false};
-  for (const StudyFit& fit : fits) {
+  picture::LinePlot plot{.title = fmt::format("Fit of a {} to a given area of the union", problem),
+                         .x_label = "step",
+                         .y_label = "relative error of the area",
+                         .log_y = true,
+                         .series = {},
+                         .log_x = false};
+  for (const geometry::StudyFit& fit : fits) {
     if (fit.problem != problem) continue;
-    Series series{name_of(fit.method), {}, {}};
-    for (const FitStep& step : fit.result.history) {
+    picture::Series series{name_of(fit.method), {}, {}};
+    for (const geometry::FitStep& step : fit.result.history) {
       series.x.push_back(static_cast<double>(series.x.size()));
       series.y.push_back(std::abs(step.area - fit.target) / fit.target);
     }
     plot.series.push_back(series);
   }
-  save_line_plot(path, plot);
+  picture::save_line_plot(path, plot);
 }
 
 void study(const BenchOptions& options, nlohmann::json& facts) {
-  const std::vector<BoundaryRow> errors = errors_near_tangencies();
-  const std::vector<ApproachRow> approach = approach_to_tangencies();
-  const std::vector<StudyFit> fits = fits_to_an_area();
+  const std::vector<geometry::BoundaryRow> errors = geometry::errors_near_tangencies();
+  const std::vector<geometry::ApproachRow> approach = geometry::approach_to_tangencies();
+  const std::vector<geometry::StudyFit> fits = geometry::fits_to_an_area();
   facts["geometry"] = {
       {"errors", to_json(errors)}, {"approach", to_json(approach)}, {"fits", to_json(fits)}};
   if (options.plots.empty()) return;
   const std::filesystem::path folder = options.plots;
   std::filesystem::create_directories(folder);
-  for (const StudyTangency tangency : {StudyTangency::external, StudyTangency::internal}) {
+  for (const geometry::StudyTangency tangency :
+       {geometry::StudyTangency::external, geometry::StudyTangency::internal}) {
     for (const bool meeting : {true, false}) {
       plot_errors(errors, tangency, meeting,
                   folder / fmt::format("tangency_{}_{}.png", name_of(tangency),

@@ -1,4 +1,4 @@
-// The benchmark "automata" of hardened rules on an NVIDIA GPU.
+// The benchmark "automata" for hardened rules on an NVIDIA GPU.
 #include <fmt/format.h>
 
 #include <bit>
@@ -16,8 +16,8 @@
 namespace boolgrad::cli {
 namespace {
 
-BitGrid random_grid(std::int64_t channels, std::int64_t side) {
-  BitGrid grid(channels, 1, side, side);
+automata::BitGrid random_grid(std::int64_t channels, std::int64_t side) {
+  automata::BitGrid grid(channels, 1, side, side);
   std::uint64_t index = 0;
   for (std::int64_t c = 0; c < channels; ++c) {
     for (std::uint64_t& word : grid.channel(c)) {
@@ -28,25 +28,27 @@ BitGrid random_grid(std::int64_t channels, std::int64_t side) {
   return grid;
 }
 
-/// Conway's rule as one would write it, full adders over the neighbours.
-BitCircuit life_by_hand() {
-  BitCircuit circuit(9);
+/// Hand-written Game of Life: full adders over the neighbours.
+circuit::BitCircuit life_by_hand() {
+  circuit::BitCircuit circuit(9);
   const auto at = [&](std::int64_t i) { return circuit.input(i); };
-  const auto sum = [&](BitLiteral a, BitLiteral b) { return circuit.exclusive_or(a, b); };
-  const auto carry = [&](BitLiteral a, BitLiteral b, BitLiteral c) {
+  const auto sum = [&](circuit::BitLiteral a, circuit::BitLiteral b) {
+    return circuit.exclusive_or(a, b);
+  };
+  const auto carry = [&](circuit::BitLiteral a, circuit::BitLiteral b, circuit::BitLiteral c) {
     return circuit.disjunction(circuit.conjunction(a, b), circuit.conjunction(sum(a, b), c));
   };
-  const BitLiteral a0 = sum(sum(at(0), at(1)), at(2));
-  const BitLiteral a1 = carry(at(0), at(1), at(2));
-  const BitLiteral b0 = sum(sum(at(6), at(7)), at(8));
-  const BitLiteral b1 = carry(at(6), at(7), at(8));
-  const BitLiteral c0 = sum(at(3), at(5));
-  const BitLiteral c1 = circuit.conjunction(at(3), at(5));
-  const BitLiteral ones = sum(sum(a0, b0), c0);
-  const BitLiteral d1 = carry(a0, b0, c0);
-  // Two or three neighbours: exactly one two among the four twos.
-  const BitLiteral odd = sum(sum(a1, b1), sum(c1, d1));
-  const BitLiteral three = circuit.disjunction(
+  const circuit::BitLiteral a0 = sum(sum(at(0), at(1)), at(2));
+  const circuit::BitLiteral a1 = carry(at(0), at(1), at(2));
+  const circuit::BitLiteral b0 = sum(sum(at(6), at(7)), at(8));
+  const circuit::BitLiteral b1 = carry(at(6), at(7), at(8));
+  const circuit::BitLiteral c0 = sum(at(3), at(5));
+  const circuit::BitLiteral c1 = circuit.conjunction(at(3), at(5));
+  const circuit::BitLiteral ones = sum(sum(a0, b0), c0);
+  const circuit::BitLiteral d1 = carry(a0, b0, c0);
+  // Two or three neighbours: exactly one of the four carries is set.
+  const circuit::BitLiteral odd = sum(sum(a1, b1), sum(c1, d1));
+  const circuit::BitLiteral three = circuit.disjunction(
       circuit.conjunction(circuit.conjunction(a1, b1), circuit.disjunction(c1, d1)),
       circuit.conjunction(circuit.conjunction(c1, d1), circuit.disjunction(a1, b1)));
   circuit.add_output(
@@ -54,11 +56,11 @@ BitCircuit life_by_hand() {
   return circuit;
 }
 
-std::int64_t differences(const BitGrid& a, const BitGrid& b) {
+std::int64_t differences(const automata::BitGrid& a, const automata::BitGrid& b) {
   std::int64_t count = 0;
   const std::size_t row = a.row_words();
   for (std::int64_t c = 0; c < a.channels(); ++c) {
-    // All but the rows above and below, which hold anything.
+    // Without the rows above and below the grid, whose contents are undefined.
     const auto x = a.channel(c).subspan(row, a.channel_words() - 2 * row);
     const auto y = b.channel(c).subspan(row, b.channel_words() - 2 * row);
     for (std::size_t i = 0; i < x.size(); ++i) count += std::popcount(x[i] ^ y[i]);
@@ -68,13 +70,13 @@ std::int64_t differences(const BitGrid& a, const BitGrid& b) {
 
 struct Case {
   std::string name;
-  const BitProgram& program;
+  const circuit::BitProgram& program;
   bool periodic;
   cuda::BitExecution execution;
 };
 
-void bench_case(const BenchOptions& options, const Case& of, const BitGrid& start,
-                const BitGrid& expected, int warm_steps, const Report& report,
+void bench_case(const BenchOptions& options, const Case& of, const automata::BitGrid& start,
+                const automata::BitGrid& expected, int warm_steps, const Report& report,
                 nlohmann::json& facts) {
   constexpr int steps = 128;
   cuda::BitAutomaton automaton(of.program.code(),
@@ -86,7 +88,7 @@ void bench_case(const BenchOptions& options, const Case& of, const BitGrid& star
     automaton.wait();
   });
   for (int step = 1; step < warm_steps; ++step) automaton.step_all(1);
-  BitGrid state = start;
+  automata::BitGrid state = start;
   automaton.download(state.words());
   BenchmarkRow row{of.name, {}, static_cast<double>(differences(state, expected))};
   automaton.milliseconds(steps);
@@ -113,16 +115,16 @@ void bench_case(const BenchOptions& options, const Case& of, const BitGrid& star
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts) {
   constexpr int warm_steps = 8;
   const LoadedModel loaded = load_model(options.file);
-  const Rule& rule = loaded.model.rule();
-  const bool is_life = loaded.spec && loaded.spec->task.kind == TaskKind::life;
+  const automata::Rule& rule = loaded.model.rule();
+  const bool is_life = loaded.spec && loaded.spec->task.kind == data::TaskKind::life;
   const bool periodic = rule.border() == Border::periodic;
-  const BitProgram hand(life_by_hand());
+  const circuit::BitProgram hand(life_by_hand());
   for (const std::int64_t side : {1024, 4096, 16384}) {
-    const BitGrid start = random_grid(rule.channels(), side);
-    BitAutomaton automaton = simplified_automaton(rule);
-    BitGrid expected = start;
+    const automata::BitGrid start = random_grid(rule.channels(), side);
+    automata::BitAutomaton automaton = automata::simplified_automaton(rule);
+    automata::BitGrid expected = start;
     for (int step = 0; step < warm_steps; ++step) automaton.step(expected);
-    const auto bench = [&](const char* name, const BitProgram& program,
+    const auto bench = [&](const char* name, const circuit::BitProgram& program,
                            cuda::BitExecution execution) {
       bench_case(options, {fmt::format("automata.{}.{}", name, side), program, periodic, execution},
                  start, expected, warm_steps, report, facts);

@@ -8,7 +8,7 @@
 #include "boolgrad/backend/cpu/runtime/machine_rates.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/ops/loss.h"
@@ -23,9 +23,9 @@ constexpr std::size_t standard_layers = 6;
 constexpr std::int64_t standard_batch = 256;
 constexpr double learning_rate = 0.01;
 
-/// A network, a batch, and what they must give where that is known.
+/// A network, a batch, and reference results if they are known.
 struct Problem {
-  LogicNetwork network;
+  logic::Network network;
   Tensor x;
   Tensor target;
   Tensor loss = {};
@@ -57,14 +57,14 @@ Problem problem_in(const std::string& path) {
     }
     return found->second;
   };
-  Problem problem{LogicNetwork::from_file(file), part("x"), part("target"), part("loss")};
+  Problem problem{logic::Network::from_file(file), part("x"), part("target"), part("loss")};
   for (std::size_t i = 0; i < problem.network.layers().size(); ++i) {
     problem.gradients.push_back(part(fmt::format("gradient.{}", i)));
   }
   return problem;
 }
 
-// The largest error of the loss and all gradients; 0 where nothing is there to compare with.
+// The largest error of the loss and all gradients; 0 without reference results.
 double error_of(const Problem& problem) {
   if (problem.gradients.empty()) return 0;
   const Tensor loss = problem.value();
@@ -77,11 +77,11 @@ double error_of(const Problem& problem) {
   return error;
 }
 
-/// Sizes that the floor of a step is computed from.
+/// Sizes that determine the lower bound of a step.
 struct Work {
   explicit Work(const Problem& problem) {
     const auto samples = static_cast<double>(problem.x.shape()[1]);
-    for (const LogicLayer& layer : problem.network.layers()) {
+    for (const logic::GateLayer& layer : problem.network.layers()) {
       gate_samples += static_cast<double>(layer.wiring->gates()) * samples;
       activation_bytes += static_cast<double>(layer.wiring->gates()) * samples * 4;
       logits += static_cast<double>(layer.logits.size());
@@ -97,8 +97,8 @@ struct Work {
   double needed_memory() const { return logits * 4 * 3 + activation_bytes; }
 };
 
-/// The most memory this process has had, in bytes; 0 where the system does not tell. (getrusage
-/// would answer for the process that started this one, too.)
+/// Peak memory of this process in bytes; 0 if unknown. (getrusage would include the process that
+/// started this one.)
 double peak_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -115,12 +115,13 @@ BenchmarkRow timed(const std::string& name, const std::function<void()>& work, i
 
 }  // namespace
 
-LogicNetwork standard_network() {
-  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
+logic::Network standard_network() {
+  logic::Network network(standard_inputs, Parametrisation::softmax16, DType::float32);
   for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
-    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
-                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
-                                     {Initialisation::gaussian, 1}, 1, layer));
+    network.add_layer(
+        logic::random_wiring({network.outputs(), standard_width}, 1, layer),
+        logic::initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
+                              {logic::Initialisation::gaussian, 1}, 1, layer));
   }
   return network;
 }
@@ -133,9 +134,9 @@ void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json
   const std::vector<Tensor> parameters = problem.network.parameters();
   AdamW optimiser(parameters, {});
 
-  // What has to be done: a gate costs 3 fused multiply-adds forward; backward 4 for the two slopes
-  // and 2 and 3 plain operations for its sums. The batch is read, and logits, moments and gradients
-  // pass through; activations need not leave the caches. That they are computed twice counts once.
+  // Required work: a gate costs 3 fused multiply-adds forward; backward 4 for the two slopes and 2
+  // and 3 plain operations for its sums. Memory traffic: the batch is read; logits, moments and
+  // gradients are read and written; activations can stay in the caches. Recomputation counts once.
   BenchmarkRow step = timed(
       "step", [&] { optimiser.step(grad(problem.value(), parameters), learning_rate); },
       options.repeat, work.gate_samples * (6 + 15), 2 * work.batch_bytes + work.logits * 4 * 9);

@@ -1,5 +1,5 @@
-// The benchmark "lut" on a device that is not the CPU: training steps of a wide classifier of
-// two-input soft gates and, on CUDA, the floor that the bytes it has to move set.
+// The benchmark "lut" on a GPU: training steps of a wide classifier of two-input soft gates and, on
+// CUDA, the lower bound given by its memory traffic.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 #include "boolgrad/backend/cuda/runtime/machine_rates.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/network.h"
@@ -23,9 +23,9 @@ constexpr std::int64_t standard_classes = 10;
 constexpr double standard_temperature = 30;
 constexpr double learning_rate = 0.01;
 
-/// A network, a batch with labels, and what they must give where that is known.
+/// A network, a batch with labels, and reference results if they are known.
 struct Classifier {
-  LogicNetwork network;
+  logic::Network network;
   std::int64_t classes = standard_classes;
   double temperature = standard_temperature;
   Tensor x;
@@ -37,11 +37,12 @@ struct Classifier {
 };
 
 Classifier standard_classifier(std::int64_t batch) {
-  LogicNetwork network(standard_inputs, Parametrisation::softmax16, DType::float32);
+  logic::Network network(standard_inputs, Parametrisation::softmax16, DType::float32);
   for (std::uint32_t layer = 0; layer < standard_layers; ++layer) {
-    network.add_layer(random_wiring({network.outputs(), standard_width}, 1, layer),
-                      initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
-                                     {Initialisation::gaussian, 1}, 1, layer));
+    network.add_layer(
+        logic::random_wiring({network.outputs(), standard_width}, 1, layer),
+        logic::initial_logits(network.parametrisation(), standard_width, 2, DType::float32,
+                              {logic::Initialisation::gaussian, 1}, 1, layer));
   }
   Tensor x({standard_inputs, batch}, DType::float32);
   std::uint64_t index = 0;
@@ -65,7 +66,7 @@ Classifier classifier_in(const std::string& path) {
     }
     return found->second;
   };
-  Classifier result{.network = LogicNetwork::from_file(file),
+  Classifier result{.network = logic::Network::from_file(file),
                     .classes = static_cast<std::int64_t>(part("classes").item()),
                     .temperature = part("temperature").item(),
                     .x = part("x"),
@@ -78,7 +79,7 @@ Classifier classifier_in(const std::string& path) {
 }
 
 std::unique_ptr<DeviceNetwork> on_device(const Device& name, const Classifier& of) {
-  auto device = make_network_program(
+  auto device = logic::make_network_program(
       name, of.network,
       {.batch = of.batch(),
        .parametrisation = of.network.parametrisation(),
@@ -89,7 +90,7 @@ std::unique_ptr<DeviceNetwork> on_device(const Device& name, const Classifier& o
   return device;
 }
 
-// The largest error of the loss and all gradients; 0 where nothing is there to compare with.
+// The largest error of the loss and all gradients; 0 without reference results.
 double error_of(const Classifier& of, DeviceNetwork& device) {
   if (of.gradients.empty()) return 0;
   const double loss = device.gradients({});
@@ -102,15 +103,15 @@ double error_of(const Classifier& of, DeviceNetwork& device) {
   return error;
 }
 
-/// The fewest bytes of a step, in gigabytes.
+/// Minimum memory traffic of a step, in gigabytes.
 struct Floor {
   double cache = 0;   ///< through the second-level cache
-  double memory = 0;  ///< of them, what it cannot hold until it is needed again
+  double memory = 0;  ///< the part that also goes through memory
 
-  // Logits and moments pass once each way. Every activation but the last layer's, which are only
-  // summed, is written and read going forward and read going back, each of its gradients written
-  // and read once. A layer's activations and gradients may wait in the cache for the next layer;
-  // activations going back may not.
+  // Logits and moments are read and written once. Activations, except those of the last layer,
+  // which are only summed, are written and read in the forward pass and read in the backward pass.
+  // Their gradients are written and read once. Between two layers, activations and gradients can
+  // stay in the cache; activations for the backward pass cannot.
   explicit Floor(const Classifier& of) {
     const auto row = static_cast<double>(of.batch()) * sizeof(float) * 1e-9;
     double activations = 0;
@@ -126,7 +127,7 @@ struct Floor {
   }
 };
 
-/// What the bytes of a step take at the rates that the device is measured to have.
+/// The time of the memory traffic at the measured rates of the device.
 nlohmann::json floor_on_cuda(const Floor& floor, double median_ms) {
   const cuda::MachineRates rates = cuda::measure_machine_rates();
   const double cache_ms = floor.cache / rates.cache_gigabytes * 1e3;

@@ -6,7 +6,7 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/op_cases.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
 namespace boolgrad::cli {
@@ -63,7 +63,7 @@ std::vector<Shape> standard_shapes(OpShapes kind) {
   return {};
 }
 
-/// An op on a million elements, with the values that float64 gives as its reference.
+/// An op on one million elements, with float64 results as the reference.
 OpCase standard_case(const OpEntry& op) {
   OpCase result{.name = std::string(op.name), .op = &op};
   const std::vector<Shape> shapes = standard_shapes(op.shapes);
@@ -71,7 +71,7 @@ OpCase standard_case(const OpEntry& op) {
     const bool labels = op.shapes == OpShapes::labels && i == 1;
     result.inputs.push_back(labels ? random_labels(shapes[i][0], 1000, i)
                                    : random_tensor(shapes[i], op.domains[i], i));
-    // Any defined tensor says that the gradient is wanted.
+    // A defined tensor requests the gradient.
     result.expected.gradients.push_back(labels ? Tensor() : result.inputs.back());
   }
   {

@@ -14,7 +14,7 @@
 
 #include "boolgrad/circuit/formats/named_netlist.h"
 #include "boolgrad/circuit/formats/net_names.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 
 namespace boolgrad::cli {
@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone when it is no longer needed.
+/// A folder that is removed by the destructor.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& where) {
     std::string name = (fs::temp_directory_path() / "boolgrad_XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
-      fail(where, "{}: expected to make this folder, received {}", name, system_message());
+      fail(where, "cannot create the folder {}: {}", name, system_message());
     }
     path_ = name;
   }
@@ -46,26 +46,26 @@ class TemporaryFolder {
 
 using Library = std::unique_ptr<void, int (*)(void*)>;
 
-Library compiled(const std::string& where, const Netlist& netlist, const ClassifierPorts& ports,
-                 const fs::path& folder) {
+Library compiled(const std::string& where, const circuit::Netlist& netlist,
+                 const circuit::ClassifierPorts& ports, const fs::path& folder) {
   const bool is_value = ports.head.kind == HeadKind::regression;
-  write_file(where, folder / "classifier.h", classifier_c99(netlist, ports));
-  write_file(
+  circuit::write_file(where, folder / "classifier.h", circuit::classifier_c(netlist, ports));
+  circuit::write_file(
       where, folder / "classifier.c",
       fmt::format("#include \"classifier.h\"\nvoid run(const {0}_feature *x, size_t samples, "
                   "{1} *results)\n{{\n  {0}_{2}(x, samples, results);\n}}\n",
-                  identifier(netlist.name), is_value ? "double" : "int32_t",
+                  circuit::identifier(netlist.name), is_value ? "double" : "int32_t",
                   is_value ? "predict" : "classify"));
   const std::string library = (folder / "classifier.so").string();
-  // It is to be right, not fast, and compilers take minutes to optimise so many lines.
+  // Without optimisation, which would take minutes for large circuits.
   const std::string command =
       fmt::format("cc -std=c99 -O0 -shared -fPIC -o '{}' '{}' > /dev/null 2>&1", library,
                   (folder / "classifier.c").string());
   if (std::system(command.c_str()) != 0) {
-    fail(where, "expected a C compiler called cc that compiles the circuit, received an error");
+    fail(where, "cannot compile the exported C: cc failed or is not installed");
   }
   Library loaded(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose);
-  if (!loaded) fail(where, "expected to load the compiled circuit, received {}", dlerror());
+  if (!loaded) fail(where, "cannot load the compiled circuit: {}", dlerror());
   return loaded;
 }
 
@@ -77,7 +77,7 @@ std::vector<double> results_of(void* function, const Tensor& samples) {
   return {results.begin(), results.end()};
 }
 
-/// A line a sample, in hexadecimal digits, the last feature first.
+/// One line per sample in hexadecimal digits, the last feature first.
 std::string hexadecimal(const Tensor& samples) {
   std::string lines;
   const std::int64_t features = samples.shape()[1];
@@ -94,7 +94,7 @@ std::string hexadecimal(const Tensor& samples) {
   return lines;
 }
 
-/// A test bench that prints what comes out for every sample, a number a line.
+/// A test bench that prints the output for every sample, one number per line.
 std::string printing_bench(const std::string& module_name, std::int64_t input_bits,
                            std::size_t output_bits, std::int64_t samples) {
   return fmt::format(
@@ -108,43 +108,43 @@ std::string printing_bench(const std::string& module_name, std::int64_t input_bi
 }
 
 std::vector<double> numbers_in(const std::string& where, const fs::path& path) {
-  std::ifstream file = opened_to_read(where, path);
+  std::ifstream file = open_for_reading(where, path);
   return {std::istream_iterator<double>(file), {}};
 }
 
 }  // namespace
 
-ClassifierPorts ports_of(const LoadedModel& loaded) {
+circuit::ClassifierPorts ports_of(const LoadedModel& loaded) {
   const Classifier& classifier = *loaded.model.classifier();
-  return {.thresholds = classifier.thresholds,
-          .head = classifier.head,
-          .has_bytes = classifier.has_bytes,
-          .features = classifier.form.columns.empty()
-                          ? std::vector<std::string>{}
-                          : feature_names(classifier.form, classifier.thresholds.features()),
-          .classes = classifier.form.classes};
+  return {
+      .thresholds = classifier.thresholds,
+      .head = classifier.head,
+      .has_bytes = classifier.has_bytes,
+      .features = classifier.format.columns.empty()
+                      ? std::vector<std::string>{}
+                      : data::feature_names(classifier.format, classifier.thresholds.features()),
+      .classes = classifier.format.classes};
 }
 
-std::vector<double> run_compiled(const std::string& where, const Netlist& netlist,
-                                 const ClassifierPorts& ports, const Tensor& samples) {
+std::vector<double> run_compiled(const std::string& where, const circuit::Netlist& netlist,
+                                 const circuit::ClassifierPorts& ports, const Tensor& samples) {
   const TemporaryFolder folder(where);
   const Library library = compiled(where, netlist, ports, folder.path());
   void* function = dlsym(library.get(), "run");
-  if (function == nullptr)
-    fail(where, "expected the compiled circuit to run, received {}", dlerror());
+  if (function == nullptr) fail(where, "cannot run the compiled circuit: {}", dlerror());
   return ports.head.kind == HeadKind::regression ? results_of<double>(function, samples)
                                                  : results_of<std::int32_t>(function, samples);
 }
 
-std::vector<double> run_simulated(const std::string& where, const Netlist& netlist,
-                                  const ClassifierPorts& ports, const Tensor& samples) {
+std::vector<double> run_simulated(const std::string& where, const circuit::Netlist& netlist,
+                                  const circuit::ClassifierPorts& ports, const Tensor& samples) {
   const TemporaryFolder folder(where);
-  const Netlist whole = with_head(netlist, ports.head);
-  const Verilog verilog = classifier_verilog(whole, ports);
+  const circuit::Netlist whole = circuit::with_head(netlist, ports.head);
+  const circuit::Verilog verilog = circuit::classifier_verilog(whole, ports);
   const std::int64_t input_bits = (ports.has_bytes ? 8 : 32) * samples.shape()[1];
-  write_file(where, folder.path() / "design.v", verilog.design);
-  write_file(where, folder.path() / "samples.hex", hexadecimal(samples));
-  write_file(
+  circuit::write_file(where, folder.path() / "design.v", verilog.design);
+  circuit::write_file(where, folder.path() / "samples.hex", hexadecimal(samples));
+  circuit::write_file(
       where, folder.path() / "bench.v",
       printing_bench(verilog.module_name, input_bits, whole.outputs.size(), samples.shape()[0]));
   const std::string command = fmt::format(
@@ -152,17 +152,16 @@ std::vector<double> run_simulated(const std::string& where, const Netlist& netli
       "vvp -n bench > results.txt 2> /dev/null",
       folder.path().string());
   if (std::system(command.c_str()) != 0) {
-    fail(where,
-         "expected Icarus Verilog (iverilog, vvp) to simulate the circuit, received an error");
+    fail(where, "cannot simulate the exported Verilog: iverilog or vvp failed or is not installed");
   }
   std::vector<double> results = numbers_in(where, folder.path() / "results.txt");
   if (std::ssize(results) != samples.shape()[0]) {
-    fail(where, "expected {} results of the simulation, received {}", samples.shape()[0],
+    fail(where, "expected {} results from the simulation, received {}", samples.shape()[0],
          results.size());
   }
   if (ports.head.kind != HeadKind::regression) return results;
   const Tensor sums = Tensor::of(results, {1, samples.shape()[0]});
-  return predictions(ports.head, sums, std::ssize(netlist.outputs));
+  return logic::predictions(ports.head, sums, std::ssize(netlist.outputs));
 }
 
 }  // namespace boolgrad::cli

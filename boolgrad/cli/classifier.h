@@ -1,4 +1,4 @@
-// What commands do with classifiers.
+// Export and execution of classifiers.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace boolgrad::cli {
 
-/// What stands around the netlist of a classifier; `loaded` must outlive it.
-ClassifierPorts ports_of(const LoadedModel& loaded);
+/// Thresholds, head and names of a classifier. `loaded` must outlive the result.
+circuit::ClassifierPorts ports_of(const LoadedModel& loaded);
 
-/// Predictions of the C that a netlist without its head is exported as, compiled by `cc`. Throws in
-/// the name of command `where` if that cannot be done.
-std::vector<double> run_compiled(const std::string& where, const Netlist& netlist,
-                                 const ClassifierPorts& ports, const Tensor& samples);
+/// Predictions of the exported C, compiled by `cc`. `netlist` is without the head. Throws if that
+/// fails; error messages start with `where`.
+std::vector<double> run_compiled(const std::string& where, const circuit::Netlist& netlist,
+                                 const circuit::ClassifierPorts& ports, const Tensor& samples);
 
-/// The same of the Verilog that it is exported as, simulated by Icarus Verilog.
-std::vector<double> run_simulated(const std::string& where, const Netlist& netlist,
-                                  const ClassifierPorts& ports, const Tensor& samples);
+/// Predictions of the exported Verilog, simulated by Icarus Verilog.
+std::vector<double> run_simulated(const std::string& where, const circuit::Netlist& netlist,
+                                  const circuit::ClassifierPorts& ports, const Tensor& samples);
 
 }  // namespace boolgrad::cli

@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "boolgrad/backend/device/devices.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::cli {
 
 CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& name,
-                      const std::string& description, const std::string& example) {
-  constexpr int most_threads = 1024;
+                      const std::string& description, const std::string& example,
+                      const std::string& details) {
+  constexpr int max_threads = 1024;
   CLI::App* command = root.add_subcommand(name, description);
-  command->footer("Example:\n  " + example);
+  command->footer((details.empty() ? "" : details + "\n\n") + "Example:\n  " + example);
   command->add_flag("--json", common.json, "Print one JSON object on the last line");
-  command->add_flag("--quiet", common.quiet, "Print nothing else");
-  command->add_option("--threads", common.threads, "Threads to use; all by default")
+  command->add_flag("--quiet", common.quiet, "Print nothing but errors and the JSON object");
+  command->add_option("--threads", common.threads, "Number of threads; all by default")
       ->type_name("N")
-      ->check(CLI::Range(1, most_threads));
+      ->check(CLI::Range(1, max_threads));
   return command;
 }
 
@@ -37,7 +38,7 @@ void add_device(CLI::App& command, Device& device) {
   };
   command
       .add_option_function<std::string>("--device", read,
-                                        fmt::format("Where to compute: {}", device_names))
+                                        fmt::format("Device to compute on: {}", device_names))
       ->type_name("D")
       ->default_str(to_string(device));
 }
@@ -46,23 +47,28 @@ void check_device(const Device& device, std::span<const Backend> others) {
   if (device.is_cpu()) return;
   if (std::ranges::find(others, device.backend) == others.end()) {
     if (others.empty()) {
-      fail("device", "expected cpu, the only device that this runs on so far, received {}",
+      fail("device", "expected cpu, the only supported device here, received {}",
            to_string(device));
     }
     std::vector<std::string_view> names;
     for (const Backend backend : others) names.push_back(to_string(backend));
-    fail("device", "expected cpu or {}, which this runs on so far, received {}",
+    fail("device", "expected cpu or {}, the supported devices here, received {}",
          fmt::join(names, " or "), to_string(device));
   }
   const std::string why_not = why_unavailable(device);
   if (why_not.empty()) return;
-  fail("device", "expected a {} device, received none: {}",
-       device.backend == Backend::cuda ? "CUDA" : "Vulkan", why_not);
+  fail("device", "no usable {} device: {}", device.backend == Backend::cuda ? "CUDA" : "Vulkan",
+       why_not);
 }
 
 void print_json(const nlohmann::json& object) {
-  // Names from a file may hold bytes that are no text.
+  // Names from a file may contain invalid UTF-8.
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_notices(std::span<const std::string> notices, bool quiet) {
+  if (quiet) return;
+  for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", printable(notice));
 }
 
 std::string suggestion(std::string_view received, std::span<const std::string> names) {

@@ -1,4 +1,4 @@
-// What the commands share: their common options, how they are added, and what ends them.
+// Common parts of the commands: options, registration and errors.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,27 +10,27 @@
 #include <string>
 #include <string_view>
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad::cli {
 
-/// Options that every command has.
+/// Options of every command.
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: all hardware threads
 };
 
-/// The command line was wrong: exit code 2, where every other exception gives 1.
+/// Invalid command line. Gives exit code 2; all other exceptions give 1.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a command does once the whole command line is read. Returns the exit code.
+/// Executes a command after the command line was parsed. Returns the exit code.
 using Job = std::function<int()>;
 
-/// One command: adds itself to `root` and, when it is the one chosen, sets `job`.
+/// Adds a command to `root`. The command sets `job` if it is chosen.
 using AddCommand = void (*)(CLI::App& root, CommonOptions& common, Job& job);
 
 void add_devices(CLI::App& root, CommonOptions& common, Job& job);
@@ -43,25 +43,30 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
 void add_export(CLI::App& root, CommonOptions& common, Job& job);
 
-/// A command with the common options and an example under its help.
+/// Adds a command with the common options. `description` is one line; `details` and `example` are
+/// shown at the end of its help.
 CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& name,
-                      const std::string& description, const std::string& example);
+                      const std::string& description, const std::string& example,
+                      const std::string& details = "");
 
 /// Adds `--device`.
 void add_device(CLI::App& command, Device& device);
 
-/// Throws where a command does not run on `device`, or where it is not there. Every command runs on
-/// the CPU; `others` are the devices that it runs on beside that.
+/// Throws if `device` is not available or not supported by a command. All commands support the CPU;
+/// `others` are the other supported backends.
 void check_device(const Device& device, std::span<const Backend> others = {});
 
-/// The devices beside the CPU of what runs on NVIDIA GPUs, and of what runs on all.
+/// Backends other than the CPU: of commands for NVIDIA GPUs, and of commands for all GPUs.
 inline constexpr std::array on_cuda = {Backend::cuda};
 inline constexpr std::array on_gpus = {Backend::cuda, Backend::vulkan};
 
-/// One object on a line of its own, to be the last that is printed.
+/// Prints one object on a line. To be called last.
 void print_json(const nlohmann::json& object);
 
-/// ` (did you mean 'verify'?)` where one of `names` is near, else nothing.
+/// Prints notices on standard error, one per line, unless `quiet`.
+void print_notices(std::span<const std::string> notices, bool quiet);
+
+/// ` (did you mean 'verify'?)` if one of `names` is similar, else empty.
 std::string suggestion(std::string_view received, std::span<const std::string> names);
 
 }  // namespace boolgrad::cli

@@ -1,4 +1,4 @@
-// `boolgrad devices`: the devices there are, what they support, and why others cannot be used.
+// `boolgrad devices`: lists devices and their features.
 #include <fmt/format.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ void print(const DeviceDescription& device) {
              device.why_not.empty() ? device.runs : "cannot be used: " + printable(device.why_not));
 }
 
-/// Names of the features, in a list.
+/// Names of supported or unsupported features.
 nlohmann::json features_json(Backend backend, bool supported) {
   nlohmann::json names = nlohmann::json::array();
   for (const FeatureText& text : feature_texts()) {
@@ -61,15 +61,15 @@ int run(bool shows_capabilities, const CommonOptions& common) {
 }  // namespace
 
 void add_devices(CLI::App& root, CommonOptions& common, Job& job) {
-  CLI::App* command = new_command(
-      root, common, "devices",
-      "Lists the devices to compute on: name, kind, memory, driver, what they do not support and, "
-      "where one cannot be used, why not.",
-      "boolgrad devices\n  boolgrad devices --capabilities\n"
-      "  boolgrad train checkerboard --device vulkan:1");
+  CLI::App* command =
+      new_command(root, common, "devices", "List devices and what they support.",
+                  "boolgrad devices\n  boolgrad devices --capabilities\n"
+                  "  boolgrad train checkerboard --device vulkan:1",
+                  "Prints name, kind, memory, driver and supported features of each device. If a "
+                  "device\ncannot be used, prints the reason.");
   const auto shows_capabilities = std::make_shared<bool>(false);
   command->add_flag("--capabilities", *shows_capabilities,
-                    "Print which feature each backend supports, as a Markdown table");
+                    "Print the features of all backends as a Markdown table");
   command->callback([shows_capabilities, &common, &job] {
     job = [shows_capabilities, &common] { return run(*shows_capabilities, common); };
   });

@@ -6,7 +6,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/cli/reference.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/geometry/pair_area.h"
 #include "boolgrad/geometry/union_area.h"
 
@@ -16,14 +16,14 @@ namespace {
 constexpr double area_tolerance = 1e-12;
 constexpr double gradient_tolerance = 1e-9;
 
-/// Some of the unions of a case: those next to one tangency, or all.
+/// Some of the unions of a case: those near one kind of tangency, or all.
 struct Selection {
   std::string name;
   std::vector<std::int64_t> unions;
 };
 
-/// The largest over the selected unions of max |value - reference| / max |reference|, where each
-/// union has its own share of the elements; NaN where a value is.
+/// The maximum over the selected unions of max |value - reference| / max |reference| within the
+/// union; NaN if a value is NaN.
 double error_by_union(const Tensor& value, const Tensor& reference, std::int64_t unions,
                       const Selection& of) {
   const std::int64_t elements = reference.size() / unions;
@@ -84,14 +84,14 @@ AreaAndGradient compute(Tensor (*area_of)(const Tensor&), const Tensor& disks) {
           grad(area, {leaf}, {.upstream = Tensor::ones(area.shape(), area.dtype())})[0]};
 }
 
-/// Pairs by what they lie next to: nothing, the external or the internal tangency.
+/// Pairs that are near no tangency, near the external and near the internal one.
 std::vector<Selection> by_boundary(const ReferenceCase& of) {
   std::vector<Selection> result = {
       {of.name(), {}}, {of.name() + ".external", {}}, {of.name() + ".internal", {}}};
   const Tensor& boundary = of.tensor("boundary");
   if (boundary.size() != of.tensor("area").size()) {
-    fail("verify", "{}: expected a boundary for each of {} pairs, received {}", of.path().string(),
-         of.tensor("area").size(), boundary.size());
+    fail("verify", "{}: expected one boundary for each of {} pairs, received {}",
+         of.path().string(), of.tensor("area").size(), boundary.size());
   }
   for (std::int64_t i = 0; i < boundary.size(); ++i) {
     const double kind = boundary.at(i);
@@ -113,13 +113,13 @@ void verify_case(const ReferenceCase& of, std::vector<Check>& checks) {
   const DiskComparison compare(of, checks);
   const Tensor& disks = of.tensor("disks");
   const bool pairs = of.has("label");
-  const AreaAndGradient united = compute(disk_union_area, disks);
+  const AreaAndGradient united = compute(geometry::disk_union_area, disks);
   for (const Selection& some : pairs ? by_boundary(of) : std::vector{all_of(of)}) {
     if (pairs) {
-      const AreaAndGradient paired = compute(disk_pair_area, disks);
+      const AreaAndGradient paired = compute(geometry::disk_pair_area, disks);
       compare.add(some, "area", "area", paired.area, area_tolerance);
       compare.add(some, "grad", "grad", paired.gradient, gradient_tolerance);
-      compare.add(some, "label", "label", disk_pair_strata(disks), 0);
+      compare.add(some, "label", "label", geometry::disk_pair_strata(disks), 0);
     }
     const std::string prefix = pairs ? "union." : "";
     compare.add(some, "area", prefix + "area", united.area, area_tolerance);

@@ -1,4 +1,4 @@
-// `boolgrad eval`: how good a model is at its task, soft and hardened.
+// `boolgrad eval`: evaluates a model on its task, soft and hardened.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/eval.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/model.h"
@@ -17,9 +17,10 @@
 namespace boolgrad::cli {
 namespace {
 
-void check_fits(const LogicNetwork& network, const BooleanTask& task, const std::string& path) {
+void check_fits(const logic::Network& network, const data::BooleanTask& task,
+                const std::string& path) {
   if (network.inputs() != task.input_count() || network.outputs() != task.output_count()) {
-    fail("eval", "{}: expected {} inputs and {} outputs as {} has, received {} and {}", path,
+    fail("eval", "{}: expected {} inputs and {} outputs for {}, received {} and {}", path,
          task.input_count(), task.output_count(), task.name, network.inputs(), network.outputs());
   }
 }
@@ -30,7 +31,7 @@ void eval_circuit(const EvalArguments& arguments, const LoadedModel& loaded,
     fail("eval", "{}: expected the experiment of a circuit, received {}", arguments.model,
          to_string(loaded.spec->task.kind));
   }
-  const BooleanTask task = make_task(*loaded.spec);
+  const data::BooleanTask task = make_task(*loaded.spec);
   check_fits(loaded.model.network(), task, arguments.model);
   const Cases cases(task, loaded.model.network().dtype());
   const Evaluation evaluation =
@@ -40,7 +41,7 @@ void eval_circuit(const EvalArguments& arguments, const LoadedModel& loaded,
                printable(task.name));
     fmt::print("  soft loss {:.6g}, accuracy {:.2f} %\n", evaluation.soft_loss,
                100 * evaluation.soft_accuracy);
-    fmt::print("  hard loss {:.0f} wrong bits, accuracy {:.2f} % of cases, {:.2f} % of bits\n",
+    fmt::print("  hard loss {:.0f} bit errors, accuracy {:.2f} % of cases, {:.2f} % of bits\n",
                evaluation.hard_loss, 100 * evaluation.hard_accuracy, 100 * evaluation.bit_accuracy);
   }
   if (common.json) {
@@ -55,10 +56,10 @@ void eval_circuit(const EvalArguments& arguments, const LoadedModel& loaded,
 }
 
 void check_arguments(const EvalArguments& arguments) {
-  constexpr std::int64_t most_grids = 4096;
-  if (arguments.grids && (*arguments.grids < 1 || *arguments.grids > most_grids)) {
-    throw UsageError(fmt::format("[eval] expected --grids from 1 to {}, received {}", most_grids,
-                                 *arguments.grids));
+  constexpr std::int64_t max_starts = 4096;
+  if (arguments.starts && (*arguments.starts < 1 || *arguments.starts > max_starts)) {
+    throw UsageError(fmt::format("[eval] expected --starts from 1 to {}, received {}", max_starts,
+                                 *arguments.starts));
   }
   check_device(arguments.device, on_gpus);
 }
@@ -67,15 +68,16 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
   const LoadedModel loaded = load_model(arguments.model);
   if (!loaded.spec) {
-    fail("eval", "{}: expected a model with its experiment, received one without", arguments.model);
+    fail("eval", "{}: the model has no experiment to be evaluated on", arguments.model);
   }
   const bool is_classifier = loaded.model.classifier().has_value() && loaded.spec->is_classifier();
   if (!is_classifier && (!arguments.data.empty() || !arguments.confusion.empty() ||
                          arguments.compiled || arguments.simulated || !arguments.simplifies)) {
-    throw UsageError(fmt::format(
-        "[eval] expected --data, --confusion, --compiled, --simulated and --no-simplify with a "
-        "classifier, received {}",
-        printable(loaded.spec->name)));
+    throw UsageError(
+        fmt::format("[eval] --data, --confusion, --compiled, --simulated and --no-simplify are for "
+                    "classifiers, "
+                    "not for {}",
+                    printable(loaded.spec->name)));
   }
   if (is_classifier) eval_classifier(arguments, loaded, common);
   else if (loaded.model.is_automaton()) eval_automaton(arguments, loaded, common);
@@ -87,34 +89,34 @@ int run(const EvalArguments& arguments, const CommonOptions& common) {
 
 void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
-      new_command(root, common, "eval", "Soft and hard loss and accuracy of a model on its task.",
+      new_command(root, common, "eval", "Evaluate a model on its task, soft and hardened.",
                   "boolgrad eval runs/add-1/model.safetensors\n"
                   "  boolgrad eval runs/mnist-1/model.safetensors --compiled");
   const auto arguments = std::make_shared<EvalArguments>();
-  command->add_option("model", arguments->model, "A model or a checkpoint")
+  command->add_option("model", arguments->model, "Model or checkpoint")
       ->type_name("MODEL")
       ->required();
   command
-      ->add_option("--grids", arguments->grids,
-                   "Fresh starts in each scenario of an automaton, 32 by default; 1 where nothing "
-                   "is left to chance")
+      ->add_option("--starts", arguments->starts,
+                   "Automata: number of fresh starts per scenario; 32 by default, 1 if all starts "
+                   "are equal")
       ->type_name("N");
   command
       ->add_option("--data", arguments->data,
-                   "Samples to judge a classifier by, in place of the test that belongs to it")
+                   "Classifiers: evaluate on these samples instead of the test samples")
       ->type_name("PATH");
   command
       ->add_option("--confusion", arguments->confusion,
-                   "Where to draw how often a classifier takes each class for which; confusion.png "
-                   "beside the model by default")
+                   "Classifiers: where to write the confusion matrix; confusion.png next to the "
+                   "model by default")
       ->type_name("PNG");
   command->add_flag("--compiled", arguments->compiled,
-                    "Export a classifier as C, compile it with cc, and judge that too");
+                    "Classifiers: also evaluate the exported C, compiled with cc");
   command->add_flag("--simulated", arguments->simulated,
-                    "Export a classifier as Verilog, simulate it with Icarus Verilog on the first "
+                    "Classifiers: simulate the exported Verilog with Icarus Verilog on the first "
                     "1,000 samples, and compare");
   command->add_flag("!--no-simplify", arguments->simplifies,
-                    "Do not count the gates that are left of a classifier once simplified");
+                    "Classifiers: do not simplify the circuit to count its gates");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };

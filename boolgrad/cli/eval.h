@@ -1,4 +1,4 @@
-// What the kinds of `boolgrad eval` share.
+// Common parts of `boolgrad eval` for circuits, automata and classifiers.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,26 @@
 #include "boolgrad/cli/command.h"
 #include "boolgrad/model/model.h"
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad::cli {
 
 struct EvalArguments {
   std::string model;
-  std::optional<std::int64_t> grids;  ///< fresh starts a scenario, of automata
-  std::string data;        ///< other samples for a classifier; empty for the experiment's own
-  std::string confusion;   ///< where to draw who was taken for whom; empty for beside the model
-  bool compiled = false;   ///< whether to compile the C of a classifier and run it too
-  bool simulated = false;  ///< whether to simulate its Verilog
-  bool simplifies = true;  ///< whether to count the gates that are left of a classifier
+  std::optional<std::int64_t> starts;  ///< for automata: fresh starts per scenario
+  std::string data;        ///< for classifiers: other samples; empty: the experiment's test samples
+  std::string confusion;   ///< path of the confusion matrix; empty: next to the model
+  bool compiled = false;   ///< evaluate the exported C too
+  bool simulated = false;  ///< simulate the exported Verilog
+  bool simplifies = true;  ///< simplify the circuit of a classifier and count its gates
   Device device = {};
 };
 
-/// Judges an automaton, which has an experiment, and prints how it fares.
+/// Evaluates an automaton and prints the result. The model must have an experiment.
 void eval_automaton(const EvalArguments& arguments, const LoadedModel& loaded,
                     const CommonOptions& common);
 
-/// Judges a classifier, which has an experiment, on its test.
+/// Evaluates a classifier on its test samples. The model must have an experiment.
 void eval_classifier(const EvalArguments& arguments, const LoadedModel& loaded,
                      const CommonOptions& common);
 

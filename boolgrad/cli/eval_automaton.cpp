@@ -1,4 +1,4 @@
-// `boolgrad eval` of automata: scenarios that the hardened rule is put into.
+// `boolgrad eval` for automata: the hardened rule in several scenarios.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -16,19 +16,19 @@
 namespace boolgrad::cli {
 namespace {
 
-/// A scenario and how it went.
+/// A scenario and its result.
 struct Line {
   Scenario scenario;
-  GridErrors mistakes;
+  automata::GridErrors errors;
 };
 
-/// All grids are the same where nothing is left to chance.
+/// One grid is enough if nothing is random.
 std::int64_t grids_of(const ModelSpec& spec, const Scenario& scenario, std::int64_t asked) {
   const bool same = spec.automaton.start == StartKind::seed && scenario.options.fire_rate == 1;
   return same ? 1 : asked;
 }
 
-std::vector<Line> play_all(const ModelSpec& spec, const Rule& rule, std::int64_t grids,
+std::vector<Line> play_all(const ModelSpec& spec, const automata::Rule& rule, std::int64_t grids,
                            const Device& device) {
   std::vector<Line> lines;
   for (Scenario& scenario : scenarios_of(spec)) {
@@ -38,35 +38,36 @@ std::vector<Line> play_all(const ModelSpec& spec, const Rule& rule, std::int64_t
   return lines;
 }
 
-/// Every neighbourhood there is, as in training, and a long run beside Conway's own rule.
-std::vector<Line> play_life(const ModelSpec& spec, const Rule& rule, const Device& device) {
-  const AutomatonTask task = life_task();
+/// All neighbourhoods, as in training, and a long run compared with Conway's rule.
+std::vector<Line> play_life(const ModelSpec& spec, const automata::Rule& rule,
+                            const Device& device) {
+  const data::AutomatonTask task = data::life_task();
   Simulation all(rule, task.starts, {.device = device});
   all.step();
-  const GridErrors step = compare(all.state(), task.target);
+  const automata::GridErrors step = automata::compare(all.state(), task.target);
   constexpr std::int64_t side = 128;
   constexpr std::int64_t steps = 300;
-  const std::int64_t wrong =
+  const std::int64_t errors =
       differences_from_life(rule, side, side, steps, fresh_seed(spec), device);
   return {{{"all neighbourhoods", task.height(), task.width(), 1}, step},
           {{"every step as Conway's", side, side, steps},
-           {.bits = wrong,
-            .grids = wrong > 0 ? 1 : 0,
+           {.bits = errors,
+            .grids = errors > 0 ? 1 : 0,
             .all_bits = side * side * steps,
             .all_grids = 1}}};
 }
 
 void print_line(const Line& line) {
-  const auto& [scenario, mistakes] = line;
-  const auto share = [](double value) {
-    // Rounded down: 100 % is said only when nothing is missing.
+  const auto& [scenario, errors] = line;
+  const auto percent = [](double value) {
+    // Rounded down, so that 100 % means no error.
     return static_cast<double>(static_cast<std::int64_t>(value * 10000)) / 100;
   };
-  fmt::print("  {:<24}{:>9}{:>7}{:>7}{:>18.1f}{:>11.2f}%{:>12.2f}%\n", scenario.name,
+  fmt::print("  {:<24}{:>9}{:>7}{:>7}{:>17.1f}{:>13.2f}%{:>14.2f}%\n", scenario.name,
              fmt::format("{}x{}", scenario.height, scenario.width), scenario.steps,
-             mistakes.all_grids,
-             static_cast<double>(mistakes.bits) / static_cast<double>(mistakes.all_grids),
-             share(mistakes.bit_accuracy()), share(mistakes.accuracy()));
+             errors.all_grids,
+             static_cast<double>(errors.bits) / static_cast<double>(errors.all_grids),
+             percent(errors.bit_accuracy()), percent(errors.accuracy()));
 }
 
 void print_report(const std::string& path, const ModelSpec& spec, const Evaluation& evaluation,
@@ -74,25 +75,25 @@ void print_report(const std::string& path, const ModelSpec& spec, const Evaluati
   fmt::print("{}: {}\n", printable(path), printable(spec.name));
   fmt::print("  soft loss {:.6g}, accuracy {:.2f} %\n", evaluation.soft_loss,
              100 * evaluation.soft_accuracy);
-  fmt::print("  {:<24}{:>9}{:>7}{:>7}{:>18}{:>12}{:>13}\n", "hardened", "grid", "steps", "grids",
-             "wrong bits a grid", "bits right", "grids right");
+  fmt::print("  {:<24}{:>9}{:>7}{:>7}{:>17}{:>14}{:>15}\n", "hardened", "grid", "steps", "grids",
+             "bit errors/grid", "bits correct", "grids correct");
   for (const Line& line : lines) print_line(line);
 }
 
 nlohmann::json to_json(const ModelSpec& spec, const Evaluation& evaluation,
                        const std::vector<Line>& lines) {
   nlohmann::json scenarios = nlohmann::json::array();
-  for (const auto& [scenario, mistakes] : lines) {
+  for (const auto& [scenario, errors] : lines) {
     scenarios.push_back({{"name", scenario.name},
                          {"height", scenario.height},
                          {"width", scenario.width},
                          {"steps", scenario.steps},
-                         {"grids", mistakes.all_grids},
-                         {"wrong_bits", mistakes.bits},
-                         {"bit_accuracy", mistakes.bit_accuracy()},
-                         {"accuracy", mistakes.accuracy()}});
+                         {"grids", errors.all_grids},
+                         {"wrong_bits", errors.bits},
+                         {"bit_accuracy", errors.bit_accuracy()},
+                         {"accuracy", errors.accuracy()}});
   }
-  const GridErrors& plain = lines.front().mistakes;
+  const automata::GridErrors& plain = lines.front().errors;
   return {{"experiment", spec.name},
           {"soft_loss", evaluation.soft_loss},
           {"soft_accuracy", evaluation.soft_accuracy},
@@ -106,14 +107,14 @@ nlohmann::json to_json(const ModelSpec& spec, const Evaluation& evaluation,
 
 void eval_automaton(const EvalArguments& arguments, const LoadedModel& loaded,
                     const CommonOptions& common) {
-  constexpr std::int64_t usual_grids = 32;
-  const Rule& rule = automaton_of(loaded, "eval", arguments.model);
+  constexpr std::int64_t default_starts = 32;
+  const automata::Rule& rule = automaton_of(loaded, "eval", arguments.model);
   const ModelSpec& spec = *loaded.spec;
   const Evaluation evaluation = evaluate(rule, spec, arguments.device);
   const std::vector<Line> lines =
-      spec.task.kind == TaskKind::life
+      spec.task.kind == data::TaskKind::life
           ? play_life(spec, rule, arguments.device)
-          : play_all(spec, rule, arguments.grids.value_or(usual_grids), arguments.device);
+          : play_all(spec, rule, arguments.starts.value_or(default_starts), arguments.device);
   if (!common.quiet) print_report(arguments.model, spec, evaluation, lines);
   if (common.json) print_json(to_json(spec, evaluation, lines));
 }

@@ -1,5 +1,5 @@
-// `boolgrad eval` of classifiers: soft and hard accuracy on the test, who is taken for whom, the
-// size of the circuit and how fast it runs.
+// `boolgrad eval` for classifiers: soft and hard accuracy on the test samples, confusion matrix,
+// size and speed of the circuit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "boolgrad/circuit/bits/runner.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/harden.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/eval.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/evaluation.h"
@@ -30,17 +30,17 @@ constexpr const char* where = "eval";
 
 using Confusion = std::vector<std::vector<std::int64_t>>;
 
-/// What the gates run as bits say, and how many samples a second one core takes from features to
-/// classes.
+/// Predictions of the bit-parallel circuit, and its speed on one core from features to classes.
 struct BitRun {
   std::vector<double> predicted;
   double samples_per_second = 0;
 };
 
-BitRun run_as_bits(const LoadedModel& loaded, const Netlist& netlist, const Tensor& samples) {
+BitRun run_as_bits(const LoadedModel& loaded, const circuit::Netlist& netlist,
+                   const Tensor& samples) {
   const Classifier& classifier = *loaded.model.classifier();
   const std::int64_t groups = classifier.head.groups();
-  const CircuitRunner runner(netlist, {.classes = groups});
+  const circuit::CircuitRunner runner(netlist, {.classes = groups});
   const auto count = static_cast<std::size_t>(samples.shape()[0]);
   std::vector<std::int32_t> sums(count * static_cast<std::size_t>(groups));
   const auto run = [&] { runner.group_sums(classifier.thresholds.bits_of(samples), sums); };
@@ -48,13 +48,13 @@ BitRun run_as_bits(const LoadedModel& loaded, const Netlist& netlist, const Tens
   set_thread_count(1);
   run();
   using Clock = std::chrono::steady_clock;
-  double least = 1e300;
+  double min_seconds = 1e300;
   double spent = 0;
   for (int i = 0; i < 20 && (i < 3 || spent < 1); ++i) {
     const auto start = Clock::now();
     run();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    least = std::min(least, seconds);
+    min_seconds = std::min(min_seconds, seconds);
     spent += seconds;
   }
   set_thread_count(threads);
@@ -65,20 +65,20 @@ BitRun run_as_bits(const LoadedModel& loaded, const Netlist& netlist, const Tens
           sums[s * static_cast<std::size_t>(groups) + g];
     }
   }
-  return {predictions(classifier.head, by_group, loaded.model.network().outputs()),
-          static_cast<double>(count) / least};
+  return {logic::predictions(classifier.head, by_group, loaded.model.network().outputs()),
+          static_cast<double>(count) / min_seconds};
 }
 
 void print_confusion(const Confusion& counts, const std::vector<std::string>& names) {
-  constexpr std::size_t most_printed = 20;
-  if (counts.size() > most_printed) return;
+  constexpr std::size_t max_printed = 20;
+  if (counts.size() > max_printed) return;
   std::size_t width = 6;
   for (const std::string& name : names)
     width = std::max(width, std::min<std::size_t>(12, name.size()));
   const auto label = [&](std::size_t i) {
-    return std::string(beginning(printable(names[i]), width));
+    return std::string(utf8_prefix(printable(names[i]), width));
   };
-  fmt::print("  {:>{}} predicted as\n", "class", width);
+  fmt::print("  confusion matrix, actual / predicted\n");
   fmt::print("  {:>{}}", "", width);
   for (std::size_t c = 0; c < counts.size(); ++c) fmt::print(" {:>{}}", label(c), width);
   for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -94,16 +94,16 @@ std::string confusion_path(const EvalArguments& arguments) {
 }
 
 void draw_confusion(const std::string& path, const Confusion& counts, const LoadedModel& loaded) {
-  MatrixChart chart{.title = printable(loaded.spec->name) + ", hardened, test samples",
-                    .row_label = "class",
-                    .column_label = "predicted as",
-                    .labels = {},
-                    .values = {}};
-  for (const std::string& name : loaded.model.classifier()->form.classes) {
+  picture::MatrixChart chart{.title = printable(loaded.spec->name) + ", hardened, test samples",
+                             .row_label = "actual",
+                             .column_label = "predicted",
+                             .labels = {},
+                             .values = {}};
+  for (const std::string& name : loaded.model.classifier()->format.classes) {
     chart.labels.push_back(printable(name));
   }
   for (const auto& row : counts) chart.values.emplace_back(row.begin(), row.end());
-  save_matrix_chart(path, chart);
+  picture::save_matrix_chart(path, chart);
 }
 
 std::int64_t differences(const std::vector<double>& a, const std::vector<double>& b) {
@@ -112,15 +112,14 @@ std::int64_t differences(const std::vector<double>& a, const std::vector<double>
   return count;
 }
 
-/// All there is to tell.
 struct Report {
   Evaluation evaluation;
   std::int64_t samples = 0;
   std::int64_t gates = 0;
-  std::optional<std::int64_t> gates_left;
+  std::optional<std::int64_t> simplified_gates;
   BitRun bits;
   std::optional<Evaluation> compiled;
-  std::int64_t simulated = 0;  ///< samples that simulated Verilog gave the same for
+  std::int64_t simulated = 0;  ///< number of samples on which simulated Verilog agreed
   Confusion confusion;
   std::string picture;
 };
@@ -128,26 +127,26 @@ struct Report {
 void print_report(const EvalArguments& arguments, const LoadedModel& loaded, const Report& report) {
   const bool has_classes = loaded.model.classifier()->head.kind != HeadKind::regression;
   const char* what = has_classes ? "accuracy" : "explained variance";
-  fmt::print("{} on {} samples for the test of {}\n", printable(arguments.model), report.samples,
+  fmt::print("{} on {} test samples of {}\n", printable(arguments.model), report.samples,
              printable(loaded.spec->name));
   fmt::print("  soft {} {:.2f} %, loss {:.6g}\n", what, 100 * report.evaluation.soft_accuracy,
              report.evaluation.soft_loss);
-  fmt::print("  hard {} {:.2f} %, the same from the gates run as bits\n", what,
+  fmt::print("  hard {} {:.2f} %, confirmed by the bit-parallel circuit\n", what,
              100 * report.evaluation.hard_accuracy);
   if (report.compiled) {
-    fmt::print("  hard {} {:.2f} % from the exported C, compiled\n", what,
+    fmt::print("  hard {} {:.2f} % with the exported C, compiled\n", what,
                100 * report.compiled->hard_accuracy);
   }
   if (report.simulated > 0) {
-    fmt::print("  the same from the exported Verilog, simulated, on {} samples\n",
-               report.simulated);
+    fmt::print("  simulation of the exported Verilog agrees on {} samples\n", report.simulated);
   }
-  fmt::print("  gates {}{}\n", report.gates,
-             report.gates_left ? fmt::format(", {} once simplified", *report.gates_left) : "");
-  fmt::print("  {:.3g} million samples a second on one core, from features to sums\n",
+  fmt::print(
+      "  {} gates{}\n", report.gates,
+      report.simplified_gates ? fmt::format(", {} simplified", *report.simplified_gates) : "");
+  fmt::print("  {:.3g} million samples per second on one core, from features to sums\n",
              report.bits.samples_per_second / 1e6);
   if (!has_classes) return;
-  print_confusion(report.confusion, loaded.model.classifier()->form.classes);
+  print_confusion(report.confusion, loaded.model.classifier()->format.classes);
   if (!report.picture.empty()) fmt::print("  picture {}\n", printable(report.picture));
 }
 
@@ -160,7 +159,7 @@ nlohmann::json to_json(const LoadedModel& loaded, const Report& report) {
                            {"hard_accuracy", report.evaluation.hard_accuracy},
                            {"gates", report.gates},
                            {"samples_per_second", report.bits.samples_per_second}};
-  if (report.gates_left) object["gates_simplified"] = *report.gates_left;
+  if (report.simplified_gates) object["gates_simplified"] = *report.simplified_gates;
   if (report.compiled) object["hard_accuracy_compiled"] = report.compiled->hard_accuracy;
   if (report.simulated > 0) object["samples_simulated"] = report.simulated;
   if (!report.confusion.empty()) object["confusion"] = report.confusion;
@@ -172,17 +171,17 @@ void expect_same(const std::vector<double>& received, const std::vector<double>&
                  std::string_view what) {
   const std::int64_t different = differences(received, wanted);
   if (different > 0) {
-    fail(where, "expected {} to predict what the network does, received {} differences of {}", what,
-         different, wanted.size());
+    fail(where, "{} differs from the network in {} of {} predictions", what, different,
+         wanted.size());
   }
 }
 
-/// Simulates the Verilog of a netlist on some samples and expects what was predicted for them.
-/// Returns how many they are.
-std::int64_t simulate(const Netlist& netlist, const LoadedModel& loaded, const Tensor& samples,
-                      const std::vector<double>& predicted) {
-  constexpr std::int64_t most_simulated = 1000;
-  const std::int64_t count = std::min(most_simulated, samples.shape()[0]);
+/// Simulates the Verilog of a netlist on some samples and compares the predictions. Returns the
+/// number of samples.
+std::int64_t simulate(const circuit::Netlist& netlist, const LoadedModel& loaded,
+                      const Tensor& samples, const std::vector<double>& predicted) {
+  constexpr std::int64_t max_simulated = 1000;
+  const std::int64_t count = std::min(max_simulated, samples.shape()[0]);
   expect_same(run_simulated(where, netlist, ports_of(loaded), slice(samples, 0, 0, count)),
               {predicted.begin(), predicted.begin() + count}, "the exported Verilog");
   return count;
@@ -193,19 +192,19 @@ std::int64_t simulate(const Netlist& netlist, const LoadedModel& loaded, const T
 void eval_classifier(const EvalArguments& arguments, const LoadedModel& loaded,
                      const CommonOptions& common) {
   const Classifier& classifier = *loaded.model.classifier();
-  const SampleSet samples = load_test_samples(*loaded.spec, classifier, arguments.data);
+  const data::SampleSet samples = load_test_samples(*loaded.spec, classifier, arguments.data);
   const Predictions predicted = predict(loaded.model, samples, arguments.device);
   Report report;
   report.samples = samples.count();
   report.evaluation = evaluation_of(predicted, classifier.head, samples.labels);
-  Netlist netlist = netlist_of(loaded.model.network());
+  circuit::Netlist netlist = circuit::harden(loaded.model.network());
   netlist.name = loaded.spec->name;
-  report.gates = gate_count(netlist);
+  report.gates = circuit::gate_count(netlist);
   report.bits = run_as_bits(loaded, netlist, samples.features);
-  expect_same(report.bits.predicted, predicted.hard, "the gates run as bits");
+  expect_same(report.bits.predicted, predicted.hard, "the bit-parallel circuit");
   if (arguments.simplifies) {
-    netlist = simplified(netlist);
-    report.gates_left = gate_count(netlist);
+    netlist = circuit::simplify(netlist);
+    report.simplified_gates = circuit::gate_count(netlist);
   }
   if (arguments.compiled) {
     const Predictions from_c{
@@ -220,8 +219,8 @@ void eval_classifier(const EvalArguments& arguments, const LoadedModel& loaded,
   }
   if (classifier.head.kind != HeadKind::regression) {
     report.confusion = confusion(predicted.hard, samples.labels, classifier.head.classes);
-    constexpr std::size_t most_drawn = 64;
-    if (report.confusion.size() <= most_drawn) {
+    constexpr std::size_t max_drawn = 64;
+    if (report.confusion.size() <= max_drawn) {
       report.picture = confusion_path(arguments);
       draw_confusion(report.picture, report.confusion, loaded);
     }

@@ -24,7 +24,7 @@ fs::path experiment_file(const std::string& command, const std::string& given) {
   if (given.ends_with(".toml") || given.find('/') != std::string::npos) return given;
   const std::vector<std::string> names = built_in_names();
   if (std::ranges::find(names, given) == names.end()) {
-    // With all of the names the line would be too long for the one that was meant.
+    // List all names only if none is similar.
     const std::string nearest = suggestion(given, names);
     const std::string list = nearest.empty() ? fmt::format(" ({})", alternatives(names)) : "";
     throw UsageError(

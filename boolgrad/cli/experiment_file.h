@@ -7,11 +7,11 @@
 
 namespace boolgrad::cli {
 
-/// The names of the built-in ones.
+/// The names of the built-in experiments.
 std::vector<std::string> built_in_names();
 
-/// The file of an experiment that is given by its path or by the name of a built-in one. Complains
-/// in the name of `command` where there is none.
+/// The file of an experiment, given by its path or by the name of a built-in one. Throws if there
+/// is none; the message starts with `command`.
 std::filesystem::path experiment_file(const std::string& command, const std::string& given);
 
 }  // namespace boolgrad::cli

@@ -1,4 +1,4 @@
-// `boolgrad inspect`: what a model consists of once it is hardened, and how hard it already is.
+// `boolgrad inspect`: statistics of a hardened model, and differences between soft and hard.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,18 +8,19 @@
 
 #include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/automata/simplified_automaton.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/harden.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/inspection.h"
 #include "boolgrad/model/model.h"
+#include "boolgrad/options/names.h"
 #include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::cli {
 namespace {
 
-/// `norms` has a value a layer, or none where nothing is known of the training.
+/// `norms` has one value per layer, or is empty if the model has no experiment.
 void print_layers(const Inspection& inspection, const std::vector<double>& norms) {
   fmt::print("{:>6}{:>9}{:>9}{:>9}{:>7}{:>10}{:>11}{:>12}{:>11}{}\n", "layer", "gates", "active",
              "unused", "off", "entropy", "undecided", "soft-hard", "disagree",
@@ -39,23 +40,23 @@ std::string architecture_text(const LoadedModel& loaded) {
                        loaded.model.network().outputs(),
                        to_string(loaded.model.network().parametrisation()));
   }
-  const Rule& rule = loaded.model.rule();
+  const automata::Rule& rule = loaded.model.rule();
   return fmt::format("an automaton of {} channels and {} kernels, borders {}, {}", rule.channels(),
                      rule.kernels(), to_string(rule.border()),
                      to_string(rule.update().parametrisation()));
 }
 
-/// The norms of the training gradients; empty where the model's experiment is not known.
+/// The norms of the training gradients; empty if the model has no experiment.
 std::vector<double> norms_of(const LoadedModel& loaded, const std::string& path) {
   if (!loaded.spec) return {};
   const TensorFile file = load_safetensors(path);
-  const Experiment experiment = with_epochs_in_steps(
-      parse_experiment(file.metadata.at(experiment_metadata_key), path, "", ""));
-  const std::unique_ptr<Learner> learner = make_learner(experiment);
+  const train::Experiment experiment = train::with_epochs_in_steps(
+      train::parse_experiment(file.metadata.at(experiment_metadata_key), path, "", ""));
+  const std::unique_ptr<train::Learner> learner = train::make_learner(experiment);
   learner->enter(experiment.training.steps);
   learner->model().restore(file);
   learner->load_progress(file);
-  learner->load(learner->moments());
+  learner->load(train::zero_moments(learner->model().parameters(), experiment.training.steps));
   return learner->gradient_norms(experiment.training.steps);
 }
 
@@ -67,11 +68,11 @@ void print_report(const std::string& path, const LoadedModel& loaded, const Insp
   fmt::print("{} gates, {} of them active, depth {}\n", inspection.gates, inspection.active_gates,
              inspection.depth);
   if (loaded.model.is_automaton()) {
-    fmt::print("{} word operations a cell and step once simplified, all channels together\n",
+    fmt::print("{} word operations per cell and step, simplified, all channels together\n",
                operations);
   }
   for (const auto& [kind, count] : inspection.kinds) fmt::print("  {:<14}{:>9}\n", kind, count);
-  fmt::print("soft against hard on {} inputs\n", inspection.samples);
+  fmt::print("soft and hard compared on {} inputs\n", inspection.samples);
 }
 
 nlohmann::json to_json(const LoadedModel& loaded, const Inspection& inspection,
@@ -90,7 +91,7 @@ nlohmann::json to_json(const LoadedModel& loaded, const Inspection& inspection,
   }
   nlohmann::json kinds = nlohmann::json::object();
   for (const auto& [kind, count] : inspection.kinds) kinds[kind] = count;
-  const LogicNetwork& network =
+  const logic::Network& network =
       loaded.model.is_automaton() ? loaded.model.rule().update() : loaded.model.network();
   nlohmann::json object = {{"inputs", network.inputs()},
                            {"outputs", network.outputs()},
@@ -110,26 +111,26 @@ nlohmann::json to_json(const LoadedModel& loaded, const Inspection& inspection,
   return object;
 }
 
-/// What each pass leaves of the hardened circuit.
-std::vector<PassStats> passes_of(const LoadedModel& loaded) {
-  std::vector<PassStats> stats;
-  simplified(loaded.model.is_automaton() ? netlist_of(loaded.model.rule())
-                                         : netlist_of(loaded.model.network()),
-             {}, &stats);
+/// Statistics of each pass on the hardened circuit.
+std::vector<circuit::PassStats> passes_of(const LoadedModel& loaded) {
+  std::vector<circuit::PassStats> stats;
+  circuit::simplify(loaded.model.is_automaton() ? harden(loaded.model.rule())
+                                                : circuit::harden(loaded.model.network()),
+                    {}, &stats);
   return stats;
 }
 
-void print_passes(const std::vector<PassStats>& passes) {
-  fmt::print("{:<14}{:>9}{:>9}\n", "pass", "gates", "depth");
-  fmt::print("{:<14}{:>9}{:>9}\n", "as trained", passes[0].gates_before, passes[0].depth_before);
-  for (const PassStats& pass : passes) {
-    fmt::print("{:<14}{:>9}{:>9}\n", pass.pass, pass.gates_after, pass.depth_after);
+void print_passes(const std::vector<circuit::PassStats>& passes) {
+  fmt::print("{:<26}{:>9}{:>9}\n", "pass", "gates", "depth");
+  fmt::print("{:<26}{:>9}{:>9}\n", "as trained", passes[0].gates_before, passes[0].depth_before);
+  for (const circuit::PassStats& pass : passes) {
+    fmt::print("{:<26}{:>9}{:>9}\n", pass.pass, pass.gates_after, pass.depth_after);
   }
 }
 
-nlohmann::json to_json(const std::vector<PassStats>& passes) {
+nlohmann::json to_json(const std::vector<circuit::PassStats>& passes) {
   nlohmann::json list = nlohmann::json::array();
-  for (const PassStats& pass : passes) {
+  for (const circuit::PassStats& pass : passes) {
     list.push_back({{"pass", pass.pass},
                     {"gates_before", pass.gates_before},
                     {"gates", pass.gates_after},
@@ -148,10 +149,11 @@ int run(const InspectOptions& options, const CommonOptions& common) {
   const LoadedModel loaded = load_model(options.path);
   const Inspection inspection = loaded.model.inspect();
   const std::vector<double> norms = norms_of(loaded, options.path);
-  std::vector<PassStats> passes;
+  std::vector<circuit::PassStats> passes;
   if (options.passes) passes = passes_of(loaded);
-  const std::int64_t operations =  // of a cell
-      loaded.model.is_automaton() ? simplified_automaton(loaded.model.rule()).operations() : 0;
+  const std::int64_t operations =  // per cell
+      loaded.model.is_automaton() ? automata::simplified_automaton(loaded.model.rule()).operations()
+                                  : 0;
   if (!common.quiet) print_report(options.path, loaded, inspection, norms, operations);
   if (!common.quiet && options.passes) print_passes(passes);
   if (common.json) {
@@ -165,16 +167,15 @@ int run(const InspectOptions& options, const CommonOptions& common) {
 }  // namespace
 
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
-  CLI::App* command =
-      new_command(root, common, "inspect",
-                  "Gates by kind, unused gates, depth, and soft against hard in every layer.",
-                  "boolgrad inspect runs/add-1/model.safetensors");
+  CLI::App* command = new_command(root, common, "inspect",
+                                  "Show gates by kind, depth, and soft-hard differences per layer.",
+                                  "boolgrad inspect runs/add-1/model.safetensors");
   const auto options = std::make_shared<InspectOptions>();
-  command->add_option("model", options->path, "A model or a checkpoint")
+  command->add_option("model", options->path, "Model or checkpoint")
       ->type_name("MODEL")
       ->required();
   command->add_flag("--passes", options->passes,
-                    "Simplify the hardened circuit and say what each pass leaves of it");
+                    "Simplify the hardened circuit and print its size after each pass");
   command->callback(
       [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });
 }

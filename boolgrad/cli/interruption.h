@@ -1,13 +1,12 @@
-// Ctrl-C and a request to end, for commands that can stop and go on later.
+// Handles SIGINT and SIGTERM for commands that can be resumed.
 #pragma once
 
 namespace boolgrad::cli {
 
-/// From now on the first such signal only sets a flag. Asked a second time, the program ends at
-/// once.
+/// Installs the handlers. The first signal sets a flag, the second one ends the program.
 void watch_for_interruption();
 
-/// Whether one came.
+/// Whether a signal was received.
 bool interrupted();
 
 }  // namespace boolgrad::cli

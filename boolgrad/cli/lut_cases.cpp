@@ -6,7 +6,7 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/network.h"
 #include "boolgrad/ops/loss.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Precision precisions[] = {{DType::float64, 1e-10}, {DType::float32, 1e-5}};
 
-/// One case of a file, with its loss and the number of its layers.
+/// One case of a file.
 class LutCase : public ReferenceCase {
  public:
   LutCase(const std::filesystem::path& path, const TensorFile& file, const std::string& name)
@@ -50,11 +50,11 @@ class LutCase : public ReferenceCase {
   std::size_t layers_ = 0;
 };
 
-// [samples, features], as files hold it, to [features, samples] of a dtype, and back.
+// [samples, features], as in files, to [features, samples] of a dtype.
 Tensor feature_major(const Tensor& x, DType dtype) { return cast(transpose(x), dtype); }
 
-LogicNetwork network_of(const LutCase& of, DType dtype) {
-  LogicNetwork network(of.tensor("input").shape().back(), Parametrisation::sigmoid, dtype);
+logic::Network network_of(const LutCase& of, DType dtype) {
+  logic::Network network(of.tensor("input").shape().back(), Parametrisation::sigmoid, dtype);
   for (std::size_t layer = 0; layer < of.layers(); ++layer) {
     const Tensor& logits = of.of_layer(layer, "logits");
     if (logits.rank() != 3) {
@@ -62,15 +62,15 @@ LogicNetwork network_of(const LutCase& of, DType dtype) {
            to_string(logits.shape()));
     }
     const Shape& shape = logits.shape();
-    network.add_layer(
-        std::make_shared<const Wiring>(network.outputs(), of.of_layer(layer, "wires"), shape[1]),
-        cast(reshape(logits, {shape[0] * shape[1], shape[2]}), dtype));
+    network.add_layer(std::make_shared<const logic::Wiring>(network.outputs(),
+                                                            of.of_layer(layer, "wires"), shape[1]),
+                      cast(reshape(logits, {shape[0] * shape[1], shape[2]}), dtype));
     network.set_mask(layer, cast(of.of_layer(layer, "gate_mask"), dtype));
   }
   return network;
 }
 
-/// What is computed of a case, features first.
+/// Computed values of a case, feature-major.
 struct LutValues {
   std::vector<Tensor> outputs;  ///< of every layer
   Tensor output;
@@ -79,25 +79,25 @@ struct LutValues {
   std::vector<Tensor> gradients;
 };
 
-LutValues values_on_cpu(const LutCase& of, const LogicNetwork& network, const Tensor& x,
+LutValues values_on_cpu(const LutCase& of, const logic::Network& network, const Tensor& x,
                         const Tensor& target) {
   LutValues values;
   for (const Tensor& output : network.soft_layers(x)) values.outputs.push_back(output.detach());
   const Tensor y = network.soft(x);
   const Tensor loss = of.loss(y, target);
   values.output = y.detach();
-  values.hard_output = unpack_bits(network.hard(pack_bits(x)), x.dtype());
+  values.hard_output = logic::unpack_bits(network.hard(logic::pack_bits(x)), x.dtype());
   values.loss = loss.detach();
   values.gradients = grad(loss, network.parameters());
   return values;
 }
 
-LutValues values_on_device(const Device& name, const LutCase& of, const LogicNetwork& network,
+LutValues values_on_device(const Device& name, const LutCase& of, const logic::Network& network,
                            const Tensor& x, const Tensor& target) {
-  const auto device = make_network_program(name, network,
-                                           {.batch = x.shape()[1],
-                                            .parametrisation = network.parametrisation(),
-                                            .loss = {of.loss_on_device()}});
+  const auto device = logic::make_network_program(name, network,
+                                                  {.batch = x.shape()[1],
+                                                   .parametrisation = network.parametrisation(),
+                                                   .loss = {of.loss_on_device()}});
   device->set_cases(DataRole::training, x, target);
   device->set_parameters(network.parameters(), masks_of(network), network.input_mask());
   LutValues values;
@@ -112,7 +112,7 @@ LutValues values_on_device(const Device& name, const LutCase& of, const LogicNet
 void verify_case(const LutCase& of, const Precision& precision, const Device& device,
                  std::vector<Check>& checks) {
   const Comparison compare(of.name(), precision, checks);
-  const LogicNetwork network = network_of(of, precision.dtype);
+  const logic::Network network = network_of(of, precision.dtype);
   const Tensor x = feature_major(of.tensor("input"), precision.dtype);
   const Tensor target = feature_major(of.tensor("target"), precision.dtype);
   const LutValues values = device.is_cpu() ? values_on_cpu(of, network, x, target)

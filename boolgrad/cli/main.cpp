@@ -1,5 +1,5 @@
-// The program `boolgrad`: reads the command line, runs one command, turns what went wrong into one
-// line and an exit code: 0 success, 1 failure, 2 wrong usage.
+// The program `boolgrad`: parses the command line, runs one command, and turns errors into one line
+// and an exit code: 0 success, 1 failure, 2 wrong usage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +26,39 @@ constexpr int wrong_usage = 2;
 constexpr AddCommand commands[] = {add_train,  add_sweep,  add_run,   add_eval,   add_inspect,
                                    add_export, add_verify, add_bench, add_devices};
 
+/// An option that earlier versions knew by another name. The old name is still accepted.
+struct RenamedOption {
+  std::string_view command;
+  std::string_view old_name;
+  std::string_view name;
+};
+
+constexpr RenamedOption renamed_options[] = {{"eval", "--grids", "--starts"}};
+
+/// The arguments with present names of options; `notices` receives a line per old name.
+std::vector<std::string> renamed_arguments(int argc, const char* const* argv,
+                                           std::vector<std::string>& notices) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  for (const RenamedOption& option : renamed_options) {
+    if (arguments.size() < 2 || arguments[1] != option.command) continue;
+    const auto is_named = [](std::string_view argument, std::string_view name) {
+      return argument.substr(0, argument.find('=')) == name;
+    };
+    const bool has_new = std::ranges::any_of(
+        arguments, [&](const std::string& argument) { return is_named(argument, option.name); });
+    for (std::string& argument : arguments) {
+      if (!is_named(argument, option.old_name)) continue;
+      if (has_new) {
+        throw UsageError(fmt::format("expected {} or its old name {}, received both", option.name,
+                                     option.old_name));
+      }
+      argument.replace(0, option.old_name.size(), option.name);
+      notices.push_back(fmt::format("{} is now {}", option.old_name, option.name));
+    }
+  }
+  return arguments;
+}
+
 std::string version_text() {
   return fmt::format("{}SIMD       {}\nthreads    {}", build_summary(), cpu::instruction_set(),
                      thread_count());
@@ -33,10 +66,12 @@ std::string version_text() {
 
 void set_up(CLI::App& app, CommonOptions& common, Job& job) {
   app.name("boolgrad");
-  app.description("Trains Boolean structure with gradients.");
+  app.description("Train Boolean circuits, classifiers and cellular automata with gradients.");
   app.set_help_flag("-h,--help", "Print this help and exit");
-  app.set_version_flag("--version", version_text, "Print what was built and exit");
-  app.footer("Example:\n  boolgrad verify\n\n'boolgrad COMMAND --help' tells more.");
+  app.set_version_flag("--version", version_text, "Print version and build options, and exit");
+  app.footer(
+      "Example:\n  boolgrad train add\n\n"
+      "Run 'boolgrad COMMAND --help' for the options of a command.");
   for (const AddCommand add : commands) add(app, common, job);
 }
 
@@ -46,7 +81,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// The parser's own message for a wrong command does not say which one was meant.
+/// Suggests a command; the parser's own message does not.
 void check_command(const CLI::App& app, int argc, const char* const* argv) {
   if (argc < 2) throw UsageError("expected a command, received none; see boolgrad --help");
   const std::string name = argv[1];
@@ -81,14 +116,19 @@ int parse_and_run(int argc, const char* const* argv) {
   Job job;
   set_up(app, common, job);
   check_command(app, argc, argv);
+  std::vector<std::string> notices;
+  std::vector<std::string> arguments = renamed_arguments(argc, argv, notices);
+  arguments.erase(arguments.begin());  // the program's name
+  std::ranges::reverse(arguments);     // as the parser expects them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
   } catch (const CLI::Success& request) {  // --help or --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
   if (!job) throw UsageError("expected a command, received none; see boolgrad --help");
+  print_notices(notices, common.quiet);
   return run_job(common, job);
 }
 
@@ -99,10 +139,10 @@ int main(int argc, char** argv) {
   using namespace boolgrad::cli;
   try {
     const int code = parse_and_run(argc, argv);
-    // What cannot be written, to a full disk for one, is only known after the last of it.
+    // Write errors, such as a full disk, may show up only now.
     std::cout.flush();
     if (std::fflush(stdout) != 0 || !std::cout) {
-      complain("expected to write to standard output, received an error");
+      complain("cannot write to standard output");
       return failure;
     }
     return code;
@@ -110,7 +150,7 @@ int main(int argc, char** argv) {
     complain(error.what());
     return wrong_usage;
   } catch (const std::bad_alloc&) {
-    complain("expected more memory, received none");
+    complain("out of memory");
   } catch (const std::exception& error) {
     complain(error.what());
   }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/shaping.h"
 
 namespace boolgrad::cli {
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads one file's cases; holds what the messages name.
+/// Reads the cases of a file.
 class CaseReader {
  public:
   CaseReader(const std::filesystem::path& path, const TensorFile& file)
@@ -26,7 +26,10 @@ class CaseReader {
   std::vector<OpCase> read_all() {
     const json cases = json::parse(file_.metadata.at("cases"), nullptr, false);
     if (!cases.is_object() || cases.empty()) {
-      refuse("metadata 'cases' as a JSON object with at least one case", "something else");
+      refuse("metadata 'cases' as a JSON object with at least one case",
+             cases.is_discarded() ? "invalid JSON"
+             : cases.is_object()  ? "an empty one"
+                                  : cases.type_name());
     }
     std::vector<OpCase> result;
     for (const auto& [name, options] : cases.items()) {
@@ -61,7 +64,7 @@ class CaseReader {
     return result;
   }
 
-  /// The longest beginning of the case's name that is an op's: `gelu.tanh` is gelu_tanh, `add.0` is
+  /// The op of the longest matching prefix of the case's name: `gelu.tanh` is gelu_tanh, `add.0` is
   /// add.
   const OpEntry* op_of_case() const {
     std::string beginning = case_name_;
@@ -73,7 +76,7 @@ class CaseReader {
       if (dot == std::string::npos) break;
       beginning.resize(dot);
     }
-    refuse("a name that begins with an op", "another");
+    refuse("a case named after an op", "'" + case_name_ + "'");
   }
 
   const Tensor* find(const std::string& name) const {
@@ -122,7 +125,7 @@ class CaseReader {
       result.focal.reduction = reduction(value);
       result.reduction = result.focal.reduction;
     } else {
-      refuse("options that an op has", "'" + name + "'");
+      refuse("a known option", "'" + name + "'");
     }
   }
 
@@ -134,10 +137,11 @@ class CaseReader {
   Reduction reduction(const json& value) const {
     if (value == "sum") return Reduction::sum;
     if (value == "mean") return Reduction::mean;
-    refuse("reduction 'sum' or 'mean'", "another");
+    refuse("reduction 'sum' or 'mean'",
+           value.is_string() ? "'" + value.get<std::string>() + "'" : value.type_name());
   }
 
-  // Never copies a value: a copy of one nested deep enough would overflow the stack.
+  // Never copies a value: copying a deeply nested one would overflow the stack.
   std::optional<Axes> axes(const std::string& name, const json& value) const {
     if (value.is_null()) return std::nullopt;
     if (!value.is_array()) return Axes{axis(name, value)};
@@ -187,16 +191,14 @@ OpValues compute(const OpCase& of) {
   OpValues result;
   result.out = of.op->apply(inputs, of.options);
   result.gradients.resize(inputs.size());
-  if (needs_grad(result.out)) {
-    backward(result.out, {.upstream = of.upstream.viewed_as(result.out.shape())});
-  }
+  const GradOptions upstream{.upstream = of.upstream.viewed_as(result.out.shape()),
+                             .keep_graph = true};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!needs_grad(inputs[i])) continue;
-    result.gradients[i] = gradient(inputs[i]);
-    // An op may say that its derivative is 0 by not putting itself on the tape.
-    if (!result.gradients[i].defined()) {
-      result.gradients[i] = Tensor::zeros(inputs[i].shape(), inputs[i].dtype());
-    }
+    // An op whose derivative is 0 everywhere may not be recorded.
+    result.gradients[i] = needs_grad(result.out)
+                              ? grad(result.out, inputs[i], upstream)
+                              : Tensor::zeros(inputs[i].shape(), inputs[i].dtype());
   }
   return result;
 }

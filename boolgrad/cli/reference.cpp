@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "boolgrad/cli/op_cases.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::cli {
 
@@ -24,7 +24,7 @@ bool ReferenceCase::has(const std::string& part) const {
 const Tensor& ReferenceCase::tensor(const std::string& part) const {
   const auto found = file_.tensors.find(name_ + "/" + part);
   if (found == file_.tensors.end()) {
-    fail("verify", "{}: expected the tensor {}/{}, received none", path_.string(), name_, part);
+    fail("verify", "{}: tensor {}/{} is missing", path_.string(), name_, part);
   }
   return found->second;
 }

@@ -1,4 +1,4 @@
-// Reference values: what `boolgrad verify` compares, and the kinds of files it knows.
+// Reference values for `boolgrad verify`: comparison, and the kinds of files.
 #pragma once
 
 #include <filesystem>
@@ -13,23 +13,23 @@
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/tensor/tensor.h"
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad::cli {
 
-/// How far one tensor of a case is from its reference.
+/// The difference between one tensor of a case and its reference.
 struct Check {
   std::string name;
   std::string tensor;
   DType dtype = DType::float64;
   double error = std::numeric_limits<double>::infinity();
   double tolerance = 0;
-  /// How far rounding the inputs moves the exact result, where that alone exceeds the tolerance and
-  /// the error is therefore measured from the exact result of the rounded inputs; 0 elsewhere.
+  /// Effect of input rounding on the exact result, if it exceeds the tolerance; else 0. The error
+  /// is then relative to the exact result of the rounded inputs.
   double input_rounding = 0;
-  std::string message = {};  ///< what kept it from being computed, if anything did
+  std::string message = {};  ///< why it could not be computed; else empty
 
-  // Written so that a NaN fails.
+  // False for NaN.
   bool pass() const { return error <= tolerance; }
 };
 
@@ -38,8 +38,8 @@ struct Precision {
   double tolerance;
 };
 
-/// One case of a file whose tensors are named `case/tensor` and whose metadata holds the settings
-/// of each case as JSON. Refers to the file.
+/// One case of a file. Tensors are named `case/tensor`; the metadata holds the settings of each
+/// case as JSON. The file must outlive it.
 class ReferenceCase {
  public:
   ReferenceCase(const std::filesystem::path& path, const TensorFile& file, std::string name);
@@ -57,7 +57,7 @@ class ReferenceCase {
   nlohmann::json settings_;
 };
 
-/// The cases that have a tensor whose name ends in `mark`.
+/// The cases with a tensor whose name ends in `mark`.
 std::set<std::string> case_names(const TensorFile& file, std::string_view mark);
 
 /// Compares tensors of one case in one precision.
@@ -84,23 +84,23 @@ struct ReferenceKind {
   bool (*recognises)(const TensorFile& file);
   std::vector<Check> (*verify)(const std::filesystem::path& path, const TensorFile& file,
                                const Device& device);
-  std::span<const Backend> devices = {};  ///< beside the CPU
+  std::span<const Backend> devices = {};  ///< other than the CPU
 };
 
-/// Layered circuits of look-up tables with masks: outputs, loss and gradients in float64 within
-/// 1e-10 and in float32 within 1e-5; the hard outputs exactly.
+/// Layered circuits of look-up tables with masks. Tolerances: 1e-10 in float64 and 1e-5 in float32;
+/// hard outputs must match exactly.
 bool holds_lut_cases(const TensorFile& file);
 std::vector<Check> verify_lut(const std::filesystem::path& path, const TensorFile& file,
                               const Device& device);
 
-/// Cellular automata: states, loss and all gradients in float64 within 1e-9 and in float32 within
-/// 1e-4 of the largest value; the hard states exactly.
+/// Cellular automata: states, loss and gradients. Tolerances: 1e-9 in float64 and 1e-4 in float32;
+/// hard states must match exactly.
 bool holds_automaton_cases(const TensorFile& file);
 std::vector<Check> verify_automata(const std::filesystem::path& path, const TensorFile& file,
                                    const Device& device);
 
-/// Unions of disks: areas within 1e-12 of each, gradients within 1e-9 of the largest component of
-/// each, strata exactly. Pairs are computed as pairs and as unions of any number.
+/// Unions of disks. Tolerances: 1e-12 for areas, and 1e-9 of the largest component for gradients;
+/// strata must match exactly. Pairs are also computed as unions.
 bool holds_disk_cases(const TensorFile& file);
 std::vector<Check> verify_disks(const std::filesystem::path& path, const TensorFile& file,
                                 const Device& device);

@@ -1,4 +1,4 @@
-// `boolgrad run`: a hardened automaton at work, on a grid of any size.
+// `boolgrad run`: runs a hardened automaton on a grid of any size.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -13,10 +13,10 @@
 
 #include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/rollout.h"
+#include "boolgrad/cli/animation.h"
 #include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/command.h"
-#include "boolgrad/cli/film.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/scenario.h"
@@ -29,7 +29,7 @@ namespace {
 
 struct RunArguments {
   std::string model;
-  std::string size;  ///< empty for the experiment's
+  std::string size;  ///< empty: that of the experiment
   std::optional<std::int64_t> steps;
   std::optional<double> fire_rate;
   std::vector<std::string> damage;
@@ -41,9 +41,9 @@ struct RunArguments {
 };
 
 // ---------------------------------------------------------------------------------------------
-// What is asked for
+// Arguments
 
-/// The numbers that a pattern finds, 0 for those that are left out; none where it does not match.
+/// The numbers that match a pattern, 0 for optional ones that are missing; none without a match.
 std::optional<std::vector<std::int64_t>> numbers_in(const std::string& text, const char* pattern) {
   std::smatch found;
   if (!std::regex_match(text, found, std::regex(pattern))) return std::nullopt;
@@ -61,23 +61,23 @@ Size parse_size(const std::string& text) {
   const auto numbers = numbers_in(text, "([0-9]{1,9})x([0-9]{1,9})");
   if (!numbers) {
     throw UsageError(
-        fmt::format("[run] expected --size HEIGHTxWIDTH in cells, as in 64x64, received '{}'",
+        fmt::format("[run] expected --size HEIGHTxWIDTH in cells, such as 64x64, received '{}'",
                     printable(text)));
   }
   return {numbers->at(0), numbers->at(1)};
 }
 
-/// Set to 0 once, after the step that is named.
+/// Damage after a single step. Without a position, it is centred.
 Damage parse_damage(const std::string& text, const Size& grid) {
   const auto numbers = numbers_in(
       text, R"(([0-9]{1,9})x([0-9]{1,9})(?:\+([0-9]{1,9})\+([0-9]{1,9}))?@step([0-9]{1,9}))");
   if (!numbers) {
     throw UsageError(
-        fmt::format("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, as in 10x10@step20 "
+        fmt::format("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, such as 10x10@step20 "
                     "or 4x8+0+3@step5, received '{}'",
                     printable(text)));
   }
-  Rectangle rectangle{numbers->at(2), numbers->at(3), numbers->at(0), numbers->at(1)};
+  automata::Rectangle rectangle{numbers->at(2), numbers->at(3), numbers->at(0), numbers->at(1)};
   if (text.find('+') == std::string::npos) {
     rectangle.top = (grid.height - rectangle.height) / 2;
     rectangle.left = (grid.width - rectangle.width) / 2;
@@ -93,9 +93,9 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(
         fmt::format("[run] expected --async from 0 to 1, received {}", *arguments.fire_rate));
   }
-  constexpr std::int64_t most_steps = 1'000'000'000;
-  if (arguments.steps && (*arguments.steps < 0 || *arguments.steps > most_steps)) {
-    throw UsageError(fmt::format("[run] expected --steps from 0 to {}, received {}", most_steps,
+  constexpr std::int64_t max_steps = 1'000'000'000;
+  if (arguments.steps && (*arguments.steps < 0 || *arguments.steps > max_steps)) {
+    throw UsageError(fmt::format("[run] expected --steps from 0 to {}, received {}", max_steps,
                                  *arguments.steps));
   }
   if (arguments.seed && *arguments.seed < 0) {
@@ -105,22 +105,22 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
   check_device(arguments.device, on_gpus);
 }
 
-/// A grid that fits into the memory of an ordinary machine.
-void check_size(const Size& size, const Rule& rule) {
-  constexpr std::int64_t most_cells = std::int64_t{1} << 28;
-  constexpr std::int64_t most_bits = std::int64_t{1} << 31;
-  const std::int64_t most = std::min(most_cells, most_bits / rule.channels());
-  if (size.height < 1 || size.width < 1 || size.height > most / size.width) {
-    fail("run", "expected 1 to {} cells, received {}x{}", most, size.height, size.width);
+/// Throws if the grid is empty or too large.
+void check_size(const Size& size, const automata::Rule& rule) {
+  constexpr std::int64_t max_cells = std::int64_t{1} << 28;
+  constexpr std::int64_t max_bits = std::int64_t{1} << 31;
+  const std::int64_t max = std::min(max_cells, max_bits / rule.channels());
+  if (size.height < 1 || size.width < 1 || size.height > max / size.width) {
+    fail("run", "expected 1 to {} cells, received {}x{}", max, size.height, size.width);
   }
-  check_grid(rule.border(), size.height, size.width);
+  automata::check_grid(rule.border(), size.height, size.width);
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is left open
+// Defaults
 
-/// As many as in training; more on a larger grid that starts from noise, where order has further to
-/// travel. What grows out of one cell does not grow larger on a larger grid.
+/// As many steps as in training. A larger grid that starts from noise gets more, since order has to
+/// spread further.
 std::int64_t default_steps(const ModelSpec& spec, const Size& size) {
   constexpr std::int64_t of_life = 100;
   if (is_life(spec)) return of_life;
@@ -132,10 +132,10 @@ std::int64_t default_steps(const ModelSpec& spec, const Size& size) {
   return static_cast<std::int64_t>(std::ceil(scale * static_cast<double>(options.steps)));
 }
 
-/// What the last state is held against, uint8 [channels, 1, height, width].
+/// The target of the last state.
 struct Goal {
-  Tensor target = {};        ///< undefined where there is none
-  std::string why_not = {};  ///< where there should be one
+  Tensor target = {};        ///< uint8 [channels, 1, height, width]; undefined if there is none
+  std::string why_not = {};  ///< why there is none, if it is not available
 };
 
 Goal goal_of(const ModelSpec& spec, const Size& size) {
@@ -144,13 +144,13 @@ Goal goal_of(const ModelSpec& spec, const Size& size) {
     const Tensor target = target_for(spec, size.height, size.width);
     return {target.viewed_as({target.shape()[0], 1, size.height, size.width})};
   } catch (const Error& error) {
-    // A grid that the picture does not fit into, or a picture that is no longer there.
+    // The picture does not fit into the grid, or its file is missing.
     return {{}, error.what()};
   }
 }
 
-/// Channels that pictures show: those of the target, or what fits into a picture.
-std::int64_t shown_channels(const ModelSpec& spec, const Rule& rule, const Goal& goal) {
+/// Number of channels to show: those of the target, or three colours, or one.
+std::int64_t shown_channels(const ModelSpec& spec, const automata::Rule& rule, const Goal& goal) {
   if (goal.target.defined()) return goal.target.shape()[0];
   const Size own = default_size(spec);
   const Goal at_home = goal_of(spec, own);
@@ -163,7 +163,7 @@ std::int64_t shown_channels(const ModelSpec& spec, const Rule& rule, const Goal&
 
 struct Plan {
   ModelSpec spec;
-  Rule rule;
+  automata::Rule rule;
   Size size;
   std::int64_t steps = 0;
   SimulationOptions options;
@@ -173,7 +173,7 @@ struct Plan {
 
 Plan plan_of(const RunArguments& arguments) {
   const LoadedModel loaded = load_model(arguments.model);
-  const Rule& rule = automaton_of(loaded, "run", arguments.model);
+  const automata::Rule& rule = automaton_of(loaded, "run", arguments.model);
   Plan plan{.spec = loaded.spec.value_or(ModelSpec{}),
             .rule = rule,
             .size = {},
@@ -199,16 +199,16 @@ Plan plan_of(const RunArguments& arguments) {
   return plan;
 }
 
-/// Refuses what could not be written in the end before any step is taken.
+/// Throws before any step if the picture could not be written.
 void check_png(const RunArguments& arguments, const Size& size) {
   if (arguments.png.empty()) return;
-  check_sides("png", size.width, size.height);
-  const Replacement probe("png", arguments.png);
+  picture::check_size("png", size.width, size.height);
+  const Replacement writable("png", arguments.png);
 }
 
 struct Outcome {
-  double seconds = 0;                      ///< of stepping alone
-  std::optional<std::int64_t> wrong_bits;  ///< none where there is no target
+  double seconds = 0;                      ///< time of the steps only
+  std::optional<std::int64_t> bit_errors;  ///< none without a target
 };
 
 Outcome play(const Plan& plan, const RunArguments& arguments) {
@@ -218,17 +218,17 @@ Outcome play(const Plan& plan, const RunArguments& arguments) {
       starts_for(plan.spec, plan.rule, 1, plan.size.height, plan.size.width, plan.options.seed),
       plan.options);
   check_png(arguments, plan.size);
-  Film film({.gif = arguments.gif,
-             .show = arguments.show,
-             .height = plan.size.height,
-             .width = plan.size.width,
-             .steps = plan.steps});
+  AnimationRecorder animation({.gif = arguments.gif,
+                               .show = arguments.show,
+                               .height = plan.size.height,
+                               .width = plan.size.width,
+                               .steps = plan.steps});
   Outcome outcome;
-  // Without a film nobody looks at a state before the last.
-  const std::int64_t at_once = film.records() ? 1 : std::max<std::int64_t>(1, plan.steps);
+  // Without an animation only the last state matters.
+  const std::int64_t at_once = animation.is_active() ? 1 : std::max<std::int64_t>(1, plan.steps);
   while (true) {
-    if (film.wants(simulation.steps(), !simulation.struck().empty())) {
-      film.add(simulation.steps(), state_image(simulation.state(), plan.channels));
+    if (animation.wants(simulation.steps(), !simulation.damaged().empty())) {
+      animation.add(simulation.steps(), state_image(simulation.state(), plan.channels));
     }
     if (simulation.steps() == plan.steps) break;
     const Clock::time_point before = Clock::now();
@@ -237,11 +237,12 @@ Outcome play(const Plan& plan, const RunArguments& arguments) {
     outcome.seconds += std::chrono::duration<double>(Clock::now() - before).count();
   }
   if (!arguments.png.empty()) {
-    const Image cells = state_image(simulation.state(), plan.channels);
-    write_png(arguments.png, enlarged(cells, pixels_per_cell(cells.height, cells.width)));
+    const picture::Image cells = state_image(simulation.state(), plan.channels);
+    picture::write_png(arguments.png,
+                       picture::enlarged(cells, pixels_per_cell(cells.height, cells.width)));
   }
   if (plan.goal.target.defined()) {
-    outcome.wrong_bits = compare(simulation.state(), plan.goal.target).bits;
+    outcome.bit_errors = automata::compare(simulation.state(), plan.goal.target).bits;
   }
   return outcome;
 }
@@ -259,13 +260,13 @@ void print_report(const RunArguments& arguments, const Plan& plan, const Outcome
       plan.size.width, plan.steps,
       plan.options.fire_rate < 1 ? fmt::format(", fire rate {}", plan.options.fire_rate) : "");
   if (plan.steps > 0) {
-    fmt::print("  speed       {:.4g} million cell updates a second\n",
+    fmt::print("  speed       {:.4g} million cell updates per second\n",
                updates_per_second(plan, outcome) / 1e6);
   }
-  if (outcome.wrong_bits) {
-    fmt::print("  wrong bits  {} of {}\n", *outcome.wrong_bits, plan.goal.target.size());
+  if (outcome.bit_errors) {
+    fmt::print("  bit errors  {} of {}\n", *outcome.bit_errors, plan.goal.target.size());
   } else if (!plan.goal.why_not.empty()) {
-    fmt::print("  wrong bits  not counted: {}\n", printable(plan.goal.why_not));
+    fmt::print("  bit errors  unknown: {}\n", printable(plan.goal.why_not));
   }
   if (!arguments.gif.empty()) fmt::print("  gif         {}\n", printable(arguments.gif));
   if (!arguments.png.empty()) fmt::print("  png         {}\n", printable(arguments.png));
@@ -281,7 +282,7 @@ nlohmann::json to_json(const RunArguments& arguments, const Plan& plan, const Ou
           {"steps", plan.steps},
           {"fire_rate", plan.options.fire_rate},
           {"seed", plan.options.seed},
-          {"wrong_bits", outcome.wrong_bits ? nlohmann::json(*outcome.wrong_bits) : nullptr},
+          {"wrong_bits", outcome.bit_errors ? nlohmann::json(*outcome.bit_errors) : nullptr},
           {"cell_updates_per_second", updates_per_second(plan, outcome)},
           {"gif", path_or_null(arguments.gif)},
           {"png", path_or_null(arguments.png)}};
@@ -300,34 +301,35 @@ int run(const RunArguments& arguments, const CommonOptions& common) {
 
 void add_run(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
-      root, common, "run", "Runs a hardened automaton, as a film or as fast as it goes.",
+      root, common, "run", "Run a hardened automaton on any grid; write an animation.",
       "boolgrad run runs/checkerboard-1/model.safetensors --size 64x64 --damage 20x20@step40 "
-      "--gif film.gif");
+      "--gif heals.gif");
   const auto arguments = std::make_shared<RunArguments>();
-  command->add_option("model", arguments->model, "A model or a checkpoint of an automaton")
+  command->add_option("model", arguments->model, "Model or checkpoint of an automaton")
       ->type_name("MODEL")
       ->required();
-  command->add_option("--size", arguments->size, "Cells of the grid; as in training by default")
+  command->add_option("--size", arguments->size, "Size of the grid; as in training by default")
       ->type_name("HxW");
   command
       ->add_option("--steps", arguments->steps,
-                   "Steps to take; as in training by default, more on a larger grid")
+                   "Number of steps; as in training by default, more on a larger grid")
       ->type_name("N");
   command
       ->add_option("--async", arguments->fire_rate,
-                   "Probability with which a cell updates in a step; as in training by default")
+                   "Probability that a cell updates in a step; as in training by default")
       ->type_name("RATE");
   command
-      ->add_option("--damage", arguments->damage,
-                   "Set a rectangle to 0 after step N, in the middle where no place is given; "
-                   "may be repeated")
+      ->add_option(
+          "--damage", arguments->damage,
+          "Set a rectangle of cells to 0 after step N; centred by default; may be repeated")
       ->type_name("HxW[+ROW+COLUMN]@stepN")
       ->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed, "Seed of the start and of chance")->type_name("N");
-  command->add_option("--gif", arguments->gif, "Film to write")->type_name("FILE");
-  command->add_option("--png", arguments->png, "Picture of the last state to write")
+  command->add_option("--seed", arguments->seed, "Seed of random starts and updates")
+      ->type_name("N");
+  command->add_option("--gif", arguments->gif, "Write an animation")->type_name("FILE");
+  command->add_option("--png", arguments->png, "Write a picture of the last state")
       ->type_name("FILE");
-  command->add_flag("--show", arguments->show, "Show it in the terminal");
+  command->add_flag("--show", arguments->show, "Show the animation in the terminal");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };

@@ -1,4 +1,4 @@
-// Files that ship with the program: reference values and built-in experiments.
+// Files shipped with the program: reference values and built-in experiments.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace boolgrad::cli {
 
-/// Where `folder` (`goldens`, `experiments`) lies: beside an installed program, or else in the
-/// source tree it was built from.
+/// The location of `folder` (`goldens`, `experiments`): next to an installed program, else in the
+/// source tree.
 std::filesystem::path shipped_folder(std::string_view folder);
 
-/// The files in it with this extension, sorted.
+/// The files of a shipped folder with this extension, sorted.
 std::vector<std::filesystem::path> shipped_files(std::string_view folder,
                                                  std::string_view extension);
 

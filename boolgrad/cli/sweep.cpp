@@ -1,4 +1,4 @@
-// `boolgrad sweep`: trains many seeds of an experiment, and variations of it, side by side.
+// `boolgrad sweep`: trains many seeds and variations of an experiment in parallel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/experiment_file.h"
 #include "boolgrad/cli/interruption.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/progress.h"
 #include "boolgrad/core/text.h"
@@ -40,7 +40,7 @@ struct SweepArguments {
 };
 
 // ---------------------------------------------------------------------------------------------
-// What is asked for
+// Arguments
 
 void check_arguments(const SweepArguments& arguments) {
   if (arguments.experiment.empty()) {
@@ -62,59 +62,61 @@ void check_arguments(const SweepArguments& arguments) {
         fmt::format("[sweep] expected --jobs of at least 1, received {}", *arguments.jobs));
   }
   if (!arguments.device.is_cpu() && arguments.jobs.value_or(1) > 1) {
-    throw UsageError(fmt::format("[sweep] expected --jobs 1 on one {} device, received {}",
+    throw UsageError(fmt::format("[sweep] expected --jobs 1 on {}, received {}",
                                  to_string(arguments.device), *arguments.jobs));
   }
   check_device(arguments.device, on_gpus);
 }
 
-Sweep sweep_of(const SweepArguments& arguments, std::vector<std::string>& notices) {
+train::Sweep sweep_of(const SweepArguments& arguments, std::vector<std::string>& notices) {
   std::vector<std::string> overrides = arguments.overrides;
   if (arguments.steps) {
     overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
   }
-  Sweep sweep{.experiment = read_experiment(experiment_file("sweep", arguments.experiment),
-                                            overrides, &notices),
-              .variations = {},
-              .first_seed = arguments.first_seed,
-              .seeds = *arguments.seeds};
+  train::Sweep sweep{.experiment = train::read_experiment(
+                         experiment_file("sweep", arguments.experiment), overrides, &notices),
+                     .variations = {},
+                     .first_seed = arguments.first_seed,
+                     .seeds = *arguments.seeds};
   if (arguments.steps) sweep.experiment.training.epochs = 0;
+  const std::vector<std::string> renames = train::rename_notices(arguments.variations);
+  notices.insert(notices.end(), renames.begin(), renames.end());
   for (const std::string& text : arguments.variations) {
-    sweep.variations.push_back(parse_variation(text));
+    sweep.variations.push_back(train::parse_variation(text));
   }
   return sweep;
 }
 
-/// A run a core, or one after another on a device.
+/// One run per core on the CPU, one at a time on a device.
 int jobs_of(const SweepArguments& arguments) {
   if (!arguments.device.is_cpu()) return 1;
   return arguments.jobs.value_or(thread_count());
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is shown
+// Output
 
-std::string progress_text(const SweepProgress& progress) {
-  constexpr std::size_t most_shown = 2;
+std::string progress_text(const train::SweepProgress& progress) {
+  constexpr std::size_t max_shown = 2;
   std::string text =
       fmt::format("{}/{} runs, {} converged", progress.done, progress.runs, progress.converged);
-  const std::size_t shown = std::min(most_shown, progress.running.size());
+  const std::size_t shown = std::min(max_shown, progress.running.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const SweepProgress::Running& running = progress.running[i];
-    text +=
-        fmt::format(", {} at {} with {:.0f} wrong", running.name, running.steps, running.hard_loss);
+    const train::SweepProgress::Running& running = progress.running[i];
+    text += fmt::format(", {} at step {}: {:.0f} errors", running.name, running.steps,
+                        running.hard_loss);
   }
   const std::size_t others = progress.running.size() - shown;
   return others == 0 ? text : text + fmt::format(", {} more", others);
 }
 
-std::string outcome_text(const SweepEntry& entry) {
+std::string outcome_text(const train::SweepEntry& entry) {
   if (!entry.error.empty()) return "failed";
-  if (!entry.result) return "not done";
+  if (!entry.result) return "not finished";
   return entry.result->converged() ? "yes" : "no";
 }
 
-std::vector<std::string> cells_of(const SweepEntry& entry) {
+std::vector<std::string> cells_of(const train::SweepEntry& entry) {
   std::vector<std::string> cells = {fmt::format("{}", entry.run.experiment.seed)};
   for (const std::string& value : entry.run.values) cells.push_back(printable(value));
   cells.push_back(outcome_text(entry));
@@ -129,17 +131,17 @@ std::vector<std::string> cells_of(const SweepEntry& entry) {
   return cells;
 }
 
-void print_table(const Sweep& sweep, const std::vector<SweepEntry>& entries) {
+void print_table(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries) {
   std::vector<std::vector<std::string>> lines(1, {"seed"});
-  for (const Variation& variation : sweep.variations) {
+  for (const train::Variation& variation : sweep.variations) {
     lines[0].push_back(variation.key.substr(variation.key.rfind('.') + 1));
   }
   for (const std::string_view name :
        {std::string_view("converged"), std::string_view("updates"), std::string_view("soft loss"),
-        hard_loss_name(sweep.experiment), std::string_view("seconds")}) {
+        train::hard_loss_name(sweep.experiment), std::string_view("seconds")}) {
     lines[0].emplace_back(name);
   }
-  for (const SweepEntry& entry : entries) lines.push_back(cells_of(entry));
+  for (const train::SweepEntry& entry : entries) lines.push_back(cells_of(entry));
   std::vector<std::size_t> widths(lines[0].size(), 0);
   for (const auto& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
@@ -155,14 +157,14 @@ void print_table(const Sweep& sweep, const std::vector<SweepEntry>& entries) {
 
 std::string share_text(std::int64_t converged, std::int64_t runs, std::optional<double> median) {
   std::string text = fmt::format("{} of {} converged", converged, runs);
-  if (median) text += fmt::format(", after {:.0f} updates in the median", *median);
+  if (median) text += fmt::format(", median {:.0f} updates", *median);
   return text;
 }
 
-/// All runs as one.
-SweepVariant together(const std::vector<SweepVariant>& variants) {
-  SweepVariant all;
-  for (const SweepVariant& variant : variants) {
+/// All variants as one.
+train::SweepVariant together(const std::vector<train::SweepVariant>& variants) {
+  train::SweepVariant all;
+  for (const train::SweepVariant& variant : variants) {
     all.runs += variant.runs;
     all.steps_to_converge.insert(all.steps_to_converge.end(), variant.steps_to_converge.begin(),
                                  variant.steps_to_converge.end());
@@ -171,31 +173,32 @@ SweepVariant together(const std::vector<SweepVariant>& variants) {
   return all;
 }
 
-void print_report(const Sweep& sweep, const std::vector<SweepEntry>& entries,
-                  const SweepFiles& files, bool stopped) {
+void print_report(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries,
+                  const train::SweepFiles& files, bool stopped) {
   print_table(sweep, entries);
-  const std::vector<SweepVariant> variants = variants_of(entries);
-  const SweepVariant all = together(variants);
+  const std::vector<train::SweepVariant> variants = train::variants_of(entries);
+  const train::SweepVariant all = together(variants);
   fmt::print("{}: {}\n", printable(sweep.experiment.name),
              share_text(all.converged(), all.runs, all.median()));
   if (!sweep.variations.empty()) {
-    for (const SweepVariant& variant : variants) {
-      fmt::print("  {}: {}\n", variant_text(sweep, variant.values),
+    for (const train::SweepVariant& variant : variants) {
+      fmt::print("  {}: {}\n", train::variant_text(sweep, variant.values),
                  share_text(variant.converged(), variant.runs, variant.median()));
     }
   }
-  for (const SweepEntry& entry : entries) {
+  for (const train::SweepEntry& entry : entries) {
     if (!entry.error.empty()) fmt::print("  {}: {}\n", entry.run.name, printable(entry.error));
   }
   fmt::print("  table  {}\n  plots  {}, {}\n", files.table.string(), files.converged.string(),
              files.losses.filename().string());
-  if (stopped) fmt::print("  stopped; the same command goes on\n");
+  if (stopped) fmt::print("  stopped; repeat the command to continue\n");
 }
 
-/// Of those that finished, in the order of the runs.
-json steps_json(const std::vector<SweepEntry>& entries, const std::vector<std::string>* values) {
+/// Steps to converge in the order of the runs; null for runs that did not.
+json steps_json(const std::vector<train::SweepEntry>& entries,
+                const std::vector<std::string>* values) {
   json steps = json::array();
-  for (const SweepEntry& entry : entries) {
+  for (const train::SweepEntry& entry : entries) {
     if (values != nullptr && entry.run.values != *values) continue;
     const bool converged = entry.result && entry.result->converged();
     steps.push_back(converged ? json(*entry.result->steps_to_converge) : json());
@@ -203,11 +206,11 @@ json steps_json(const std::vector<SweepEntry>& entries, const std::vector<std::s
   return steps;
 }
 
-json to_json(const Sweep& sweep, const std::vector<SweepEntry>& entries, const SweepFiles& files,
-             bool stopped) {
-  const std::vector<SweepVariant> variants = variants_of(entries);
+json to_json(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries,
+             const train::SweepFiles& files, bool stopped) {
+  const std::vector<train::SweepVariant> variants = train::variants_of(entries);
   json failed = json::object();
-  for (const SweepEntry& entry : entries) {
+  for (const train::SweepEntry& entry : entries) {
     if (!entry.error.empty()) failed[entry.run.name] = entry.error;
   }
   json object = {
@@ -223,7 +226,7 @@ json to_json(const Sweep& sweep, const std::vector<SweepEntry>& entries, const S
       {"plots", {{"converged", files.converged.string()}, {"losses", files.losses.string()}}}};
   if (sweep.variations.empty()) return object;
   object["variants"] = json::array();
-  for (const SweepVariant& variant : variants) {
+  for (const train::SweepVariant& variant : variants) {
     json values = json::object();
     for (std::size_t i = 0; i < variant.values.size(); ++i) {
       values[sweep.variations[i].key] = variant.values[i];
@@ -237,42 +240,39 @@ json to_json(const Sweep& sweep, const std::vector<SweepEntry>& entries, const S
 
 // ---------------------------------------------------------------------------------------------
 
-/// Nothing came of a sweep of which every run failed.
-void check_some_ran(const std::vector<SweepEntry>& entries) {
-  const bool all_failed =
-      std::ranges::all_of(entries, [](const SweepEntry& entry) { return !entry.error.empty(); });
+/// Throws if all runs failed.
+void check_some_ran(const std::vector<train::SweepEntry>& entries) {
+  const bool all_failed = std::ranges::all_of(
+      entries, [](const train::SweepEntry& entry) { return !entry.error.empty(); });
   if (all_failed) {
-    fail("sweep", "expected at least one run to finish, received {} failures, the first: {}",
-         entries.size(), entries.front().error);
+    fail("sweep", "all {} runs failed, the first with: {}", entries.size(), entries.front().error);
   }
 }
 
 int run(const SweepArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
   std::vector<std::string> notices;
-  const Sweep sweep = sweep_of(arguments, notices);
-  if (!common.quiet) {
-    for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", notice);
-  }
-  SweepOptions options{.folder = arguments.out.empty()
-                                     ? fs::path("runs") / (sweep.experiment.name + "-sweep")
-                                     : fs::path(arguments.out),
-                       .device = arguments.device,
-                       .jobs = jobs_of(arguments),
-                       .stop = interrupted};
+  const train::Sweep sweep = sweep_of(arguments, notices);
+  print_notices(notices, common.quiet);
+  train::SweepOptions options{.folder = arguments.out.empty()
+                                            ? fs::path("runs") / (sweep.experiment.name + "-sweep")
+                                            : fs::path(arguments.out),
+                              .device = arguments.device,
+                              .jobs = jobs_of(arguments),
+                              .stop = interrupted};
   const bool silent = common.quiet || !is_terminal(stderr);
   std::optional<Progress> progress;
-  options.watch = [&](const SweepProgress& now) {
+  options.watch = [&](const train::SweepProgress& now) {
     if (!progress) progress.emplace(stderr, silent, "runs", now.runs, now.done);
     if (progress->due() || now.done == now.runs) progress->show(now.done, progress_text(now));
   };
   watch_for_interruption();
-  const std::vector<SweepEntry> entries = run_sweep(sweep, options);
+  const std::vector<train::SweepEntry> entries = train::run_sweep(sweep, options);
   progress.reset();
   check_some_ran(entries);
-  const SweepFiles files = write_sweep_report(options.folder, sweep, entries);
+  const train::SweepFiles files = train::write_sweep_report(options.folder, sweep, entries);
   const bool stopped = std::ranges::any_of(
-      entries, [](const SweepEntry& entry) { return !entry.result && entry.error.empty(); });
+      entries, [](const train::SweepEntry& entry) { return !entry.result && entry.error.empty(); });
   if (!common.quiet) print_report(sweep, entries, files, stopped);
   if (common.json) print_json(to_json(sweep, entries, files, stopped));
   return 0;
@@ -282,29 +282,35 @@ int run(const SweepArguments& arguments, const CommonOptions& common) {
 
 void add_sweep(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
-      root, common, "sweep",
-      "Trains many seeds of an experiment side by side, a run a core, and says how many converge "
-      "and when. Started anew after an interruption it goes on.",
-      "boolgrad sweep add --seeds 16 --vary training.learning_rate=0.05,0.2");
+      root, common, "sweep", "Train many seeds in parallel and count how many converge.",
+      "boolgrad sweep add --seeds 16 --vary training.learning_rate=0.05,0.2",
+      "Every core trains one run at a time. Repeat the command to continue an interrupted sweep.");
   const auto arguments = std::make_shared<SweepArguments>();
-  command->add_option("experiment", arguments->experiment, "A built-in experiment or a TOML file")
+  command
+      ->add_option("experiment", arguments->experiment,
+                   "Name of a built-in experiment, or a TOML file")
       ->type_name("EXPERIMENT");
-  command->add_option("--seeds", arguments->seeds, "How many seeds")->type_name("N");
-  command->add_option("--first-seed", arguments->first_seed, "The first of them")
+  command->add_option("--seeds", arguments->seeds, "Number of seeds")->type_name("N");
+  command->add_option("--first-seed", arguments->first_seed, "First seed")
       ->type_name("S")
       ->capture_default_str();
-  command->add_option("--steps", arguments->steps, "Updates to make at most")->type_name("N");
-  command->add_option("--set", arguments->overrides, "Change a key of the experiment")
+  command->add_option("--steps", arguments->steps, "Maximum number of updates per run")
+      ->type_name("N");
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Override a key of the experiment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
       ->add_option("--vary", arguments->variations,
-                   "Try several values of a key; repeated, every combination")
+                   "Try several values of a key. If repeated, try all combinations")
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
-  command->add_option("--out", arguments->out, "Folder of the sweep; runs/NAME-sweep by default")
+  command->add_option("--out", arguments->out, "Output folder; runs/NAME-sweep by default")
       ->type_name("DIR");
-  command->add_option("--jobs", arguments->jobs, "Runs at a time; as many as threads by default")
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "Number of parallel runs; the number of threads by default")
       ->type_name("J");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {

@@ -1,4 +1,4 @@
-// `boolgrad train`: trains an experiment in a folder, from the start or from its checkpoint.
+// `boolgrad train`: trains an experiment, from the start or from a checkpoint.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -28,47 +28,47 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainArguments {
-  std::string experiment;  ///< empty where the checkpoint says it
+  std::string experiment;  ///< empty: that of the checkpoint
   std::optional<std::int64_t> seed;
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> epochs;
   std::optional<double> knockout;
-  std::string data;    ///< a folder or file of samples; empty for the experiment's own
-  std::string target;  ///< a picture, bitmap or column; empty for the experiment's own
-  std::string memory;  ///< of an automaton's backward; empty for the experiment's own
+  std::string data;    ///< folder or file of samples; empty: the experiment's
+  std::string target;  ///< picture, bitmap or column; empty: the experiment's
+  std::string memory;  ///< limit of the backward pass; empty: the experiment's
   std::vector<std::string> overrides;
   Device device = {};
   std::string out;
   bool resume = false;
-  std::string resume_from;  ///< empty where it is `out` or the folder a new run would take
+  std::string resume_from;  ///< empty: `out` or the default folder
 };
 
 // ---------------------------------------------------------------------------------------------
-// Which experiment
+// The experiment
 
-/// An override whose value is a text, whatever it looks like.
+/// An override whose value is a string, even if it looks like a number.
 std::string quoted(std::string_view key, std::string_view text) {
-  // A literal text of TOML, in which nothing is special but its end.
+  // A literal string of TOML, without escapes.
   if (text.find('\'') == std::string_view::npos) return fmt::format("{}='{}'", key, text);
   return fmt::format("{}={}", key, text);
 }
 
-/// A bitmap brings the size of its grid along; a picture is fitted to the experiment's.
+/// A bitmap sets the size of the grid; a picture is scaled to the experiment's grid.
 std::vector<std::string> target_overrides(const std::string& target) {
   std::vector<std::string> overrides = {"task.kind=picture",
                                         fmt::format("task.file={}", fs::absolute(target).string())};
   if (target.ends_with(".txt")) {
-    const Shape shape = read_bitmap(target).bits.shape();
+    const Shape shape = data::read_bitmap(target).bits.shape();
     overrides.push_back(fmt::format("automaton.height={}", shape[1]));
     overrides.push_back(fmt::format("automaton.width={}", shape[2]));
   }
   return overrides;
 }
 
-/// What the options of the command line change in `experiment`, as `key=value`. What is set by name
-/// goes last, but for the target, whose grid may be set.
+/// The options of the command line as `key=value` overrides. Named options come last, except for
+/// the target, so that its grid can be overridden.
 std::vector<std::string> overrides_of(const TrainArguments& arguments,
-                                      const Experiment& experiment) {
+                                      const train::Experiment& experiment) {
   std::vector<std::string> overrides;
   const bool is_classifier = experiment.is_classifier();
   if (!arguments.target.empty() && is_classifier) {
@@ -81,7 +81,7 @@ std::vector<std::string> overrides_of(const TrainArguments& arguments,
   }
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   if (!arguments.memory.empty()) {
-    // In quotes: a plain number of bytes is a text too.
+    // In quotes, so that a plain number of bytes is a string.
     overrides.push_back(fmt::format("automaton.memory=\"{}\"", arguments.memory));
   }
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
@@ -99,53 +99,58 @@ std::vector<std::string> overrides_of(const TrainArguments& arguments,
   return overrides;
 }
 
-Experiment with_epochs(Experiment experiment, std::int64_t epochs) {
-  experiment.training.steps = epochs * steps_per_epoch(experiment);
+train::Experiment with_epochs(train::Experiment experiment, std::int64_t epochs) {
+  experiment.training.steps = epochs * train::steps_per_epoch(experiment);
   return experiment;
 }
 
-/// Refuses options that the experiment, as it is without them, has no use for.
-void check_use(const TrainArguments& arguments, const Experiment& experiment) {
-  const bool grows_pattern = experiment.is_automaton() && experiment.task.kind != TaskKind::life;
-  if (!arguments.target.empty() && !grows_pattern && experiment.task.kind != TaskKind::csv) {
-    throw UsageError(
-        fmt::format("[train] expected --target with an automaton that grows a pattern or with a "
-                    "table, received {}",
-                    printable(experiment.name)));
+/// Throws for options that this kind of experiment does not use.
+void check_use(const TrainArguments& arguments, const train::Experiment& experiment) {
+  const bool grows_pattern =
+      experiment.is_automaton() && experiment.task.kind != data::TaskKind::life;
+  if (!arguments.target.empty() && !grows_pattern && experiment.task.kind != data::TaskKind::csv) {
+    throw UsageError(fmt::format(
+        "[train] --target is for automata that grow a pattern and for CSV files, not for {}",
+        printable(experiment.name)));
   }
   if (!arguments.data.empty() && !experiment.is_classifier()) {
-    throw UsageError(fmt::format("[train] expected --data with samples to learn from, received {}",
-                                 printable(experiment.name)));
+    throw UsageError(
+        fmt::format("[train] --data is for classifiers, not for {}", printable(experiment.name)));
   }
   if (!arguments.memory.empty() && !experiment.is_automaton()) {
-    throw UsageError(fmt::format("[train] expected --memory with an automaton, received {}",
-                                 printable(experiment.name)));
+    throw UsageError(
+        fmt::format("[train] --memory is for automata, not for {}", printable(experiment.name)));
   }
 }
 
-Experiment experiment_from_file(const TrainArguments& arguments,
-                                std::vector<std::string>& notices) {
+train::Experiment experiment_from_file(const TrainArguments& arguments,
+                                       std::vector<std::string>& notices) {
   const fs::path path = experiment_file("train", arguments.experiment);
-  const Experiment plain = read_experiment(path);
+  const train::Experiment plain = train::read_experiment(path);
   check_use(arguments, plain);
-  return read_experiment(path, overrides_of(arguments, plain), &notices);
+  return train::read_experiment(path, overrides_of(arguments, plain), &notices);
 }
 
-Experiment experiment_from_checkpoint(const fs::path& folder, const TrainArguments& arguments) {
-  const fs::path path = folder / checkpoint_file;
-  const Experiment saved = load_checkpoint(path).experiment;
+train::Experiment experiment_from_checkpoint(const fs::path& folder,
+                                             const TrainArguments& arguments,
+                                             std::vector<std::string>& notices) {
+  const fs::path path = folder / train::checkpoint_file;
+  const train::Experiment saved = train::load_checkpoint(path).experiment;
   check_use(arguments, saved);
-  return parse_experiment(to_toml(saved), path.string(), "", "", overrides_of(arguments, saved));
+  const std::vector<std::string> overrides = overrides_of(arguments, saved);
+  notices = train::rename_notices(overrides);
+  return train::parse_experiment(train::to_toml(saved), path.string(), "", "", overrides);
 }
 
-Experiment experiment_of(const TrainArguments& arguments, std::vector<std::string>& notices) {
-  Experiment experiment;
+train::Experiment experiment_of(const TrainArguments& arguments,
+                                std::vector<std::string>& notices) {
+  train::Experiment experiment;
   if (!arguments.experiment.empty()) {
     experiment = experiment_from_file(arguments, notices);
   } else if (arguments.resume && !arguments.resume_from.empty()) {
-    experiment = experiment_from_checkpoint(arguments.resume_from, arguments);
+    experiment = experiment_from_checkpoint(arguments.resume_from, arguments, notices);
   } else if (arguments.resume && !arguments.out.empty()) {
-    experiment = experiment_from_checkpoint(arguments.out, arguments);
+    experiment = experiment_from_checkpoint(arguments.out, arguments, notices);
   } else {
     throw UsageError(
         fmt::format("[train] expected an experiment ({} or a TOML file), received none",
@@ -155,7 +160,7 @@ Experiment experiment_of(const TrainArguments& arguments, std::vector<std::strin
   return with_epochs(std::move(experiment), *arguments.epochs);
 }
 
-fs::path folder_of(const TrainArguments& arguments, const Experiment& experiment) {
+fs::path folder_of(const TrainArguments& arguments, const train::Experiment& experiment) {
   if (!arguments.resume_from.empty()) return arguments.resume_from;
   if (!arguments.out.empty()) return arguments.out;
   return fs::path("runs") / fmt::format("{}-{}", experiment.name, experiment.seed);
@@ -169,49 +174,48 @@ void check_arguments(const TrainArguments& arguments) {
   }
   if (!arguments.resume_from.empty() && !arguments.out.empty() &&
       arguments.resume_from != arguments.out) {
-    throw UsageError("[train] expected one folder, received --resume and --out with two");
+    throw UsageError("[train] expected the same folder for --resume and --out, received two");
   }
   check_device(arguments.device, on_gpus);
 }
 
-/// Says what is about to be trained where that is not in the experiment's file.
-void print_setting(const TrainArguments& arguments, const Trainer& trainer) {
-  const Experiment& experiment = trainer.experiment();
+/// Prints settings that are not in the experiment's file.
+void print_setting(const TrainArguments& arguments, const train::Trainer& trainer) {
+  const train::Experiment& experiment = trainer.experiment();
   if (experiment.is_classifier()) print_samples(experiment, trainer.learner().model());
   if (!experiment.is_automaton()) return;
   if (!arguments.target.empty()) print_target(experiment);
-  if (arguments.device.is_cpu()) {  // other devices choose for themselves
+  if (arguments.device.is_cpu()) {  // other devices choose their own policy
     print_memory(experiment, trainer.learner().model().rule());
   }
-  std::fflush(stdout);  // before anything comes on standard error
+  std::fflush(stdout);  // before output on standard error
 }
 
-Plots plots_of(const Experiment& experiment, const Trainer& trainer, const fs::path& folder) {
-  return write_plots(folder, fmt::format("{}, seed {}", experiment.name, experiment.seed),
-                     hard_loss_name(experiment), trainer.learner().model().inspect());
+train::Plots plots_of(const train::Experiment& experiment, const train::Trainer& trainer,
+                      const fs::path& folder) {
+  return train::write_plots(folder, fmt::format("{}, seed {}", experiment.name, experiment.seed),
+                            train::hard_loss_name(experiment), trainer.learner().model().inspect());
 }
 
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
   std::vector<std::string> notices;
-  const Experiment asked = experiment_of(arguments, notices);
-  if (!common.quiet) {
-    for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", notice);
-  }
-  RunOptions options;
+  const train::Experiment asked = experiment_of(arguments, notices);
+  print_notices(notices, common.quiet);
+  train::RunOptions options;
   options.folder = folder_of(arguments, asked);
   options.resume = arguments.resume;
   options.stop = interrupted;
-  Trainer trainer(asked, arguments.device);
-  make_run_folder(options.folder);  // once it is known that there is something to train
-  const Experiment& experiment = trainer.experiment();
+  train::Trainer trainer(asked, arguments.device);
+  train::make_run_folder(options.folder);  // only if the experiment is valid
+  const train::Experiment& experiment = trainer.experiment();
   if (!common.quiet) print_setting(arguments, trainer);
   TrainView view(experiment, common.quiet);
-  options.watch = [&](std::int64_t steps, const LogEntry& last) { view.watch(steps, last); };
+  options.watch = [&](std::int64_t steps, const train::LogEntry& last) { view.watch(steps, last); };
   watch_for_interruption();
-  const RunReport report = run_training(trainer, options);
+  const train::RunReport report = train::run_training(trainer, options);
   view.finish(report.last);
-  const Plots plots = plots_of(experiment, trainer, options.folder);
+  const train::Plots plots = plots_of(experiment, trainer, options.folder);
   if (!common.quiet) print_summary(experiment, report, plots);
   if (common.json) print_json(train_json(experiment, report, plots));
   return 0;
@@ -220,44 +224,51 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
 }  // namespace
 
 void add_train(CLI::App& root, CommonOptions& common, Job& job) {
-  CLI::App* command = new_command(root, common, "train",
-                                  "Trains an experiment: a built-in one by name or a TOML file.",
-                                  "boolgrad train add --seed 2 --knockout 0.1\n"
-                                  "  boolgrad train fashion-mnist --epochs 5\n"
-                                  "  boolgrad train table --data iris.csv --target species");
+  CLI::App* command =
+      new_command(root, common, "train", "Train a built-in experiment or a TOML file.",
+                  "boolgrad train add --seed 2 --knockout 0.1\n"
+                  "  boolgrad train fashion-mnist --epochs 5\n"
+                  "  boolgrad train table --data iris.csv --target species");
   const auto arguments = std::make_shared<TrainArguments>();
-  command->add_option("experiment", arguments->experiment, "A built-in experiment or a TOML file")
+  command
+      ->add_option("experiment", arguments->experiment,
+                   "Name of a built-in experiment, or a TOML file")
       ->type_name("EXPERIMENT");
-  command->add_option("--seed", arguments->seed, "Seed of wires, initial values and batches");
-  command->add_option("--steps", arguments->steps, "Updates to make")->type_name("N");
-  command->add_option("--epochs", arguments->epochs, "The same in passes over all cases")
+  command->add_option("--seed", arguments->seed, "Seed of wiring, initialisation and batches");
+  command->add_option("--steps", arguments->steps, "Number of updates")->type_name("N");
+  command
+      ->add_option("--epochs", arguments->epochs,
+                   "Number of passes over all cases or samples, instead of --steps")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--knockout", arguments->knockout,
-                   "Share of the hidden gates to switch off half-way")
+                   "Mask a random share of the hidden gates half-way through the run")
       ->type_name("SHARE");
   command
       ->add_option("--data", arguments->data,
-                   "Samples to learn from: a folder with IDX, CIFAR-10 or NPY files, or a CSV file")
+                   "Training samples: a folder with IDX, CIFAR-10 or NPY files, or a CSV file")
       ->type_name("PATH");
   command
       ->add_option(
           "--target", arguments->target,
-          "Pattern that an automaton is to grow: a PNG, or a bitmap as text (.txt); or the "
-          "column of a table that is to be learned")
+          "For automata: the pattern to grow, a PNG or a text bitmap (.txt). For CSV files: "
+          "the column to predict")
       ->type_name("FILE|COLUMN");
   command
       ->add_option("--memory", arguments->memory,
-                   "Most that the backward of an automaton may keep, as in 200MB")
+                   "Memory limit for the backward pass of an automaton, such as 200MB")
       ->type_name("SIZE");
-  command->add_option("--set", arguments->overrides, "Change a key of the experiment")
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Override a key of the experiment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--out", arguments->out, "Folder of the run; runs/NAME-SEED by default")
+  command->add_option("--out", arguments->out, "Output folder; runs/NAME-SEED by default")
       ->type_name("DIR");
   CLI::Option* resume =
-      command->add_option("--resume", arguments->resume_from, "Go on from the folder's checkpoint")
+      command
+          ->add_option("--resume", arguments->resume_from, "Continue from the folder's checkpoint")
           ->type_name("[DIR]")
           ->expected(0, 1);
   add_device(*command, arguments->device);

@@ -17,60 +17,59 @@ namespace boolgrad::cli {
 namespace {
 
 std::string percent(double share) {
-  // Rounded down: 100 % is said only when nothing is missing.
+  // Rounded down, so that 100 % means no error.
   return fmt::format("{:.1f}%", static_cast<double>(static_cast<std::int64_t>(share * 1000)) / 10);
 }
 
-std::string ending_text(const RunReport& report) {
+std::string ending_text(const train::RunReport& report) {
   switch (report.ending) {
-    case Ending::solved: return "solved";
-    case Ending::finished:
+    case train::Ending::solved: return "solved";
+    case train::Ending::finished:
       if (report.best) return "done";
       return report.last.evaluation.solved() ? "solved" : "not solved";
-    case Ending::stopped: return "stopped";
-    case Ending::waited: return "no better model for a while,";
+    case train::Ending::stopped: return "stopped";
+    case train::Ending::waited: return "stopped early";
   }
   return "";
 }
 
-/// What accuracy is a share of.
-std::string cases_text(const Experiment& experiment) {
+/// What the accuracy is a share of.
+std::string cases_text(const train::Experiment& experiment) {
   if (!experiment.is_automaton()) return "cases";
-  const AutomatonTask task = make_automaton_task(experiment);
-  if (task.starts.defined()) return fmt::format("{} starts", task.starts.shape()[1]);
-  const std::int64_t count = probe_count(experiment.automaton);
-  return count == 1 ? "1 start" : fmt::format("{} fresh starts", count);
+  const data::AutomatonTask task = make_automaton_task(experiment);
+  const std::int64_t count =
+      task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(experiment.automaton);
+  return count == 1 ? "1 evaluation start" : fmt::format("{} evaluation starts", count);
 }
 
-/// Whether the states that are evaluated are worth a picture: those of life are all grids of 3 by
-/// 3 cells there are, the first of them empty.
-bool has_picture(const Experiment& experiment) {
-  return experiment.is_automaton() && experiment.task.kind != TaskKind::life;
+/// Whether evaluated states are worth showing. Those of life are grids of 3 by 3 cells.
+bool has_picture(const train::Experiment& experiment) {
+  return experiment.is_automaton() && experiment.task.kind != data::TaskKind::life;
 }
 
-void print_best(const LogEntry& best, const Experiment& experiment) {
-  const auto samples = training_samples_of(experiment);
+void print_best(const train::LogEntry& best, const train::Experiment& experiment) {
+  const auto samples = train::training_samples_of(experiment);
   const std::int64_t validation = samples->validation.count();
-  fmt::print("  best model     of step {}, on {} samples {}\n", best.step,
+  fmt::print("  best model     step {}, evaluated on {} {} samples\n", best.step,
              validation > 0 ? validation : samples->train.count(),
-             validation > 0 ? "kept for validation" : "it learned from");
+             validation > 0 ? "validation" : "training");
   fmt::print("  soft loss      {:.6g}\n", best.evaluation.soft_loss);
   fmt::print("  soft accuracy  {:.2f} %\n", 100 * best.evaluation.soft_accuracy);
   fmt::print("  hard accuracy  {:.2f} %\n", 100 * best.evaluation.hard_accuracy);
 }
 
-void print_losses(const Experiment& experiment, const Evaluation& evaluation) {
+void print_losses(const train::Experiment& experiment, const Evaluation& evaluation) {
   fmt::print("  soft loss      {:.6g}\n", evaluation.soft_loss);
-  fmt::print("  hard loss      {:.0f} wrong bits\n", evaluation.hard_loss);
+  fmt::print("  hard loss      {:.0f} bit errors\n", evaluation.hard_loss);
   fmt::print("  hard accuracy  {} of {}, {} of bits\n", percent(evaluation.hard_accuracy),
              cases_text(experiment), percent(evaluation.bit_accuracy));
 }
 
-void print_files(const RunReport& report, const Plots& plots) {
-  if (report.last.masked > 0) fmt::print("  switched off   {}\n", report.last.masked);
-  if (report.ending == Ending::stopped) {
+void print_files(const train::RunReport& report, const train::Plots& plots) {
+  if (report.last.masked > 0) fmt::print("  masked         {}\n", report.last.masked);
+  if (report.ending == train::Ending::stopped) {
     const std::string folder = report.checkpoint.parent_path().string();
-    fmt::print("  checkpoint     {}\n  to go on       boolgrad train --resume {}\n",
+    fmt::print("  checkpoint     {}\n  to continue    boolgrad train --resume {}\n",
                report.checkpoint.string(), folder);
   } else {
     fmt::print("  model          {}\n", report.model.string());
@@ -80,53 +79,77 @@ void print_files(const RunReport& report, const Plots& plots) {
 
 }  // namespace
 
-void print_target(const Experiment& experiment) {
-  const AutomatonTask task = make_automaton_task(experiment);
-  const Image cells =
-      pattern_image(task.target.viewed_as({task.channels(), task.height(), task.width()}));
-  Animation drawing(stdout);
+void print_target(const train::Experiment& experiment) {
+  const data::AutomatonTask task = make_automaton_task(experiment);
+  const picture::Image cells =
+      data::pattern_image(task.target.viewed_as({task.channels(), task.height(), task.width()}));
+  picture::Animation drawing(stdout);
   drawing.finish(drawing.live() ? for_terminal(cells) : cells, "");
   fmt::print("target  {}, {}x{} cells in {}\n", printable(experiment.task.file), task.height(),
              task.width(), task.channels() == 1 ? "black and white" : "eight colours");
 }
 
-void print_memory(const Experiment& experiment, const Rule& rule) {
-  const auto [chosen, size] = training_memory(experiment, rule);
+void print_memory(const train::Experiment& experiment, const automata::Rule& rule) {
+  const auto [chosen, size] = train::training_memory(experiment, rule);
   const auto needed = [&, sizes = size](const Memory& memory) {
-    return bytes_text(memory_needed(rule, sizes, memory));
+    return bytes_text(automata::memory_needed(rule, sizes, memory));
   };
   std::vector<std::string> others;
-  for (const Memory& other : memory_choices(rule, size)) {
+  for (const Memory& other : automata::memory_choices(rule, size)) {
     if (other.policy == chosen.policy) continue;
-    others.push_back(fmt::format("{} {}", describe(other), needed(other)));
+    others.push_back(fmt::format("{} {}", automata::describe(other), needed(other)));
   }
-  fmt::print("memory  {}, {} ({})\n", describe(chosen), needed(chosen), fmt::join(others, ", "));
+  fmt::print("memory  {}, {} ({})\n", automata::describe(chosen), needed(chosen),
+             fmt::join(others, ", "));
 }
 
-TrainView::TrainView(const Experiment& experiment, bool quiet)
-    : experiment_(experiment), quiet_(quiet), steps_per_epoch_(steps_per_epoch(experiment)) {
+TrainView::TrainView(const train::Experiment& experiment, bool quiet)
+    : experiment_(experiment), quiet_(quiet), steps_per_epoch_(train::steps_per_epoch(experiment)) {
   if (quiet || !has_picture(experiment)) return;
   animation_.emplace(stderr);
   if (!animation_->live()) animation_.reset();
 }
 
-void print_samples(const Experiment& experiment, const Model& model) {
-  const auto samples = training_samples_of(experiment);
-  const Classifier& classifier = *model.classifier();
-  fmt::print("samples {} to learn from, {}\n", samples->train.count(),
-             samples->validation.count() > 0
-                 ? fmt::format("{} others to evaluate on", samples->validation.count())
-                 : std::string("evaluated on the same"));
-  std::int64_t gates = 0;
-  for (const LogicLayer& layer : model.network().layers()) gates += layer.wiring->gates();
-  fmt::print("network {} bits of {} features, {} gates, {}\n", classifier.thresholds.bits(),
-             classifier.thresholds.features(), gates,
-             classifier.head.kind == HeadKind::regression
-                 ? std::string("a value")
-                 : fmt::format("{} classes", classifier.head.classes));
+namespace {
+
+/// Number and memory of the candidates of learned wires.
+void print_candidates(const logic::Network& network) {
+  // Logit, two moments and gradient; source and entry in the list of uses.
+  constexpr std::int64_t bytes_of_logit = 16;
+  constexpr std::int64_t bytes_of_source = 8;
+  std::int64_t candidates = 0;
+  std::int64_t bytes = 0;
+  for (const logic::GateLayer& layer : network.layers()) {
+    if (!layer.learns_wires()) continue;
+    const std::int64_t own = layer.candidates->slots() * layer.candidates->count();
+    candidates += own;
+    bytes += own * (bytes_of_logit + (layer.candidates->has_all() ? 0 : bytes_of_source));
+  }
+  if (candidates == 0) return;
+  fmt::print("wires {} candidates, {}\n", candidates,
+             bytes_text(static_cast<std::uint64_t>(bytes)));
 }
 
-std::string TrainView::status(std::int64_t steps, const LogEntry& last) const {
+}  // namespace
+
+void print_samples(const train::Experiment& experiment, const Model& model) {
+  const auto samples = train::training_samples_of(experiment);
+  const Classifier& classifier = *model.classifier();
+  fmt::print("samples {} for training, {}\n", samples->train.count(),
+             samples->validation.count() > 0
+                 ? fmt::format("{} for validation", samples->validation.count())
+                 : std::string("evaluated on the same"));
+  std::int64_t gates = 0;
+  for (const logic::GateLayer& layer : model.network().layers()) gates += layer.wiring->gates();
+  fmt::print("network {} features, {} input bits, {} gates, {}\n", classifier.thresholds.features(),
+             classifier.thresholds.bits(), gates,
+             classifier.head.kind == HeadKind::regression
+                 ? std::string("regression")
+                 : fmt::format("{} classes", classifier.head.classes));
+  print_candidates(model.network());
+}
+
+std::string TrainView::status(std::int64_t steps, const train::LogEntry& last) const {
   const std::int64_t total = experiment_.training.steps;
   std::string text;
   if (!experiment_.is_automaton()) {
@@ -144,7 +167,7 @@ std::string TrainView::status(std::int64_t steps, const LogEntry& last) const {
                             last.evaluation.hard_loss, percent(last.evaluation.hard_accuracy));
 }
 
-void TrainView::watch(std::int64_t steps, const LogEntry& last) {
+void TrainView::watch(std::int64_t steps, const train::LogEntry& last) {
   const std::int64_t total = experiment_.training.steps;
   if (!progress_) progress_.emplace(stderr, quiet_, "steps", total, steps);
   if (!progress_->due() && steps != total) return;
@@ -156,14 +179,15 @@ void TrainView::watch(std::int64_t steps, const LogEntry& last) {
   }
 }
 
-void TrainView::finish(const LogEntry& last) {
+void TrainView::finish(const train::LogEntry& last) {
   progress_.reset();
   if (!animation_) return;
   animation_->finish(for_terminal(soft_state_image(last.evaluation.picture)),
                      status(last.step, last));
 }
 
-void print_summary(const Experiment& experiment, const RunReport& report, const Plots& plots) {
+void print_summary(const train::Experiment& experiment, const train::RunReport& report,
+                   const train::Plots& plots) {
   const Evaluation& evaluation = report.last.evaluation;
   fmt::print("{} (seed {}): {} after {} steps, {:.1f} s\n", printable(experiment.name),
              experiment.seed, ending_text(report), report.last.step, report.last.seconds);
@@ -172,10 +196,10 @@ void print_summary(const Experiment& experiment, const RunReport& report, const 
   print_files(report, plots);
 }
 
-nlohmann::json train_json(const Experiment& experiment, const RunReport& report,
-                          const Plots& plots) {
+nlohmann::json train_json(const train::Experiment& experiment, const train::RunReport& report,
+                          const train::Plots& plots) {
   const Evaluation& evaluation = report.best ? report.best->evaluation : report.last.evaluation;
-  const bool stopped = report.ending == Ending::stopped;
+  const bool stopped = report.ending == train::Ending::stopped;
   return {{"experiment", experiment.name},
           {"seed", experiment.seed},
           {"steps", report.last.step},

@@ -1,4 +1,4 @@
-// What `boolgrad train` shows: the setting before a run, how it goes, and what came out.
+// The output of `boolgrad train`: settings, progress and summary.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,40 +14,41 @@
 
 namespace boolgrad::cli {
 
-/// The pattern that is to be learned, on the grid of the automaton.
-void print_target(const Experiment& experiment);
+/// Prints the target pattern on the grid of the automaton.
+void print_target(const train::Experiment& experiment);
 
-/// The samples of a classifier and what becomes of them.
-void print_samples(const Experiment& experiment, const Model& model);
+/// Prints the samples and the size of a classifier.
+void print_samples(const train::Experiment& experiment, const Model& model);
 
-/// What the backward of an automaton keeps, and what else it could.
-void print_memory(const Experiment& experiment, const Rule& rule);
+/// Prints the memory policy of the backward pass and the alternatives.
+void print_memory(const train::Experiment& experiment, const automata::Rule& rule);
 
-/// Shows a run as it goes, on standard error: where the automaton has a pattern to reach and the
-/// terminal can be redrawn, the pattern as it forms; else a progress bar or lines.
+/// Shows the progress of a run on standard error. For an automaton with a target pattern, a
+/// terminal shows the current state; otherwise there is a progress bar, or lines.
 class TrainView {
  public:
-  TrainView(const Experiment& experiment, bool quiet);
+  TrainView(const train::Experiment& experiment, bool quiet);
 
-  /// To be told after every step.
-  void watch(std::int64_t steps, const LogEntry& last);
+  /// To be called after every step.
+  void watch(std::int64_t steps, const train::LogEntry& last);
 
-  /// Leaves the last that was to be seen standing.
-  void finish(const LogEntry& last);
+  /// Leaves the last state on the screen.
+  void finish(const train::LogEntry& last);
 
  private:
-  std::string status(std::int64_t steps, const LogEntry& last) const;
+  std::string status(std::int64_t steps, const train::LogEntry& last) const;
 
-  const Experiment& experiment_;
+  const train::Experiment& experiment_;
   bool quiet_;
   std::int64_t steps_per_epoch_;
   std::optional<Progress> progress_;
-  std::optional<Animation> animation_;  ///< none where there is nothing to draw
+  std::optional<picture::Animation> animation_;  ///< none if there is nothing to draw
 };
 
-void print_summary(const Experiment& experiment, const RunReport& report, const Plots& plots);
+void print_summary(const train::Experiment& experiment, const train::RunReport& report,
+                   const train::Plots& plots);
 
-nlohmann::json train_json(const Experiment& experiment, const RunReport& report,
-                          const Plots& plots);
+nlohmann::json train_json(const train::Experiment& experiment, const train::RunReport& report,
+                          const train::Plots& plots);
 
 }  // namespace boolgrad::cli

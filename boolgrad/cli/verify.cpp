@@ -1,4 +1,4 @@
-// `boolgrad verify`: recomputes reference values and says how far off this machine is.
+// `boolgrad verify`: recomputes reference values and reports the errors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/cli/reference.h"
 #include "boolgrad/cli/shipped.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 
@@ -29,13 +29,13 @@ constexpr std::array<Precision, 3> precisions = {
     {{DType::float64, 1e-10}, {DType::float32, 1e-5}, {DType::float16, 2e-3}}};
 
 // ---------------------------------------------------------------------------------------------
-// The kind "ops"
+// Reference values of ops
 
-/// One tensor of a case in four versions.
+/// One tensor of a case, computed in four ways.
 struct Compared {
   std::string name;
   const Tensor& reference;
-  const Tensor& value;          ///< computed in the dtype that is verified, from rounded inputs
+  const Tensor& value;          ///< computed in the verified dtype, from rounded inputs
   const Tensor& exact;          ///< computed in float64
   const Tensor& exact_rounded;  ///< computed in float64 from the rounded inputs
 };
@@ -103,8 +103,8 @@ const ReferenceKind& kind_of(const fs::path& path, const TensorFile& file) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
   const std::string first = file.tensors.empty() ? "none" : "'" + file.tensors.begin()->first + "'";
-  fail("verify", "{}: expected reference values of a known kind ({}), received tensors such as {}",
-       path.string(), known, first);
+  fail("verify", "{}: expected reference values of {}, received tensors such as {}", path.string(),
+       known, first);
 }
 
 bool runs_on(const ReferenceKind& kind, const Device& device) {
@@ -115,21 +115,20 @@ std::vector<Check> verify_file(const fs::path& path, const Device& device) {
   const TensorFile file = load_safetensors(path);
   const ReferenceKind& kind = kind_of(path, file);
   if (!runs_on(kind, device)) {
-    fail("verify", "{}: expected values of circuits or automata for {}, received {}", path.string(),
-         to_string(device), kind.name);
+    fail("verify", "{}: reference values of {} cannot be computed on {}", path.string(), kind.name,
+         to_string(device));
   }
   return kind.verify(path, file, device);
 }
 
-/// Those that ship and that can be computed on `device`.
+/// Shipped reference values that can be computed on `device`.
 std::vector<fs::path> shipped_values(const Device& device) {
   std::vector<fs::path> files = shipped_files("goldens", ".safetensors");
   std::erase_if(files, [&](const fs::path& path) {
     return !device.is_cpu() && !runs_on(kind_of(path, load_safetensors(path)), device);
   });
   if (files.empty()) {
-    fail("verify", "expected reference values in {}, received none",
-         shipped_folder("goldens").string());
+    fail("verify", "no reference values in {}", shipped_folder("goldens").string());
   }
   return files;
 }
@@ -137,7 +136,7 @@ std::vector<fs::path> shipped_values(const Device& device) {
 // ---------------------------------------------------------------------------------------------
 // The report
 
-/// The check with the largest error; one that failed comes before all that passed.
+/// The check with the largest error. Failed checks rank before passed ones.
 const Check& worst(const std::vector<const Check*>& checks) {
   return **std::ranges::max_element(checks, [](const Check* a, const Check* b) {
     if (a->pass() != b->pass()) return a->pass();
@@ -145,7 +144,7 @@ const Check& worst(const std::vector<const Check*>& checks) {
   });
 }
 
-/// The worst check of each dtype that the case was computed in.
+/// The worst check of each dtype.
 std::vector<const Check*> worst_by_dtype(const std::vector<const Check*>& checks) {
   std::vector<const Check*> result;
   for (const Precision& precision : precisions) {
@@ -174,7 +173,7 @@ bool all_pass(const std::vector<const Check*>& checks) {
 void print_heading(const fs::path& path, const std::vector<Check>& checks) {
   fmt::print("{}\n{:<24}", printable(path.string()), "largest relative error");
   for (const Precision& precision : precisions) {
-    // The loosest: some values must be met exactly.
+    // The largest one: some values must match exactly.
     double tolerance = -1;
     for (const Check& check : checks) {
       if (check.dtype == precision.dtype) tolerance = std::max(tolerance, check.tolerance);
@@ -197,7 +196,7 @@ void print_case(const std::vector<const Check*>& checks) {
 nlohmann::json to_json(const Check& check) {
   nlohmann::json object = {
       {"name", check.name},           {"tensor", check.tensor}, {"dtype", to_string(check.dtype)},
-      {"max_error", check.error},  // null where it is no number
+      {"max_error", check.error},  // null if NaN
       {"tolerance", check.tolerance}, {"pass", check.pass()}};
   if (check.input_rounding > 0) object["input_rounding"] = check.input_rounding;
   if (!check.message.empty()) object["message"] = check.message;
@@ -254,8 +253,8 @@ int run(const VerifyOptions& options, const CommonOptions& common) {
   }
   if (!common.quiet && totals.marked > 0) {
     fmt::print(
-        "* Rounding the inputs alone moves the exact result beyond the tolerance; measured "
-        "from the exact result of the rounded inputs.\n");
+        "* Rounding the inputs changes the exact result by more than the tolerance. The error is "
+        "relative to the exact result of the rounded inputs.\n");
   }
   if (!common.quiet) {
     fmt::print("{} of {} cases within tolerance on {} ({}, {} threads)\n",
@@ -264,20 +263,21 @@ int run(const VerifyOptions& options, const CommonOptions& common) {
   }
   if (common.json) print_json({{"pass", totals.failed == 0}, {"cases", std::move(cases)}});
   if (totals.failed == 0) return 0;
-  fmt::print(stderr, "boolgrad: {} of {} cases differ, first {}\n", totals.failed, totals.cases,
-             printable(describe(*totals.first_failure)));
+  fmt::print(stderr, "boolgrad: {} of {} cases exceed the tolerance, first {}\n", totals.failed,
+             totals.cases, printable(describe(*totals.first_failure)));
   return 1;
 }
 
 }  // namespace
 
 void add_verify(CLI::App& root, CommonOptions& common, Job& job) {
-  CLI::App* command =
-      new_command(root, common, "verify",
-                  "Recomputes reference values and prints the largest error of each case.",
-                  "boolgrad verify goldens/ops.safetensors --json");
+  CLI::App* command = new_command(root, common, "verify",
+                                  "Recompute reference values and print the largest errors.",
+                                  "boolgrad verify goldens/ops.safetensors --json");
   const auto options = std::make_shared<VerifyOptions>();
-  command->add_option("files", options->files, "Reference values; those that ship by default")
+  command
+      ->add_option("files", options->files,
+                   "Files of reference values; those shipped with the program by default")
       ->type_name("FILE");
   add_device(*command, options->device);
   command->callback(

@@ -1,15 +1,15 @@
-// What this library is and how it was built.
+// Version and build configuration of the library.
 #pragma once
 
 #include <string>
 
 namespace boolgrad {
 
-/// `0.1.0`.
+/// The library version, as in `0.2.0`.
 const char* version();
 
-/// Version, compiler, build type, libraries, and for each optional part whether it is built in.
-/// Several lines, the text of `boolgrad --version`.
+/// The text of `boolgrad --version`, several lines: version, compiler, build type, libraries, and
+/// which optional parts are built in.
 std::string build_summary();
 
 }  // namespace boolgrad

@@ -9,18 +9,18 @@
 #include <cerrno>
 #include <system_error>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 
 std::string system_message() { return std::generic_category().message(errno); }
 
-std::ifstream opened_to_read(std::string_view where, const std::filesystem::path& path) {
+std::ifstream open_for_reading(std::string_view where, const std::filesystem::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
     if (errno == 0) errno = EISDIR;
-    fail(where, "{}: expected to read it, received {}", path.string(), system_message());
+    fail(where, "cannot read {}: {}", path.string(), system_message());
   }
   return file;
 }
@@ -32,7 +32,7 @@ bool FileDescriptor::close() {
 
 Replacement::Replacement(std::string where, std::filesystem::path path)
     : where_(std::move(where)), path_(std::move(path)), file_(create()) {
-  if (!file_.open()) refuse("expected to create it, received " + system_message());
+  if (!file_.open()) fail_to("create");
   pending_ = true;
 }
 
@@ -41,26 +41,20 @@ Replacement::~Replacement() {
 }
 
 void Replacement::write(const void* from, std::size_t count) {
-  constexpr std::size_t most_at_once = std::size_t{1} << 30;
+  constexpr std::size_t max_at_once = std::size_t{1} << 30;
   const auto* next = static_cast<const std::byte*>(from);
   while (count > 0) {
-    const ssize_t written = ::write(file_.get(), next, std::min(count, most_at_once));
+    const ssize_t written = ::write(file_.get(), next, std::min(count, max_at_once));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0)
-      refuse(fmt::format("expected to write {} bytes, received {}", count, system_message()));
+    if (written <= 0) fail_to("write");
     next += written;
     count -= static_cast<std::size_t>(written);
   }
 }
 
 void Replacement::commit() {
-  if (::fsync(file_.get()) != 0 || !file_.close()) {
-    refuse("expected to sync what was written, received " + system_message());
-  }
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    refuse(fmt::format("expected to rename {} to it, received {}", temporary_.string(),
-                       system_message()));
-  }
+  if (::fsync(file_.get()) != 0 || !file_.close()) fail_to("write");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_to("replace");
   pending_ = false;
   sync_folder();
 }
@@ -68,13 +62,13 @@ void Replacement::commit() {
 void Replacement::check_replaceable() const {
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
-  // Renaming onto a device or a pipe would replace the thing itself.
+  // Renaming onto a device or a pipe would replace the device itself.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    refuse("expected a regular file to replace, received something else");
+    fail(where_, "cannot replace {}: not a regular file", path_.string());
   }
 }
 
-/// Names are tried until one is free: a process that was killed may have left some behind.
+/// Tries names until one is free: a killed process may have left temporary files behind.
 int Replacement::create() {
   static std::atomic<unsigned> next = 0;
   check_replaceable();
@@ -90,14 +84,14 @@ int Replacement::create() {
 void Replacement::sync_folder() const {
   const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A file system that cannot sync a folder (EINVAL) keeps names in order by itself.
+  // A file system that cannot sync directories (EINVAL) orders renames by itself.
   if (!descriptor.open() || (::fsync(descriptor.get()) != 0 && errno != EINVAL)) {
-    refuse("expected to sync its folder, received " + system_message());
+    fail_to("sync the directory of");
   }
 }
 
-void Replacement::refuse(const std::string& message) const {
-  fail(where_, "{}: {}", path_.string(), message);
+void Replacement::fail_to(std::string_view action) const {
+  fail(where_, "cannot {} {}: {}", action, path_.string(), system_message());
 }
 
 }  // namespace boolgrad

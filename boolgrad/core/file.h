@@ -1,4 +1,4 @@
-// Files at the level of the operating system: closed in any case, replaced whole or not at all.
+// File access: RAII descriptors and atomic replacement of files.
 #pragma once
 
 #include <cstddef>
@@ -10,51 +10,56 @@
 
 namespace boolgrad {
 
-/// What the last call to the operating system complained about: `No such file or directory`.
+/// The text of `errno`, as in `No such file or directory`.
 std::string system_message();
 
-/// A file opened to be read, or an error `[where] FILE: expected to read it, received ...`. A
-/// folder, which opens like a file, is refused too.
-std::ifstream opened_to_read(std::string_view where, const std::filesystem::path& path);
+/// Opens a file for reading. Throws `[where] cannot read FILE: ...` on failure, also for a
+/// directory.
+std::ifstream open_for_reading(std::string_view where, const std::filesystem::path& path);
 
+/// Owns a POSIX file descriptor.
 class FileDescriptor {
  public:
+  /// Takes ownership of `descriptor`, which is negative if opening failed.
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   ~FileDescriptor() { close(); }
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
+  /// Whether the file is open.
   bool open() const { return descriptor_ >= 0; }
+  /// The descriptor.
   int get() const { return descriptor_; }
 
-  /// Whether closing went well: some file systems report a full disk only here.
+  /// Returns whether closing succeeded. Some file systems report a full disk only here.
   bool close();
 
  private:
   int descriptor_;
 };
 
-/// A new file beside `path` that takes its place, or is gone when something went wrong before:
-/// `path` holds either what it held or all of the new content.
+/// Replaces a file atomically. Content goes to a temporary file in the same directory, which
+/// `commit` renames to `path`. After a failure `path` still has its old content.
 class Replacement {
  public:
-  /// Errors open with `[where] FILE: `.
+  /// Errors start with `[where]`.
   Replacement(std::string where, std::filesystem::path path);
-  /// Removes what was written, unless it was committed.
+  /// Removes the temporary file, unless it was committed.
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
+  /// Appends `count` bytes.
   void write(const void* from, std::size_t count);
 
-  /// The content reaches the disk before the name does, and the name before this returns.
+  /// Syncs the content, renames the file and syncs the directory, in this order.
   void commit();
 
  private:
   void check_replaceable() const;
   int create();
   void sync_folder() const;
-  [[noreturn]] void refuse(const std::string& message) const;
+  [[noreturn]] void fail_to(std::string_view action) const;
 
   std::string where_;
   std::filesystem::path path_;

@@ -13,13 +13,13 @@
 #include <thread>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 namespace {
 
-// An arena admits `threads` threads; the global limit must be raised beside it, or TBB would
-// quietly stop at the number of cores.
+// An arena admits `threads` threads. The global limit must be raised as well: otherwise TBB
+// silently stops at the number of cores.
 struct Pool {
   explicit Pool(int threads)
       : threads(threads),
@@ -48,8 +48,8 @@ void set_thread_count(int threads) {
 
 #if defined(__SANITIZE_THREAD__)
 
-// oneTBB is not instrumented: the sanitizer cannot see what it orders among threads and would
-// report its every hand-over. Plain threads run the tasks here; what is checked is ours.
+// oneTBB is not instrumented: the sanitizer cannot see its synchronisation and would report false
+// races. Plain threads run the tasks here, so that only our own code is checked.
 void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task) {
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
@@ -82,8 +82,8 @@ void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& tas
     for (std::size_t i = 0; i < tasks; ++i) task(i);
     return;
   }
-  // Isolated: a thread that waits for an inner loop must not begin a task of an outer one, whose
-  // thread-local state (whether a tape records, say) is not its own.
+  // Isolated: a thread that waits for an inner loop must not start a task of an outer loop, because
+  // their thread-local state differs (for instance whether the tape records).
   pool.arena.execute([&] {
     tbb::this_task_arena::isolate(
         [&] { tbb::parallel_for(std::size_t{0}, tasks, task, tbb::simple_partitioner()); });

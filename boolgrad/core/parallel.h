@@ -1,8 +1,8 @@
-// Parallel loops whose result does not depend on how many threads run them.
+// Parallel loops whose results do not depend on the number of threads.
 //
-// The caller cuts the work into tasks by its shape alone, never by the number of threads, and each
-// task writes its own memory. A sum over tasks is taken afterwards in task order. That is all it
-// takes for 1, 2 and 7 threads to give the same bits.
+// The caller splits the work into tasks by shape, never by the number of threads. Each task writes
+// its own memory. Sums over tasks are taken afterwards, in task order. Any number of threads then
+// gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace boolgrad {
 
-/// Threads that parallel loops use. Starts as the number of hardware threads.
+/// The number of threads that parallel loops use. The default is the number of hardware threads.
 int thread_count();
 
-/// Changes the number of threads, also beyond the number of cores. Not to be called from inside a
-/// parallel loop. Throws when `threads` is below 1.
+/// Sets the number of threads, which may exceed the number of cores. Must not be called inside a
+/// parallel loop. Throws if `threads` is below 1.
 void set_thread_count(int threads);
 
-/// Calls `task(i)` for every i in [0, tasks), in any order and on any thread. The first exception
-/// that a task throws is rethrown here.
+/// Calls `task(i)` for every i in [0, tasks), in any order and on any thread. Rethrows the first
+/// exception that a task throws.
 void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task);
 
-/// Number of tasks of at most `grain` items that cover `items`.
+/// The number of tasks of at most `grain` items needed to cover `items`.
 constexpr std::size_t task_count(std::size_t items, std::size_t grain) {
   return (items + grain - 1) / grain;
 }

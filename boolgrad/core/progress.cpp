@@ -34,7 +34,7 @@ std::string clock_text(double seconds) {
 std::string bar_text(double share, std::size_t width) {
   const auto full =
       static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(width));
-  return "[" + std::string(full, '#') + std::string(width - full, '.') + "] ";
+  return fmt::format("[{:#<{}}{:.<{}}] ", "", full, "", width - full);
 }
 
 Progress::Progress(std::FILE* to, bool quiet, std::string unit, std::int64_t total,
@@ -83,7 +83,7 @@ std::string Progress::line(std::int64_t done, const std::string& text) {
   return fmt::format("{} {:.0f} {}/s {} left", text, rate, unit_, clock_text(left));
 }
 
-// The bar takes the room that the numbers leave; a line that wraps could not be redrawn.
+// The bar gets the columns that the text leaves. A line that wraps could not be redrawn.
 void Progress::redraw(const std::string& line, double share) {
   const std::size_t columns = terminal_size(to_).columns - 1;
   const std::size_t taken = line.size() + bar_text(0, 0).size();

@@ -1,4 +1,4 @@
-// A progress bar for whoever waits.
+// A progress bar for long computations.
 #pragma once
 
 #include <chrono>
@@ -8,24 +8,24 @@
 
 namespace boolgrad {
 
-/// Shows how far a long computation is: one line redrawn in place on a terminal, a plain line now
-/// and then elsewhere, nothing when quiet.
+/// Reports the progress of a long computation: a line redrawn in place on a terminal, a plain line
+/// every few seconds elsewhere, nothing when quiet.
 class Progress {
  public:
-  /// `total` of something (`unit` says what: `steps`) are to be done, `done` of them already are.
+  /// `total` items (named by `unit`, for instance `steps`), of which `done` are already completed.
   Progress(std::FILE* to, bool quiet, std::string unit, std::int64_t total, std::int64_t done = 0);
-  /// Leaves the last line standing.
+  /// Leaves the last line on the screen.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Whether `show` would print now. Lets the caller skip making the text.
+  /// Whether `show` would print now. Lets the caller skip formatting the text.
   bool due() const;
 
-  /// Prints a bar, `text`, units a second and the time left, if it is due or all are done.
+  /// Prints a bar, `text`, the rate and the time left, if a line is due or everything is done.
   void show(std::int64_t done, const std::string& text);
 
-  /// The line that `show` prints, without the bar, for whoever shows it elsewhere. Counts as shown.
+  /// The line that `show` prints, without the bar, for display elsewhere. Counts as shown.
   std::string line(std::int64_t done, const std::string& text);
 
  private:
@@ -44,10 +44,10 @@ class Progress {
   bool line_open_ = false;
 };
 
-/// `0:07`, `12:30`, `3:05:00`.
+/// Formats a duration: `0:07`, `12:30`, `3:05:00`.
 std::string clock_text(double seconds);
 
-/// A bar of `width` places, `share` of them full.
+/// A bar of `width` characters, the fraction `share` of them filled.
 std::string bar_text(double share, std::size_t width);
 
 }  // namespace boolgrad

@@ -1,9 +1,9 @@
-// Random numbers that are addressed, not drawn.
+// Counter-based random numbers.
 //
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3, 2011)
 // maps a 128-bit counter and a 64-bit key to 128 random bits. Here the key is the seed and the
-// counter is (stream, step, index), so a number is a pure function of where it is used: threads,
-// devices and the order of evaluation cannot change it.
+// counter is (stream, step, index). A random number is a pure function of its address: threads,
+// devices and evaluation order cannot change it.
 #pragma once
 
 #include <array>
@@ -13,10 +13,12 @@
 
 namespace boolgrad {
 
+/// The 128-bit counter of Philox, and its output.
 using PhiloxCounter = std::array<std::uint32_t, 4>;
+/// The 64-bit key of Philox.
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// The block cipher itself: ten rounds.
+/// Ten rounds of Philox4x32.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
@@ -30,16 +32,16 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-/// An address in the space of random numbers. `stream` tells apart the uses within one run
-/// (wiring, initial values, fire masks, ...).
+/// The address of a random number. `stream` separates the uses within one run (wiring, initial
+/// values, fire masks, ...).
 struct RandomAddress {
-  std::uint64_t seed = 0;
-  std::uint32_t stream = 0;
-  std::uint32_t step = 0;
-  std::uint64_t index = 0;
+  std::uint64_t seed = 0;    ///< seed of the run
+  std::uint32_t stream = 0;  ///< use within the run
+  std::uint32_t step = 0;    ///< training step, or another counter
+  std::uint64_t index = 0;   ///< index within the step
 };
 
-/// 128 random bits at an address.
+/// The 128 random bits at an address.
 constexpr PhiloxCounter random_bits(const RandomAddress& at) {
   return philox4x32(
       {static_cast<std::uint32_t>(at.index), static_cast<std::uint32_t>(at.index >> 32), at.step,
@@ -47,24 +49,24 @@ constexpr PhiloxCounter random_bits(const RandomAddress& at) {
       {static_cast<std::uint32_t>(at.seed), static_cast<std::uint32_t>(at.seed >> 32)});
 }
 
-/// Uniform in [0, 1), a multiple of 2^-53.
+/// Uniform in [0, 1), in multiples of 2^-53.
 constexpr double random_uniform(const RandomAddress& at) {
   const PhiloxCounter bits = random_bits(at);
   const std::uint64_t word = (std::uint64_t{bits[0]} << 32) | bits[1];
   return static_cast<double>(word >> 11) * 0x1.0p-53;
 }
 
-/// Standard normal, by Box and Muller's transform.
+/// Standard normal, by the Box-Muller transform.
 inline double random_normal(const RandomAddress& at) {
   const PhiloxCounter bits = random_bits(at);
   const std::uint64_t first = (std::uint64_t{bits[0]} << 32) | bits[1];
   const std::uint64_t second = (std::uint64_t{bits[2]} << 32) | bits[3];
-  const double radius_draw = static_cast<double>((first >> 11) + 1) * 0x1.0p-53;  // in (0, 1]
-  const double angle_draw = static_cast<double>(second >> 11) * 0x1.0p-53;
-  return std::sqrt(-2.0 * std::log(radius_draw)) * std::cos(2.0 * std::numbers::pi * angle_draw);
+  const double u = static_cast<double>((first >> 11) + 1) * 0x1.0p-53;  // in (0, 1]
+  const double v = static_cast<double>(second >> 11) * 0x1.0p-53;
+  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
-/// Uniform integer in [0, bound), bound at least 1. The bias is below bound / 2^64.
+/// A uniform integer in [0, bound) for a bound of at least 1. The bias is below bound / 2^64.
 constexpr std::uint64_t random_below(const RandomAddress& at, std::uint64_t bound) {
   const PhiloxCounter bits = random_bits(at);
   const std::uint64_t word = (std::uint64_t{bits[0]} << 32) | bits[1];

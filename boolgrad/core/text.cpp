@@ -13,7 +13,7 @@
 namespace boolgrad {
 namespace {
 
-/// How many letters must be changed, inserted or left out to turn one word into the other.
+/// The Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -47,22 +47,22 @@ std::string alternatives(std::span<const std::string> names) {
   return text;
 }
 
-std::string_view beginning(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
+std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
-  while (most > 0 && continues(text[most])) --most;
-  return text.substr(0, most);
+  while (max_bytes > 0 && continues(text[max_bytes])) --max_bytes;
+  return text.substr(0, max_bytes);
 }
 
 std::string printable(std::string_view text) {
   constexpr std::size_t longest = 300;
-  std::string result(beginning(text, longest));
+  std::string result(utf8_prefix(text, longest));
   std::ranges::replace_if(
       result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }, '?');
   return result;
 }
 
-std::optional<std::size_t> bytes_in(std::string_view text) {
+std::optional<std::size_t> parse_bytes(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !(value >= 0)) return std::nullopt;

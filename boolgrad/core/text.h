@@ -1,4 +1,4 @@
-// Small helpers for what is read from people and shown to them.
+// Text helpers for user input and messages.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,24 @@
 
 namespace boolgrad {
 
-/// The one of `names` that takes the fewest changed, inserted or left-out letters to become, where
-/// it takes no more than half of its letters.
+/// The name closest to `received` by edit distance, if at most half of its letters differ.
 std::optional<std::string> nearest_name(std::string_view received,
                                         std::span<const std::string> names);
 
-/// `a, b or c`.
+/// Joins names as in `a, b or c`.
 std::string alternatives(std::span<const std::string> names);
 
-/// The beginning of a text in at most so many bytes, without half of a UTF-8 character at its end.
-std::string_view beginning(std::string_view text, std::size_t most);
+/// The longest prefix of at most `max_bytes` bytes that does not split a UTF-8 character.
+std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes);
 
-/// `text` on one line, fit for a terminal whatever file it came from.
+/// `text` without control characters and cut to 300 bytes, safe to print on a terminal.
 std::string printable(std::string_view text);
 
-/// The bytes that a text such as `200MB`, `1.5 GiB` or `4096` stands for: powers of 1000 for kB,
-/// MB, GB and TB, of 1024 for KiB, MiB, GiB and TiB. None where it is no such text.
-std::optional<std::size_t> bytes_in(std::string_view text);
+/// Parses a size in bytes such as `200MB`, `1.5 GiB` or `4096`: powers of 1000 for kB, MB, GB and
+/// TB, of 1024 for KiB, MiB, GiB and TiB. Empty if `text` is not a size.
+std::optional<std::size_t> parse_bytes(std::string_view text);
 
-/// `0.4 MB`, `188 MB`, `2.1 GB`.
+/// Formats a size in bytes: `456 kB`, `188 MB`, `2.1 GB`.
 std::string bytes_text(std::size_t bytes);
 
 }  // namespace boolgrad

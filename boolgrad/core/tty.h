@@ -1,4 +1,4 @@
-// What is known of the terminal behind a stream.
+// Terminal queries.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,16 @@
 
 namespace boolgrad {
 
-/// Whether what is printed can be redrawn in place.
+/// Whether `file` is a terminal on which output can be redrawn in place.
 bool is_terminal(std::FILE* file);
 
+/// The size of a terminal in characters.
 struct TerminalSize {
-  std::size_t columns;
-  std::size_t rows;
+  std::size_t columns;  ///< width
+  std::size_t rows;     ///< height
 };
 
-/// 80 by 24 where the terminal does not say.
+/// The size of the terminal behind `file`, or 80 by 24 if it is unknown.
 TerminalSize terminal_size(std::FILE* file);
 
 }  // namespace boolgrad

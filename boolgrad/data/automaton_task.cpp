@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 Tensor life_step(const Tensor& grids) {
   if (grids.rank() != 3 || grids.dtype() != DType::uint8) {
@@ -31,7 +31,7 @@ Tensor life_step(const Tensor& grids) {
         living += from[static_cast<std::size_t>(first + row * width + column)];
       }
     }
-    // The cell itself was counted.
+    // `living` includes the cell itself.
     const bool lives = from[static_cast<std::size_t>(i)] != 0;
     to[static_cast<std::size_t>(i)] = living == 3 || (living == 4 && lives) ? 1 : 0;
   }
@@ -50,21 +50,21 @@ AutomatonTask life_task() {
 Tensor grown_part(const Tensor& target, double share) {
   const std::int64_t height = target.shape()[2];
   const std::int64_t width = target.shape()[3];
-  const auto way = [&](std::size_t place) {
-    const auto cell = static_cast<std::int64_t>(place) % (height * width);
+  const auto distance = [&](std::size_t index) {
+    const auto cell = static_cast<std::int64_t>(index) % (height * width);
     return std::max(std::abs(cell / width - height / 2), std::abs(cell % width - width / 2));
   };
   Tensor part = target.clone();
   const std::span<std::uint8_t> bits = part.mutable_values<std::uint8_t>();
   std::int64_t farthest = 0;
   for (std::size_t i = 0; i < bits.size(); ++i) {
-    if (bits[i] != 0) farthest = std::max(farthest, way(i));
+    if (bits[i] != 0) farthest = std::max(farthest, distance(i));
   }
   const auto reached = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(farthest)));
   for (std::size_t i = 0; i < bits.size(); ++i) {
-    if (way(i) > reached) bits[i] = 0;
+    if (distance(i) > reached) bits[i] = 0;
   }
   return part;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::string_view where = "binarisation";
 
-/// The values of a feature, in order.
+/// The values of a feature, sorted.
 std::vector<float> column_of(const Tensor& samples, std::size_t feature) {
   const auto width = static_cast<std::size_t>(samples.shape()[1]);
   std::vector<float> values(static_cast<std::size_t>(samples.shape()[0]));
@@ -26,11 +26,11 @@ std::vector<float> column_of(const Tensor& samples, std::size_t feature) {
   return values;
 }
 
-/// A level that about `share` of the values lie below, between two of them.
+/// A threshold half-way between two values, with about `share` of the values below it.
 float quantile(const std::vector<float>& sorted, double share) {
-  const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
-  auto upper = std::ranges::lower_bound(sorted, sorted[std::min(place, sorted.size() - 1)]);
-  // No level lies below all of them.
+  const auto index = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
+  auto upper = std::ranges::lower_bound(sorted, sorted[std::min(index, sorted.size() - 1)]);
+  // A threshold below all values would be useless.
   if (upper == sorted.begin()) upper = std::ranges::upper_bound(sorted, sorted.front());
   const float lower = *(upper - 1);
   return lower + (*upper - lower) / 2;
@@ -41,29 +41,30 @@ struct Range {
   float at(double share) const { return static_cast<float>(low + (high - low) * share); }
 };
 
-std::vector<float> levels_of(const std::vector<float>& sorted, const Range& range,
-                             const BinarisationOptions& options) {
+std::vector<float> thresholds_of(const std::vector<float>& sorted, const Range& range,
+                                 const BinarisationOptions& options) {
   const float low = sorted.front();
   const float high = sorted.back();
   const bool has_two_values = *std::ranges::upper_bound(sorted, low) == high;
   if (has_two_values && options.kind != BinarisationKind::threshold)
     return {low + (high - low) / 2};
   if (options.kind == BinarisationKind::threshold) return {range.at(options.threshold)};
-  std::vector<float> levels;
-  for (std::int64_t i = 1; i <= options.levels; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(options.levels + 1);
-    levels.push_back(options.kind == BinarisationKind::uniform ? range.at(share)
-                                                               : quantile(sorted, share));
+  std::vector<float> thresholds;
+  for (std::int64_t i = 1; i <= options.count; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(options.count + 1);
+    thresholds.push_back(options.kind == BinarisationKind::uniform ? range.at(share)
+                                                                   : quantile(sorted, share));
   }
-  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-  return levels;
+  thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
+  return thresholds;
 }
 
-/// Whether a level tells enough of the samples apart.
-bool is_of_use(const std::vector<float>& sorted, float level, double least) {
-  const auto above = static_cast<double>(sorted.end() - std::ranges::upper_bound(sorted, level));
+/// Whether the rarer value of the bit occurs in at least `min_share` of the samples.
+bool is_informative(const std::vector<float>& sorted, float threshold, double min_share) {
+  const auto above =
+      static_cast<double>(sorted.end() - std::ranges::upper_bound(sorted, threshold));
   const auto count = static_cast<double>(sorted.size());
-  return above > 0 && above < count && std::min(above, count - above) >= least * count;
+  return above > 0 && above < count && std::min(above, count - above) >= min_share * count;
 }
 
 }  // namespace
@@ -77,34 +78,36 @@ std::string_view to_string(BinarisationKind kind) {
   return "unknown";
 }
 
-Thresholds make_thresholds(const Tensor& samples, const BinarisationOptions& options) {
+logic::Thresholds make_thresholds(const Tensor& samples, const BinarisationOptions& options) {
   if (samples.rank() != 2 || samples.shape()[0] < 1) {
-    fail(where, "expected samples [samples, features], at least one, received {}",
-         to_string(samples.shape()));
+    fail(where, "expected at least one sample, shape [samples, features], received {}",
+         boolgrad::to_string(samples.shape()));
   }
   const bool is_bytes =
       samples.dtype() == DType::uint8 &&
       std::ranges::any_of(samples.values<std::uint8_t>(), [](std::uint8_t v) { return v > 1; });
   const auto features = static_cast<std::size_t>(samples.shape()[1]);
-  std::vector<std::vector<float>> levels(features);
+  std::vector<std::vector<float>> thresholds(features);
   parallel_for(features, [&](std::size_t feature) {
     const std::vector<float> sorted = column_of(samples, feature);
     if (sorted.front() == sorted.back()) return;
     const Range range = is_bytes ? Range{0, 255} : Range{sorted.front(), sorted.back()};
-    for (const float level : levels_of(sorted, range, options)) {
-      if (is_of_use(sorted, level, options.least)) levels[feature].push_back(level);
+    for (const float threshold : thresholds_of(sorted, range, options)) {
+      if (is_informative(sorted, threshold, options.min_share)) {
+        thresholds[feature].push_back(threshold);
+      }
     }
   });
   std::vector<std::int32_t> sources;
   std::vector<float> all;
   for (std::size_t feature = 0; feature < features; ++feature) {
-    sources.insert(sources.end(), levels[feature].size(), static_cast<std::int32_t>(feature));
-    all.insert(all.end(), levels[feature].begin(), levels[feature].end());
+    sources.insert(sources.end(), thresholds[feature].size(), static_cast<std::int32_t>(feature));
+    all.insert(all.end(), thresholds[feature].begin(), thresholds[feature].end());
   }
   if (all.empty()) {
-    fail(where, "expected features that tell training samples apart, received none");
+    fail(where, "expected at least one feature that varies between samples, received none");
   }
   return {samples.shape()[1], std::move(sources), Tensor::of(all)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -1,4 +1,4 @@
-// Where the levels of thresholds come from: training data.
+// Choice of thresholds from training data.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,28 @@
 #include "boolgrad/data/data_set.h"
 #include "boolgrad/logic/thresholds.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 enum class BinarisationKind : std::uint8_t {
-  threshold,  ///< one level, at a share of a feature's range
-  uniform,    ///< a thermometer of levels at equal distances within the range
-  quantile,   ///< a thermometer of levels that as many training samples lie between
+  threshold,  ///< one threshold, at a share of the feature's range
+  uniform,    ///< thermometer code with equally spaced thresholds
+  quantile,   ///< thermometer code with equally many training samples between thresholds
 };
 
 std::string_view to_string(BinarisationKind kind);
 
 struct BinarisationOptions {
   BinarisationKind kind = BinarisationKind::threshold;
-  double threshold = 0.5;   ///< of `threshold`, as a share of the range
-  std::int64_t levels = 4;  ///< of thermometers, for every feature that has more than two values
-  /// Bits that are the same for more than 1 - `least` of the training samples are left out; with
-  /// 0 only those that are the same for all of them.
-  double least = 0;
+  double threshold = 0.5;  ///< for `threshold`: its position, as a share of the range
+  std::int64_t count = 4;  ///< of thermometer codes: thresholds per feature of more than two values
+  /// Bits whose rarer value occurs in a smaller share of the training samples are dropped.
+  /// Constant bits are always dropped.
+  double min_share = 0;
 };
 
-/// Thresholds for samples [samples, features]. The range of bytes with a largest value above 1 is 0
-/// to 255, that of other features what they have in the samples; one of two values gets one level,
-/// half-way. Refuses samples of which no bit is left.
-Thresholds make_thresholds(const Tensor& samples, const BinarisationOptions& options);
+/// Thresholds for samples [samples, features]. The range of bytes is 0 to 255, unless all are 0 or
+/// 1; the range of other features is that of the samples. A feature with two values gets one
+/// threshold, half-way. Throws if no bit is left.
+logic::Thresholds make_thresholds(const Tensor& samples, const BinarisationOptions& options);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -4,9 +4,9 @@
 #include <array>
 #include <bit>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 using Number = std::uint64_t;
@@ -58,9 +58,9 @@ const Function& function_of(TaskKind kind) {
 }
 
 void check_bits(const Function& function, int bits) {
-  if (bits < 1 || bits > most_task_bits) {
+  if (bits < 1 || bits > max_task_bits) {
     fail("task", "expected {} of 1 to {} bits, received {}", to_string(function.kind),
-         most_task_bits, bits);
+         max_task_bits, bits);
   }
   if (function.two_halves && bits % 2 != 0) {
     fail("task", "expected an even number of bits for the two halves of {}, received {}",
@@ -68,7 +68,7 @@ void check_bits(const Function& function, int bits) {
   }
 }
 
-/// Bits of `number(c)` for every case c: [bits, cases].
+/// The bits of `number(c)` for every case c: [bits, cases].
 template <class F>
 Tensor bits_of(int bits, Number cases, F number) {
   Tensor result({bits, static_cast<std::int64_t>(cases)}, DType::uint8);
@@ -94,4 +94,4 @@ BooleanTask boolean_task(TaskKind kind, int bits) {
                              [&](Number c) { return function.value(c, bits); })};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -1,4 +1,4 @@
-// Boolean functions written out case by case, to be learned.
+// Boolean functions as truth tables to learn.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include "boolgrad/data/task_kind.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
-/// A table of cases, one sample each.
+/// A truth table with one sample per case.
 struct BooleanTask {
   std::string name;
   Tensor inputs;   ///< uint8 [inputs, cases], 0 or 1
@@ -20,17 +20,17 @@ struct BooleanTask {
   std::int64_t cases() const { return inputs.shape()[1]; }
 };
 
-/// Inputs that a task may have: all 2^bits cases are written out.
-inline constexpr int most_task_bits = 20;
+/// Maximum number of inputs: all 2^bits cases are stored.
+inline constexpr int max_task_bits = 20;
 
-/// Function `kind`, up to `popcount`, of `bits` inputs, over all cases. Numbers have their lowest
-/// bit first. Functions of two numbers take them from the two halves of the input, the first from
-/// the low bits:
+/// The truth table of function `kind`, up to `popcount`, with `bits` inputs. The lowest bit of a
+/// number comes first. Functions of two numbers take the first one from the lower half of the
+/// inputs:
 ///
-///   multiply  a b, in as many bits as come in     add       a + b, with the carry
+///   multiply  a b, with as many bits as inputs    add       a + b, with the carry
 ///   and, xor  bit by bit                          parity    whether the number of ones is odd
 ///   reverse   the first bit becomes the last      copy      the input itself
 ///   gray      x xor x/2, the Gray code            popcount  the number of ones
 BooleanTask boolean_task(TaskKind kind, int bits);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -5,16 +5,16 @@
 #include <memory>
 #include <string>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 std::vector<std::uint8_t> unpacked_content(std::string_view where,
                                            const std::filesystem::path& path) {
-  opened_to_read(where, path);  // says what is wrong better than zlib does
+  open_for_reading(where, path);  // its errors are more precise than zlib's
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) fail(where, "{}: expected to read it, received {}", path.string(), system_message());
+  if (!file) fail(where, "cannot read {}: {}", path.string(), system_message());
   constexpr unsigned part = 1U << 18;
   gzbuffer(file.get(), part);
   std::vector<std::uint8_t> bytes;
@@ -28,10 +28,10 @@ std::vector<std::uint8_t> unpacked_content(std::string_view where,
   int error = Z_OK;
   gzerror(file.get(), &error);
   if (error == Z_BUF_ERROR) {
-    fail(where, "{}: expected a whole gzip file, received one that ends early", path.string());
+    fail(where, "{}: the gzip file is truncated", path.string());
   }
   if (count < 0 || error != Z_OK) {
-    fail(where, "{}: expected a sound gzip file, received a damaged one", path.string());
+    fail(where, "{}: the gzip file is corrupt", path.string());
   }
   return bytes;
 }
@@ -40,7 +40,7 @@ void check_folder(std::string_view where, const std::filesystem::path& folder,
                   std::string_view hint) {
   std::error_code ignored;
   if (std::filesystem::is_directory(folder, ignored)) return;
-  fail(where, "{}: expected a folder of data, received none{}", folder.string(), hint);
+  fail(where, "{}: no such folder{}", folder.string(), hint);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

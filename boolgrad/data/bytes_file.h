@@ -1,4 +1,4 @@
-// The bytes of a file that may be compressed by gzip. Inside of `data/`.
+// Reads files that may be compressed with gzip. Internal to `data/`.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 #include <string_view>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::data {
 
-/// The content of a file, unpacked where it is gzip's. Errors open with `[where] FILE: `, also for
-/// a compressed file that ends early.
+/// The content of a file, decompressed if it is a gzip file. Throws if it cannot be read, is
+/// truncated or is corrupt.
 std::vector<std::uint8_t> unpacked_content(std::string_view where,
                                            const std::filesystem::path& path);
 
-/// Refuses a folder that is not there, with `hint` behind the message.
+/// Throws if the folder does not exist. The message ends with `hint`.
 void check_folder(std::string_view where, const std::filesystem::path& folder,
                   std::string_view hint);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/data/bytes_file.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::string_view where = "cifar";
@@ -48,4 +48,4 @@ std::vector<std::filesystem::path> cifar10_files(const std::filesystem::path& fo
   return files;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

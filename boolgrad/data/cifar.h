@@ -1,4 +1,4 @@
-// CIFAR-10 in its binary form.
+// CIFAR-10 in its binary format.
 #pragma once
 
 #include <filesystem>
@@ -6,13 +6,13 @@
 
 #include "boolgrad/data/data_set.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
-/// Records of a label and 32 by 32 pixels in planes of red, green and blue, from one file or
-/// several, each plain or compressed by gzip: features uint8 [samples, 3072].
+/// Reads records of a label and 32x32 pixels in red, green and blue planes. Files may be compressed
+/// with gzip. Features are uint8 [samples, 3072].
 SampleSet read_cifar10(const std::vector<std::filesystem::path>& files);
 
 /// The files of a folder: `data_batch_1.bin` to `data_batch_5.bin`, or `test_batch.bin`.
 std::vector<std::filesystem::path> cifar10_files(const std::filesystem::path& folder, bool test);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

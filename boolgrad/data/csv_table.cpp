@@ -11,16 +11,16 @@
 #include <string_view>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::string_view where = "csv";
 constexpr std::size_t longest_line = 1 << 20;
-constexpr std::size_t most_categories = 1024;  // of a column: more are probably no names
+constexpr std::size_t max_categories = 1024;  // per column: more are probably not categories
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r";
@@ -39,7 +39,7 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-/// Numbers by size, everything else by its letters.
+/// Sorted by value if all are numbers, else by name.
 std::vector<std::string> in_order(const std::set<std::string>& names) {
   std::vector<std::string> result(names.begin(), names.end());
   const auto is_number = [](const std::string& name) { return number_in(name).has_value(); };
@@ -54,11 +54,11 @@ struct Row {
   std::vector<std::string> fields;
 };
 
-/// A file's rows, each with as many fields as there are columns.
+/// The rows of a file, with one field per column.
 class CsvFile {
  public:
   explicit CsvFile(const std::filesystem::path& path) : path_(path) {
-    std::ifstream file = opened_to_read(where, path);
+    std::ifstream file = open_for_reading(where, path);
     std::string text;
     for (std::size_t line = 1; std::getline(file, text); ++line) {
       constexpr std::string_view mark = "\xEF\xBB\xBF";  // some editors start UTF-8 files with it
@@ -69,7 +69,7 @@ class CsvFile {
       }
       if (!trimmed(text).empty()) add(line, text);
     }
-    if (names_.empty()) refuse(1, "expected a line that names the columns, received none");
+    if (names_.empty()) refuse(1, "expected a header line, received an empty file");
     if (rows_.empty()) refuse(1, "expected at least one sample, received none");
   }
 
@@ -79,8 +79,8 @@ class CsvFile {
   std::size_t column(const std::string& name) const {
     const auto found = std::ranges::find(names_, name);
     if (found == names_.end()) {
-      fail(where, "{}: expected a column '{}', received none; there are {}", path_.string(),
-           printable(name), printable(beginning(fmt::format("{}", fmt::join(names_, ", ")), 200)));
+      fail(where, "{}: no column '{}'; the columns are {}", path_.string(), printable(name),
+           printable(utf8_prefix(fmt::format("{}", fmt::join(names_, ", ")), 200)));
     }
     return static_cast<std::size_t>(found - names_.begin());
   }
@@ -99,7 +99,7 @@ class CsvFile {
   }
 
  private:
-  /// Fields between commas; one in double quotes may hold commas, and quotes as two of them.
+  /// Comma-separated fields. A field in double quotes may contain commas, and quotes written twice.
   std::vector<std::string> fields_of(std::size_t line, std::string_view text) const {
     std::vector<std::string> fields;
     while (true) {
@@ -115,8 +115,7 @@ class CsvFile {
       std::string field;
       while (true) {
         const std::size_t quote = text.find('"');
-        if (quote == std::string_view::npos)
-          refuse(line, "expected a closing quote, received none");
+        if (quote == std::string_view::npos) refuse(line, "missing closing quote");
         field += text.substr(0, quote);
         text.remove_prefix(quote + 1);
         if (!text.starts_with('"')) break;
@@ -126,7 +125,10 @@ class CsvFile {
       fields.push_back(std::move(field));
       text = trimmed(text);
       if (text.empty()) return fields;
-      if (text[0] != ',') refuse(line, "expected a comma behind a quote, received something else");
+      if (text[0] != ',') {
+        refuse(line, fmt::format("expected a comma after a quoted field, received '{}'",
+                                 printable(text.substr(0, 1))));
+      }
       text.remove_prefix(1);
     }
   }
@@ -139,7 +141,7 @@ class CsvFile {
         const auto same =
             std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]);
         if (names_[i].empty() || same != names_.begin() + static_cast<std::ptrdiff_t>(i)) {
-          refuse(line, fmt::format("expected columns with names of their own, received '{}'",
+          refuse(line, fmt::format("expected distinct, non-empty column names, received '{}'",
                                    printable(names_[i])));
         }
       }
@@ -164,17 +166,17 @@ std::vector<std::string> names_in(const CsvFile& file, std::size_t column) {
                                         printable(file.names()[column])));
     }
     names.insert(row.fields[column]);
-    if (names.size() > most_categories) {
+    if (names.size() > max_categories) {
       file.refuse(row.line,
-                  fmt::format("expected at most {} different names in column '{}', received more",
-                              most_categories, printable(file.names()[column])));
+                  fmt::format("expected at most {} categories in column '{}', received more",
+                              max_categories, printable(file.names()[column])));
     }
   }
   return in_order(names);
 }
 
-/// The place of a field in a list of names.
-std::size_t place_of(const CsvFile& file, const Row& row, std::size_t column,
+/// The index of a field in a list of names.
+std::size_t index_of(const CsvFile& file, const Row& row, std::size_t column,
                      const std::vector<std::string>& names, std::string_view what) {
   const auto found = std::ranges::find(names, row.fields[column]);
   if (found == names.end()) {
@@ -186,22 +188,22 @@ std::size_t place_of(const CsvFile& file, const Row& row, std::size_t column,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-Tensor features_of(const CsvFile& file, const DataForm& form) {
-  std::vector<std::size_t> places;
+Tensor features_of(const CsvFile& file, const DataFormat& format) {
+  std::vector<std::size_t> indices;
   std::int64_t width = 0;
-  for (const Column& column : form.columns) {
-    places.push_back(file.column(column.name));
+  for (const Column& column : format.columns) {
+    indices.push_back(file.column(column.name));
     width += column.categories.empty() ? 1 : std::ssize(column.categories);
   }
   Tensor features = Tensor::zeros({std::ssize(file.rows()), width}, DType::float32);
   float* to = features.mutable_values<float>().data();
   for (const Row& row : file.rows()) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::vector<std::string>& names = form.columns[i].categories;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const std::vector<std::string>& names = format.columns[i].categories;
       if (names.empty()) {
-        *to++ = static_cast<float>(file.number(row, places[i]));
+        *to++ = static_cast<float>(file.number(row, indices[i]));
       } else {
-        to[place_of(file, row, places[i], names, "a name")] = 1;
+        to[index_of(file, row, indices[i], names, "a category")] = 1;
         to += names.size();
       }
     }
@@ -209,15 +211,15 @@ Tensor features_of(const CsvFile& file, const DataForm& form) {
   return features;
 }
 
-Tensor labels_of(const CsvFile& file, const DataForm& form) {
-  const std::size_t column = file.column(form.target);
-  const bool has_classes = !form.classes.empty();
+Tensor labels_of(const CsvFile& file, const DataFormat& format) {
+  const std::size_t column = file.column(format.target);
+  const bool has_classes = !format.classes.empty();
   Tensor labels({std::ssize(file.rows())}, has_classes ? DType::int32 : DType::float32);
   std::size_t at = 0;
   for (const Row& row : file.rows()) {
     if (has_classes) {
       labels.mutable_values<std::int32_t>()[at++] =
-          static_cast<std::int32_t>(place_of(file, row, column, form.classes, "a class"));
+          static_cast<std::int32_t>(index_of(file, row, column, format.classes, "a class"));
     } else {
       labels.mutable_values<float>()[at++] = static_cast<float>(file.number(row, column));
     }
@@ -229,9 +231,9 @@ Tensor labels_of(const CsvFile& file, const DataForm& form) {
 
 Table read_table(const std::filesystem::path& path, const TableOptions& options) {
   const CsvFile file(path);
-  DataForm form;
-  form.target = options.target.empty() ? file.names().back() : options.target;
-  const std::size_t target = file.column(form.target);
+  DataFormat format;
+  format.target = options.target.empty() ? file.names().back() : options.target;
+  const std::size_t target = file.column(format.target);
   for (const std::string& name : options.categories) file.column(name);
   for (std::size_t i = 0; i < file.names().size(); ++i) {
     if (i == target) continue;
@@ -239,19 +241,19 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
     const bool asked =
         std::ranges::find(options.categories, column.name) != options.categories.end();
     if (asked || !number_in(file.rows()[0].fields[i])) column.categories = names_in(file, i);
-    form.columns.push_back(std::move(column));
+    format.columns.push_back(std::move(column));
   }
-  if (form.columns.empty()) {
-    fail(where, "{}: expected a column beside the target '{}', received none", path.string(),
-         printable(form.target));
+  if (format.columns.empty()) {
+    fail(where, "{}: expected other columns than the target '{}', received none", path.string(),
+         printable(format.target));
   }
-  if (!options.values) form.classes = names_in(file, target);
-  return {{features_of(file, form), labels_of(file, form)}, form};
+  if (!options.values) format.classes = names_in(file, target);
+  return {{features_of(file, format), labels_of(file, format)}, format};
 }
 
-SampleSet read_table_as(const std::filesystem::path& path, const DataForm& form) {
+SampleSet read_table_as(const std::filesystem::path& path, const DataFormat& format) {
   const CsvFile file(path);
-  return {features_of(file, form), labels_of(file, form)};
+  return {features_of(file, format), labels_of(file, format)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

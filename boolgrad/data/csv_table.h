@@ -7,28 +7,28 @@
 
 #include "boolgrad/data/data_set.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 struct TableOptions {
   std::string target;  ///< the column to learn; empty for the last
-  /// Columns to take as names though they hold numbers. One that does not begin with a number is
-  /// taken so in any case.
+  /// Numeric columns to treat as categories. A column whose first value is not a number is
+  /// categorical anyway.
   std::vector<std::string> categories = {};
   bool values = false;  ///< learn the target as a number, not as a class
 };
 
 struct Table {
   SampleSet samples;  ///< features float32
-  DataForm form;
+  DataFormat format;
 };
 
-/// Reads a CSV file: a line that names the columns, then a line a sample. Fields may be in double
-/// quotes. Classes and categories are in the order of their names, or of their numbers where all
-/// of them are numbers. Errors name the line.
+/// Reads a CSV file: a header line, then one line per sample. Fields may be in double quotes.
+/// Classes and categories are sorted by name, or by value if all are numbers. Error messages name
+/// the line.
 Table read_table(const std::filesystem::path& path, const TableOptions& options);
 
-/// The same for a model that has been trained: columns are found by their names, in any order, and
-/// others are passed over. Refuses names and classes that the model does not know.
-SampleSet read_table_as(const std::filesystem::path& path, const DataForm& form);
+/// Reads samples for a trained model. Columns are matched by name, in any order; other columns are
+/// ignored. Throws for categories and classes that the model does not know.
+SampleSet read_table_as(const std::filesystem::path& path, const DataFormat& format);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -7,31 +7,31 @@
 #include <map>
 #include <numeric>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::string_view where = "data";
 
-Tensor picked_rows(const Tensor& tensor, const std::vector<std::int64_t>& places) {
+Tensor picked_rows(const Tensor& tensor, const std::vector<std::int64_t>& indices) {
   Shape shape = tensor.shape();
   const auto row = static_cast<std::size_t>(tensor.size() / std::max<std::int64_t>(1, shape[0]));
-  shape[0] = static_cast<std::int64_t>(places.size());
+  shape[0] = static_cast<std::int64_t>(indices.size());
   Tensor result(shape, tensor.dtype());
   visit_dtype(tensor.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const auto from = tensor.values<T>();
     auto to = result.mutable_values<T>().begin();
-    for (const std::int64_t place : places) {
-      to = std::ranges::copy(from.subspan(static_cast<std::size_t>(place) * row, row), to).out;
+    for (const std::int64_t index : indices) {
+      to = std::ranges::copy(from.subspan(static_cast<std::size_t>(index) * row, row), to).out;
     }
   });
   return result;
 }
 
-/// The places in a random order.
+/// The numbers from 0 to count - 1 in random order.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint32_t stream) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
@@ -43,9 +43,9 @@ std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::
 
 }  // namespace
 
-std::vector<std::string> feature_names(const DataForm& form, std::int64_t features) {
+std::vector<std::string> feature_names(const DataFormat& format, std::int64_t features) {
   std::vector<std::string> names;
-  for (const Column& column : form.columns) {
+  for (const Column& column : format.columns) {
     if (column.categories.empty()) names.push_back(column.name);
     for (const std::string& category : column.categories) {
       names.push_back(fmt::format("{} = {}", column.name, category));
@@ -57,8 +57,8 @@ std::vector<std::string> feature_names(const DataForm& form, std::int64_t featur
   return names;
 }
 
-SampleSet picked_samples(const SampleSet& samples, const std::vector<std::int64_t>& places) {
-  return {picked_rows(samples.features, places), picked_rows(samples.labels, places)};
+SampleSet picked_samples(const SampleSet& samples, const std::vector<std::int64_t>& indices) {
+  return {picked_rows(samples.features, indices), picked_rows(samples.labels, indices)};
 }
 
 SampleSplit split_samples(const SampleSet& samples, double share, std::uint64_t seed,
@@ -70,18 +70,18 @@ SampleSplit split_samples(const SampleSet& samples, double share, std::uint64_t 
   std::map<std::int32_t, std::int64_t> seen;
   std::vector<std::int64_t> kept;
   std::vector<std::int64_t> taken;
-  for (const std::int64_t place : shuffled(samples.count(), seed, stream)) {
-    const auto at = static_cast<std::size_t>(place);
+  for (const std::int64_t index : shuffled(samples.count(), seed, stream)) {
+    const auto at = static_cast<std::size_t>(index);
     std::int64_t& before = seen[has_classes ? samples.labels.values<std::int32_t>()[at] : 0];
     const auto due = [&](std::int64_t count) {
       return std::floor(static_cast<double>(count) * share);
     };
-    (due(before + 1) > due(before) ? taken : kept).push_back(place);
+    (due(before + 1) > due(before) ? taken : kept).push_back(index);
     ++before;
   }
   std::ranges::sort(kept);
   std::ranges::sort(taken);
-  return {picked_samples(samples, kept), picked_samples(samples, taken)};
+  return {picked_samples(samples, kept), picked_samples(samples, taken), kept};
 }
 
 std::int64_t count_classes(const SampleSet& samples, std::string_view what) {
@@ -110,4 +110,4 @@ void check_classes(const SampleSet& samples, std::int64_t classes, std::string_v
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

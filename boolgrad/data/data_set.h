@@ -1,4 +1,4 @@
-// Samples to learn from: numbers with a class or a value each.
+// Labelled samples.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,18 @@
 
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
-/// A row a sample, as files have them.
+/// Samples with labels: sample-major, as in files.
 struct SampleSet {
   Tensor features;  ///< uint8 or float32 [samples, features]
-  Tensor labels;    ///< int32 [samples], a class each; or float32 [samples], a value each
+  Tensor labels;    ///< [samples]: int32 classes or float32 values
 
   std::int64_t count() const { return features.defined() ? features.shape()[0] : 0; }
   std::int64_t feature_count() const { return features.defined() ? features.shape()[1] : 0; }
 };
 
-/// A column of a table: a number, or one of a list of names, each of which becomes a feature that
-/// is 1 where the column has that name.
+/// A column of a table: a number, or a category, which is one-hot encoded.
 struct Column {
   std::string name;
   std::vector<std::string> categories;  ///< empty for a number
@@ -28,41 +27,43 @@ struct Column {
   bool operator==(const Column&) const = default;
 };
 
-/// What the features and labels of samples mean. It belongs to a model: samples from another file
-/// are read in the same way.
-struct DataForm {
-  std::vector<Column> columns;       ///< of a table; empty for pictures and arrays
-  std::string target;                ///< the column to learn, of a table
-  std::vector<std::string> classes;  ///< their names; empty where labels are values
-  // Pictures are [channels, height, width]; 0 where features are no picture.
+/// The meaning of features and labels. It is stored in models, so that samples of another file are
+/// read in the same way.
+struct DataFormat {
+  std::vector<Column> columns;       ///< of a table; empty for images and arrays
+  std::string target;                ///< of a table: the column to learn
+  std::vector<std::string> classes;  ///< names; empty if labels are values
+  // Images are [channels, height, width]; 0 if features are not images.
   std::int64_t channels = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
 
-  bool is_picture() const { return height > 0; }
-  bool operator==(const DataForm&) const = default;
+  bool is_image() const { return height > 0; }
+  bool operator==(const DataFormat&) const = default;
 };
 
-/// A feature as people call it: `age`, `colour = red`, `x17`.
-std::vector<std::string> feature_names(const DataForm& form, std::int64_t features);
+/// Readable names of features: `age`, `colour = red`, `x17`.
+std::vector<std::string> feature_names(const DataFormat& format, std::int64_t features);
 
-/// The samples at the given places, in that order.
-SampleSet picked_samples(const SampleSet& samples, const std::vector<std::int64_t>& places);
+/// The samples at the given indices, in that order.
+SampleSet picked_samples(const SampleSet& samples, const std::vector<std::int64_t>& indices);
 
-/// A set in two parts, the second with `share` of every class (of all samples where labels are
-/// values), drawn at (seed, stream). Both keep the order of the set.
+/// A random split, sampled at (seed, stream). The second part gets `share` of every class, or of
+/// all samples if labels are values. Both parts keep the order of the set.
 struct SampleSplit {
   SampleSet kept;
   SampleSet taken;
+  std::vector<std::int64_t> kept_rows;  ///< the indices of the kept samples in the set
 };
 SampleSplit split_samples(const SampleSet& samples, double share, std::uint64_t seed,
                           std::uint32_t stream);
 
-/// The number of classes of int32 labels, where each from 0 to the largest must occur; `what` names
-/// the labels in the message.
+/// The number of classes of int32 labels. Throws unless every class from 0 to the largest occurs.
+/// `what` names the labels in the message.
 std::int64_t count_classes(const SampleSet& samples, std::string_view what);
 
-/// Refuses labels that are no class of the training data. `what` names them in the message.
+/// Throws for a label that is not a class of the training data. `what` names the labels in the
+/// message.
 void check_classes(const SampleSet& samples, std::int64_t classes, std::string_view what);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

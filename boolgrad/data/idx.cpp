@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/data/bytes_file.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view where = "idx";
-constexpr std::uint8_t unsigned_bytes = 8;  // the type that data sets of pictures have
+constexpr std::uint8_t unsigned_bytes = 8;  // the type code of image data sets
 
 std::int64_t big_endian(const std::uint8_t* bytes) {
   std::int64_t value = 0;
@@ -21,15 +21,14 @@ std::int64_t big_endian(const std::uint8_t* bytes) {
   return value;
 }
 
-/// The file of that name, or of that name and `.gz`.
+/// The file of that name, with or without `.gz`.
 fs::path file_in(const fs::path& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
     fs::path path = folder / (name + ending);
     std::error_code ignored;
     if (fs::exists(path, ignored)) return path;
   }
-  fail("data", "{}: expected {} or {}.gz in this folder, received neither", folder.string(), name,
-       name);
+  fail("data", "{}: no {} or {}.gz in this folder", folder.string(), name, name);
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ Tensor read_idx(const fs::path& path) {
   const bool is_idx =
       bytes.size() >= magic && bytes[0] == 0 && bytes[1] == 0 && bytes[3] >= 1 && bytes[3] <= 4;
   if (!is_idx) {
-    fail(where, "{}: expected an IDX file of 1 to 4 dimensions, received another", path.string());
+    fail(where, "{}: not an IDX file of 1 to 4 dimensions", path.string());
   }
   if (bytes[2] != unsigned_bytes) {
     fail(where, "{}: expected values of unsigned bytes (type 8), received type {}", path.string(),
@@ -55,7 +54,7 @@ Tensor read_idx(const fs::path& path) {
   std::size_t count = 1;
   for (std::size_t at = magic; at < header; at += 4) {
     shape.push_back(big_endian(bytes.data() + at));
-    // Never more than the file has plus one, so that no product overflows.
+    // Limited by the size of the file, so that no product overflows.
     count = std::min(count * static_cast<std::size_t>(shape.back()), bytes.size());
   }
   if (bytes.size() - header != count) {
@@ -69,23 +68,23 @@ Tensor read_idx(const fs::path& path) {
   return tensor;
 }
 
-LabelledPictures read_idx_pictures(const fs::path& folder, const std::string& prefix) {
-  const fs::path picture_file = file_in(folder, prefix + "-images-idx3-ubyte");
+LabelledImages read_idx_images(const fs::path& folder, const std::string& prefix) {
+  const fs::path image_file = file_in(folder, prefix + "-images-idx3-ubyte");
   const fs::path label_file = file_in(folder, prefix + "-labels-idx1-ubyte");
-  const Tensor pictures = read_idx(picture_file);
+  const Tensor images = read_idx(image_file);
   const Tensor labels = read_idx(label_file);
-  if (pictures.rank() != 3 || labels.rank() != 1) {
-    fail(where, "{}: expected pictures of 3 dimensions and labels of 1, received {} and {}",
-         folder.string(), pictures.rank(), labels.rank());
+  if (images.rank() != 3 || labels.rank() != 1) {
+    fail(where, "{}: expected images of 3 dimensions and labels of 1, received {} and {}",
+         folder.string(), images.rank(), labels.rank());
   }
-  if (pictures.shape()[0] != labels.shape()[0]) {
-    fail(where, "{}: expected a label for each of {} pictures in {}, received {}", folder.string(),
-         pictures.shape()[0], label_file.filename().string(), labels.shape()[0]);
+  if (images.shape()[0] != labels.shape()[0]) {
+    fail(where, "{}: expected one label for each of {} images in {}, received {}", folder.string(),
+         images.shape()[0], label_file.filename().string(), labels.shape()[0]);
   }
-  const Shape& shape = pictures.shape();
+  const Shape& shape = images.shape();
   Tensor classes({shape[0]}, DType::int32);
   std::ranges::copy(labels.values<std::uint8_t>(), classes.mutable_values<std::int32_t>().begin());
-  return {{pictures.viewed_as({shape[0], shape[1] * shape[2]}), classes}, shape[1], shape[2]};
+  return {{images.viewed_as({shape[0], shape[1] * shape[2]}), classes}, shape[1], shape[2]};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -7,18 +7,18 @@
 #include <numeric>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::size_t attributes = 6;
 constexpr std::array<int, attributes> values_of = {3, 3, 2, 3, 4, 2};
 constexpr std::int64_t robots = 432;
 constexpr std::array<std::size_t, 3> training_sizes = {124, 169, 122};
-constexpr std::size_t wrong_labels = 6;  // of problem 3
-constexpr std::uint64_t drawing_seed = 1991;
+constexpr std::size_t flipped_labels = 6;  // of problem 3
+constexpr std::uint64_t sampling_seed = 1991;
 constexpr std::uint32_t order_stream = 0x4D6F6E6B;
 constexpr std::uint32_t noise_stream = order_stream + 1;
 
@@ -57,11 +57,11 @@ SampleSet all_robots(int problem) {
 }
 
 /// The first `count` of all robots in a random order.
-std::vector<std::int64_t> drawn(std::size_t count, int problem) {
+std::vector<std::int64_t> sampled_robots(std::size_t count, int problem) {
   std::vector<std::int64_t> order(robots);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t j = random_below({.seed = drawing_seed,
+    const std::uint64_t j = random_below({.seed = sampling_seed,
                                           .stream = order_stream,
                                           .step = static_cast<std::uint32_t>(problem),
                                           .index = i},
@@ -72,30 +72,30 @@ std::vector<std::int64_t> drawn(std::size_t count, int problem) {
   return order;
 }
 
-void make_noise(SampleSet& train) {
+void add_label_noise(SampleSet& train) {
   const auto labels = train.labels.mutable_values<std::int32_t>();
-  std::vector<std::size_t> places(labels.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  for (std::size_t i = 0; i < wrong_labels; ++i) {
-    std::swap(places[i],
-              places[i + random_below({.seed = drawing_seed, .stream = noise_stream, .index = i},
-                                      places.size() - i)]);
-    labels[places[i]] = 1 - labels[places[i]];
+  std::vector<std::size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = 0; i < flipped_labels; ++i) {
+    std::swap(order[i],
+              order[i + random_below({.seed = sampling_seed, .stream = noise_stream, .index = i},
+                                     order.size() - i)]);
+    labels[order[i]] = 1 - labels[order[i]];
   }
 }
 
-DataForm form_of_robots() {
-  DataForm form;
-  form.target = "class";
-  form.classes = {"0", "1"};
+DataFormat format_of_robots() {
+  DataFormat format;
+  format.target = "class";
+  format.classes = {"0", "1"};
   for (std::size_t i = 0; i < attributes; ++i) {
     Column column{fmt::format("a{}", i + 1), {}};
     for (int value = 1; value <= values_of[i]; ++value) {
       column.categories.push_back(std::to_string(value));
     }
-    form.columns.push_back(std::move(column));
+    format.columns.push_back(std::move(column));
   }
-  return form;
+  return format;
 }
 
 }  // namespace
@@ -104,9 +104,9 @@ MonkProblem monk_problem(int number) {
   if (number < 1 || number > 3) fail("monk", "expected problem 1, 2 or 3, received {}", number);
   const SampleSet all = all_robots(number);
   const std::size_t count = training_sizes[static_cast<std::size_t>(number - 1)];
-  MonkProblem problem{picked_samples(all, drawn(count, number)), all, form_of_robots()};
-  if (number == 3) make_noise(problem.train);
+  MonkProblem problem{picked_samples(all, sampled_robots(count, number)), all, format_of_robots()};
+  if (number == 3) add_label_noise(problem.train);
   return problem;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

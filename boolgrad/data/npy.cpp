@@ -8,12 +8,12 @@
 #include <regex>
 #include <string>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/bytes_file.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::string_view where = "npy";
@@ -34,13 +34,13 @@ std::size_t little_endian(const std::uint8_t* bytes, int count) {
   return value;
 }
 
-/// What stands behind a key of the header, a Python dictionary.
+/// The value of a key in the header, which is a Python dictionary.
 std::string entry(const std::string& header, const char* pattern,
                   const std::filesystem::path& path) {
   std::smatch found;
   if (!std::regex_search(header, found, std::regex(pattern))) {
     fail(where, "{}: expected descr, fortran_order and shape in the header, received '{}'",
-         path.string(), printable(beginning(header, 200)));
+         path.string(), printable(utf8_prefix(header, 200)));
   }
   return found[1].str();
 }
@@ -69,7 +69,7 @@ Header header_in(const std::vector<std::uint8_t>& bytes, const std::filesystem::
   constexpr std::size_t opening = 12;  // magic, version and the longest length
   const bool is_npy = bytes.size() >= opening && std::memcmp(bytes.data(), "\x93NUMPY", 6) == 0 &&
                       bytes[6] >= 1 && bytes[6] <= 3;
-  if (!is_npy) fail(where, "{}: expected an NPY file, received another", path.string());
+  if (!is_npy) fail(where, "{}: not an NPY file", path.string());
   const int digits = bytes[6] == 1 ? 2 : 4;
   const std::size_t first = 8 + static_cast<std::size_t>(digits);
   const std::size_t length = little_endian(bytes.data() + 8, digits);
@@ -96,14 +96,14 @@ Tensor read_npy(const std::filesystem::path& path) {
          path.string(), printable(kind));
   }
   if (entry(header.text, "'fortran_order': *(True|False)", path) == "True") {
-    fail(where, "{}: expected an array in C order, received one in Fortran's", path.string());
+    fail(where, "{}: expected an array in C order, received Fortran order", path.string());
   }
   const Shape shape = shape_in(entry(header.text, "'shape': *\\(([0-9, ]*)\\)", path), path);
   const std::size_t received = bytes.size() - header.bytes;
   std::size_t wanted = known->bytes;
   for (const std::int64_t size : shape) {
     wanted *= static_cast<std::size_t>(size);
-    if (wanted > bytes.size()) break;  // too many already, and no product may overflow
+    if (wanted > bytes.size()) break;  // more than the file has; a further product may overflow
   }
   if (received != wanted) {
     fail(where, "{}: expected values for {}, received {} bytes", path.string(), to_string(shape),
@@ -121,7 +121,7 @@ SampleSet read_npy_samples(const std::filesystem::path& folder, const std::strin
   const Tensor x = read_npy(x_file);
   const Tensor y = read_npy(y_file);
   if (x.rank() < 2 || y.rank() != 1 || x.shape()[0] != y.shape()[0]) {
-    fail(where, "{}: expected samples [samples, ...] and a label for each, received {} and {}",
+    fail(where, "{}: expected samples [samples, ...] and labels [samples], received {} and {}",
          folder.string(), to_string(x.shape()), to_string(y.shape()));
   }
   if (!values && y.dtype() != DType::uint8 && y.dtype() != DType::int64) {
@@ -134,4 +134,4 @@ SampleSet read_npy_samples(const std::filesystem::path& folder, const std::strin
           cast(y, values ? DType::float32 : DType::int32)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -10,23 +10,23 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/picture/png.h"
 #include "boolgrad/picture/reduce.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 void check_cells(std::string_view where, std::int64_t height, std::int64_t width) {
-  const auto [least, most] = std::minmax(height, width);
-  if (least < 1 || most > longest_pattern_side) {
-    fail(where, "expected 1 to {} cells to a side, received {} by {}", longest_pattern_side, height,
+  const auto [min, max] = std::minmax(height, width);
+  if (min < 1 || max > longest_pattern_side) {
+    fail(where, "expected 1 to {} cells per side, received {}x{}", longest_pattern_side, height,
          width);
   }
 }
 
-/// Channel c holds bit c of the number of every cell.
+/// Channel c holds bit c of each cell's number.
 Pattern pattern_of(std::span<const int> cells, std::int64_t channels, std::int64_t height,
                    std::int64_t width) {
   Pattern pattern{Tensor({channels, height, width}, DType::uint8)};
@@ -43,7 +43,7 @@ class BitmapReader {
   explicit BitmapReader(const std::filesystem::path& path) : path_(path) {}
 
   Pattern read() {
-    std::ifstream file = opened_to_read(where, path_);
+    std::ifstream file = open_for_reading(where, path_);
     std::string line;
     while (std::getline(file, line)) {
       ++line_;
@@ -69,9 +69,9 @@ class BitmapReader {
       ended_ = true;
       return;
     }
-    if (ended_) refuse("expected no row after an empty line, received one");
+    if (ended_) refuse("unexpected row after an empty line");
     if (std::cmp_greater(row.size(), longest_pattern_side) || height_ == longest_pattern_side) {
-      refuse("expected 1 to {} cells to a side, received more", longest_pattern_side);
+      refuse("expected 1 to {} cells per side, received more", longest_pattern_side);
     }
     if (height_ == 0) width_ = static_cast<std::int64_t>(row.size());
     for (const char character : row) cells_.push_back(cell_of(character));
@@ -81,7 +81,7 @@ class BitmapReader {
     ++height_;
   }
 
-  /// The number whose bits are those of the cell.
+  /// The number whose bits are the channels of the cell.
   int cell_of(char character) {
     if (character == '.') return 0;
     const std::size_t letter = letters.find(character);
@@ -101,9 +101,9 @@ class BitmapReader {
   std::int64_t height_ = 0;
   std::int64_t width_ = 0;
   std::vector<int> cells_;
-  bool ink_ = false;      ///< `#` was read
-  bool letters_ = false;  ///< a letter was
-  bool ended_ = false;    ///< by an empty line
+  bool ink_ = false;      ///< the file contains `#`
+  bool letters_ = false;  ///< the file contains letters
+  bool ended_ = false;    ///< an empty line was read
 };
 
 }  // namespace
@@ -127,13 +127,13 @@ Pattern read_bitmap(const std::filesystem::path& path) { return BitmapReader(pat
 Pattern picture_pattern(const std::filesystem::path& path, std::int64_t height,
                         std::int64_t width) {
   check_cells("picture_pattern", height, width);
-  const Image grid = reduced(read_png(path), width, height);
+  const picture::Image grid = picture::reduced(picture::read_png(path), width, height);
   std::vector<int> cells(grid.pixels.size());
-  std::ranges::transform(grid.pixels, cells.begin(), nearest_of_eight);
+  std::ranges::transform(grid.pixels, cells.begin(), picture::nearest_of_eight);
   return pattern_of(cells, 3, height, width);
 }
 
-Image pattern_image(const Tensor& bits) {
+picture::Image pattern_image(const Tensor& bits) {
   if (!bits.defined() || bits.dtype() != DType::uint8 || bits.rank() != 3 || bits.size() == 0) {
     fail("pattern_image", "expected uint8 of shape [channels, height, width], received {}",
          bits.defined()
@@ -141,7 +141,7 @@ Image pattern_image(const Tensor& bits) {
              : "none");
   }
   const auto values = bits.values<std::uint8_t>();
-  Image image = filled_image(bits.shape()[2], bits.shape()[1], black);
+  picture::Image image = picture::filled_image(bits.shape()[2], bits.shape()[1], picture::black);
   const std::size_t cells = image.pixels.size();
   const bool coloured = bits.shape()[0] >= 3;
   for (std::size_t i = 0; i < cells; ++i) {
@@ -153,4 +153,4 @@ Image pattern_image(const Tensor& bits) {
   return image;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

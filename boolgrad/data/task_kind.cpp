@@ -1,6 +1,6 @@
 #include "boolgrad/data/task_kind.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 std::string_view to_string(TaskKind kind) {
   switch (kind) {
@@ -44,4 +44,4 @@ std::optional<TaskKind> parse_task_kind(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

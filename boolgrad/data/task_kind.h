@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::data {
 
 enum class TaskKind : std::uint8_t {
-  // Boolean functions written out case by case; see `boolean_task`.
+  // Boolean functions as truth tables; see `boolean_task`.
   multiply,
   add,
   bitwise_and,
@@ -26,8 +26,7 @@ enum class TaskKind : std::uint8_t {
   life,
   checkerboard,
   picture,
-  // Samples to learn from: images in a folder, arrays in one, a CSV file; the MONK's problems need
-  // none.
+  // Labelled samples: images or arrays in a folder, a CSV file, or the built-in MONK's problems.
   idx,
   cifar10,
   npy,
@@ -37,12 +36,12 @@ enum class TaskKind : std::uint8_t {
   monk3,
 };
 
-/// What a task is learned by.
+/// The kind of model that learns a task.
 enum class TaskFamily : std::uint8_t { circuit, automaton, classifier };
 
 inline constexpr std::size_t task_kind_count = 20;
 
-/// All of them, in the order above.
+/// All kinds, in the order above.
 constexpr std::array<TaskKind, task_kind_count> all_task_kinds() {
   std::array<TaskKind, task_kind_count> kinds{};
   for (std::size_t i = 0; i < task_kind_count; ++i) kinds[i] = static_cast<TaskKind>(i);
@@ -54,13 +53,13 @@ constexpr TaskFamily family_of(TaskKind kind) {
   return kind <= TaskKind::picture ? TaskFamily::automaton : TaskFamily::classifier;
 }
 
-/// `multiply`, `and`, `monk1`: the name in experiments.
+/// The name in experiments: `multiply`, `and`, `monk1`.
 std::string_view to_string(TaskKind kind);
 
 /// `a circuit`, `an automaton`, `a classifier`.
 std::string_view to_string(TaskFamily family);
 
-/// Nothing where no task has that name.
+/// Nothing if there is no task of that name.
 std::optional<TaskKind> parse_task_kind(std::string_view name);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

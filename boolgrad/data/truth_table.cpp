@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 16;
-constexpr std::size_t most_cases = std::size_t{1} << most_task_bits;
+constexpr std::size_t max_cases = std::size_t{1} << max_task_bits;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r";
@@ -36,7 +36,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   }
 }
 
-/// A case, as the bits of its inputs and outputs in text ('0' or '1').
+/// Inputs and outputs of a case as strings of '0' and '1'.
 struct Case {
   std::string inputs;
   std::string outputs;
@@ -47,14 +47,14 @@ class TruthTableReader {
   explicit TruthTableReader(const std::filesystem::path& path) : path_(path) {}
 
   BooleanTask read(std::int64_t outputs) {
-    std::ifstream file = opened_to_read(where, path_);
+    std::ifstream file = open_for_reading(where, path_);
     std::string line;
     while (next_line(file, line)) {
       if (trimmed(line).empty()) continue;
       if (columns_.empty()) read_header(line, outputs);
       else read_case(line);
     }
-    if (columns_.empty()) refuse("expected a line that names the columns, received none");
+    if (columns_.empty()) refuse("expected a header line, received an empty file");
     if (cases_.empty()) refuse("expected at least one case, received none");
     return task();
   }
@@ -94,7 +94,7 @@ class TruthTableReader {
     if (output_count_ == 0) {
       refuse("expected a column whose name starts with 'out', received none");
     }
-    if (input_count_ == 0) refuse("expected a column of inputs, received outputs alone");
+    if (input_count_ == 0) refuse("expected at least one input column, received outputs only");
   }
 
   void read_case(std::string_view line) {
@@ -114,16 +114,16 @@ class TruthTableReader {
   }
 
   void add(Case read) {
-    const auto [known, is_new] = places_.try_emplace(read.inputs, cases_.size());
+    const auto [known, is_new] = indices_.try_emplace(read.inputs, cases_.size());
     if (!is_new) {
       const auto [first, line] = std::pair(cases_[known->second], lines_[known->second]);
       if (first.outputs != read.outputs) {
         refuse("expected outputs {} as in line {} for the same inputs, received {}", first.outputs,
                line, read.outputs);
       }
-      refuse("expected every case once, received that of line {} again", line);
+      refuse("expected distinct cases, received that of line {} again", line);
     }
-    if (cases_.size() == most_cases) refuse("expected at most {} cases, received more", most_cases);
+    if (cases_.size() == max_cases) refuse("expected at most {} cases, received more", max_cases);
     cases_.push_back(std::move(read));
     lines_.push_back(line_);
   }
@@ -152,8 +152,8 @@ class TruthTableReader {
   std::int64_t input_count_ = 0;
   std::int64_t output_count_ = 0;
   std::vector<Case> cases_;
-  std::vector<std::size_t> lines_;  ///< where each case stands
-  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::size_t> lines_;                        ///< of the cases
+  std::unordered_map<std::string, std::size_t> indices_;  ///< of the cases, by inputs
 };
 
 }  // namespace
@@ -162,4 +162,4 @@ BooleanTask read_truth_table(const std::filesystem::path& path, std::int64_t out
   return TruthTableReader(path).read(outputs);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

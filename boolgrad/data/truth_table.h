@@ -6,14 +6,14 @@
 
 #include "boolgrad/data/boolean_task.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 
-/// Reads a truth table from a CSV file: a line that names the columns, then a line a case, every
-/// value 0 or 1. Outputs are the columns whose names start with `out`, or, where `outputs` is
-/// above 0, the last `outputs` columns; all others are inputs, in the order of the file.
+/// Reads a truth table from a CSV file: a header line, then one line per case with values 0 or 1.
+/// Outputs are the columns whose names start with `out` or, if `outputs` is above 0, the last
+/// `outputs` columns. All others are inputs, in the order of the file.
 ///
-/// Cases may be left out, and then nothing is asked of the circuit there. Inputs that come twice
-/// are refused, with the lines of both.
+/// Missing cases are don't-cares. Throws if the same inputs occur twice; the message names both
+/// lines.
 BooleanTask read_truth_table(const std::filesystem::path& path, std::int64_t outputs = 0);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::data

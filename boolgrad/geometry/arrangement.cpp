@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
-/// A result and what rounding took from it.
+/// A rounded result and its rounding error: value + error is exact.
 struct Exact {
   double value;
-  double lost;
+  double error;
 };
 
 Exact square(double x) {
@@ -23,21 +23,21 @@ Exact difference(double a, double b) {
   return {value, (a - (value + back)) + (back - b)};
 }
 
-/// d^2 as two squares in falling order, and what rounding took from both together.
+/// d^2 as the sum of two squares in descending order and a rounding error.
 struct SquaredDistance {
   double larger;
   double smaller;
-  double lost;
+  double error;
 };
 
-/// d - reach as (d^2 - reach^2) / (d + reach), its numerator in twice the precision.
+/// d - reach as (d^2 - reach^2) / (d + reach), with the numerator in double-double precision.
 double gap(const SquaredDistance& squared, double d, const Exact& reach) {
   if (d + reach.value == 0) return 0;
   const Exact reach2 = square(reach.value);
   const Exact rest = difference(squared.larger, reach2.value);
   const Exact sum = difference(rest.value, -squared.smaller);
   const double low =
-      squared.lost - (reach2.lost + 2 * reach.value * reach.lost) + (rest.lost + sum.lost);
+      squared.error - (reach2.error + 2 * reach.value * reach.error) + (rest.error + sum.error);
   return (sum.value + low) / (d + reach.value);
 }
 
@@ -59,14 +59,14 @@ Arrangement arrange(const Disk& from, const Disk& to) {
   at.d = std::sqrt(dx2.value + dy2.value);
   const SquaredDistance squared = {
       std::max(dx2.value, dy2.value), std::min(dx2.value, dy2.value),
-      dx2.lost + dy2.lost + 2 * (dx.value * dx.lost + dy.value * dy.lost)};
+      dx2.error + dy2.error + 2 * (dx.value * dx.error + dy.value * dy.error)};
   at.outer_gap = gap(squared, at.d, difference(at.a, -at.b));
   at.inner_gap = gap(squared, at.d, difference(at.a, at.b));
   return at;
 }
 
-// tan^2 (A/2) = (s-b)(s-c) / (s (s-a)) of the triangle with sides d, a, b. Every factor is a sum of
-// numbers of one sign or a gap.
+// tan^2 (A/2) = (s-b)(s-c) / (s (s-a)) in the triangle with sides d, a, b. Every factor is a gap or
+// a sum of terms of one sign, so nothing cancels.
 double half_covered_of_larger(const Arrangement& at) {
   return 2 * std::atan2(std::sqrt(-at.outer_gap * at.inner_gap),
                         std::sqrt((at.a + at.b + at.d) * (at.d + (at.a - at.b))));
@@ -77,4 +77,4 @@ double half_covered_of_smaller(const Arrangement& at) {
                         std::sqrt((at.a + at.b + at.d) * at.inner_gap));
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

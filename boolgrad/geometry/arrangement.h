@@ -1,31 +1,34 @@
-// How two disks lie to each other, to the last bits. The plain twin of backend/cpu/disk_pairs.cpp.
+// The relative position of two disks, computed to full precision. The reference for
+// backend/cpu/disk_pairs.cpp.
 #pragma once
 
 #include "boolgrad/geometry/disk.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
-/// From the centre of one disk to that of another, with a >= b the two radii.
+/// The relative position of two disks with radii a >= b.
 struct Arrangement {
-  double a = 0;
-  double b = 0;
-  double dx = 0;
+  double a = 0;   ///< larger radius
+  double b = 0;   ///< smaller radius
+  double dx = 0;  ///< from the first centre to the second
   double dy = 0;
-  double d = 0;
-  /// d - (a + b), above 0 where the disks are apart, and d - (a - b), below 0 where one is inside
-  /// the other. Both have the digits of their own size: near a tangency they are as accurate as
-  /// elsewhere, also where b is below the rounding of a.
+  double d = 0;  ///< distance of the centres
+  /// d - (a + b): positive for disjoint disks. Its relative error stays small near a tangency, even
+  /// if b is below the rounding error of a.
   double outer_gap = 0;
+  /// d - (a - b): negative if one disk contains the other. As accurate as the outer gap.
   double inner_gap = 0;
 
-  /// Exactly at a tangency circles meet. A point, and a copy of a disk, have no circle to meet.
+  /// The stratum. Tangent circles count as intersecting. A point or an equal disk never intersects.
   Stratum stratum() const;
 };
 
+/// The relative position of `to` as seen from `from`.
 Arrangement arrange(const Disk& from, const Disk& to);
 
-/// Of two circles that meet, half the arc of each that lies inside the other disk, as an angle.
+/// For intersecting circles, half the angle of the larger circle's arc inside the other disk.
 double half_covered_of_larger(const Arrangement& at);
+/// For intersecting circles, half the angle of the smaller circle's arc inside the other disk.
 double half_covered_of_smaller(const Arrangement& at);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

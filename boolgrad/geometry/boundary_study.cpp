@@ -9,13 +9,13 @@
 #include "boolgrad/geometry/smoothed_area.h"
 #include "boolgrad/geometry/union_area.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
-/// Derivatives of the area by x, y, r of the first disk and of the second.
+/// The gradient of the area with respect to x, y, r of both disks.
 using PairGradient = std::array<double, 6>;
 
-/// A unit disk, and one of radius `r` whose centre is at (x, 0).
+/// The unit disk at the origin, and a disk of radius `r` at (x, 0).
 Tensor disks_of(double x, double r) {
   return Tensor::of(std::vector<double>{0, 0, 1, x, 0, r}, {2, 3});
 }
@@ -29,7 +29,7 @@ PairGradient gradient_at(double x, const Area& area_of) {
   return result;
 }
 
-/// The same formulas as everywhere, but on the line and with more bits.
+/// The exact formulas for centres on the x-axis, in long double.
 std::array<long double, 6> true_gradient(double x) {
   constexpr long double pi = std::numbers::pi_v<long double>;
   constexpr long double a = 1;
@@ -68,14 +68,14 @@ double place_of(StudyTangency tangency) {
   return tangency == StudyTangency::external ? 1 + study_radius : 1 - study_radius;
 }
 
-/// Where the second centre is `distance` away from the tangency, on one side or the other.
-double beside(StudyTangency tangency, double distance, bool meeting) {
+/// The position of the second centre at `distance` from the tangency, on one of its sides.
+double centre_at(StudyTangency tangency, double distance, bool meeting) {
   const bool towards_first = (tangency == StudyTangency::external) == meeting;
   return place_of(tangency) + (towards_first ? -distance : distance);
 }
 
 BoundaryRow errors_at(StudyTangency tangency, double distance, bool meeting) {
-  const double x = beside(tangency, distance, meeting);
+  const double x = centre_at(tangency, distance, meeting);
   BoundaryRow row{tangency, meeting, std::abs(x - place_of(tangency))};
   const auto truth = true_gradient(x);
   row.exact_error = relative_error(gradient_at(x, disk_pair_area), truth);
@@ -117,8 +117,8 @@ std::vector<ApproachRow> approach_to_tangencies() {
     const PairGradient limit = gradient_at(place_of(tangency), disk_pair_area);
     for (int exponent = 1; exponent <= 12; ++exponent) {
       const double distance = std::pow(10.0, -exponent);
-      const PairGradient meeting = gradient_at(beside(tangency, distance, true), disk_pair_area);
-      const PairGradient beyond = gradient_at(beside(tangency, distance, false), disk_pair_area);
+      const PairGradient meeting = gradient_at(centre_at(tangency, distance, true), disk_pair_area);
+      const PairGradient beyond = gradient_at(centre_at(tangency, distance, false), disk_pair_area);
       rows.push_back({tangency, distance, largest_difference(meeting, limit),
                       largest_difference(beyond, limit), largest_difference(meeting, beyond)});
     }
@@ -127,11 +127,12 @@ std::vector<ApproachRow> approach_to_tangencies() {
 }
 
 std::vector<StudyFit> fits_to_an_area() {
-  // A radius of 0.6 grows to 0.83 beside a unit disk at distance 1.4: the circles meet all the way.
+  // A radius grows from 0.6 to 0.83 at distance 1.4 from the unit disk. The circles always
+  // intersect.
   const Tensor small = disks_of(1.4, 0.6);
   const Tensor radius = Tensor::of(std::vector<double>{0, 0, 0, 0, 0, 1}, {2, 3});
   const double grown = disk_union_area(disks_of(1.4, 0.83)).item();
-  // A centre comes from distance 2.25 to 1.4, past the tangency at 1.8.
+  // A centre moves from distance 2.25 to 1.4, past the tangency at 1.8.
   const Tensor apart = disks_of(2.25, 0.8);
   const Tensor centre = Tensor::of(std::vector<double>{0, 0, 0, 1, 1, 0}, {2, 3});
   const double overlapping = disk_union_area(disks_of(1.4, 0.8)).item();
@@ -145,4 +146,4 @@ std::vector<StudyFit> fits_to_an_area() {
   return fits;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "boolgrad/backend/cpu/geometry/disk_pairs.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 bool is_coordinate(double value) { return std::abs(value) <= cpu::largest_disk; }
@@ -38,7 +38,7 @@ void check_disk_values(std::string_view where, const Tensor& disks) {
            values[i + 1], i / 3);
     }
     if (!is_radius(values[i + 2])) {
-      fail(where, "expected radii that are 0 or from 1e-70 to 1e70, received {} at disk {}",
+      fail(where, "expected radii of 0 or between 1e-70 and 1e70, received {} at disk {}",
            values[i + 2], i / 3);
     }
   }
@@ -46,4 +46,4 @@ void check_disk_values(std::string_view where, const Tensor& disks) {
 
 Shape batch_shape(const Tensor& disks) { return {disks.shape().begin(), disks.shape().end() - 2}; }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

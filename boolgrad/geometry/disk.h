@@ -1,4 +1,4 @@
-// A disk, and tensors of them.
+// Disks and tensors of disks.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,28 @@
 
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
+/// A disk with centre (x, y) and radius r.
 struct Disk {
   double x = 0;
   double y = 0;
   double r = 0;
 };
 
-/// How two disks lie to each other. The area of their union is smooth within a stratum, and its
-/// second derivative is infinite on the way to the next.
+/// The relative position of two disks. The area of their union is smooth within a stratum; its
+/// second derivative diverges at the boundary of the intersecting one.
 enum class Stratum : std::int32_t { disjoint = 0, intersecting = 1, contained = 2 };
 
-/// Checks that `disks` is a floating tensor [..., n, 3] of (x, y, r) with n at least 1 (exactly
-/// `wanted` where that is not 0), and names the place in what it throws otherwise.
+/// Throws unless `disks` is a floating tensor [..., n, 3] of (x, y, r), with n = `wanted` if that
+/// is not 0. Errors open with `[where]`.
 void check_disk_shape(std::string_view where, const Tensor& disks, std::int64_t wanted = 0);
 
-/// Checks the numbers of float64 disks: coordinates finite and radii not negative, all at most
-/// 1e70 in size, and radii that are not 0 at least 1e-70.
+/// Throws unless all coordinates are finite and at most 1e70 in magnitude, and all radii are 0 or
+/// between 1e-70 and 1e70. The disks are float64.
 void check_disk_values(std::string_view where, const Tensor& disks);
 
-/// The shape of one number a set of disks: [...] for [..., n, 3].
+/// The batch shape: [...] for disks [..., n, 3].
 Shape batch_shape(const Tensor& disks);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 constexpr std::size_t leaf_disks = 6;
@@ -38,7 +38,7 @@ void DiskTree::build(std::size_t begin, std::size_t end, std::span<const Disk> g
   nodes_.push_back({box, begin, end, here + 1});
   if (end - begin <= leaf_disks) return;
 
-  // Halves across the longer side. Equal coordinates go by number, so the tree is always the same.
+  // Median split along the longer side. Indices break ties, so the tree is deterministic.
   const bool wide = centres.right - centres.left >= centres.high - centres.low;
   const auto key = [&](std::size_t i) {
     const Disk& disk = given[i];
@@ -53,4 +53,4 @@ void DiskTree::build(std::size_t begin, std::size_t end, std::span<const Disk> g
   nodes_[here].after = nodes_.size();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -1,4 +1,4 @@
-// Which disks lie near a disk.
+// Neighbour search among disks.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,23 @@
 
 #include "boolgrad/geometry/disk.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
-/// A tree of bounding boxes. Built in O(n log n), and as good for disks of very different sizes as
-/// for equal ones. Its disks are in an order of its own, in which neighbours lie together.
+/// A bounding volume hierarchy, built in O(n log n). It handles disks of very different sizes.
+/// Disks are reordered so that neighbours are close in memory.
 class DiskTree {
  public:
   explicit DiskTree(std::span<const Disk> disks);
 
+  /// Number of disks.
   std::size_t size() const { return disks_.size(); }
-  /// Disk `i` in the order of the tree, and where it was in the order given.
+  /// Disk `i` in the order of the tree.
   const Disk& disk(std::size_t i) const { return disks_[i]; }
+  /// The original index of disk `i`.
   std::size_t origin(std::size_t i) const { return origins_[i]; }
 
-  /// Calls `visit(j)` for every disk j whose bounding box meets that of disk i, but for i itself.
-  /// `visit` returns whether to go on.
+  /// Calls `visit(j)` for every other disk j whose bounding box intersects that of disk i. `visit`
+  /// returns whether to continue.
   template <class Visit>
   void visit_neighbours(std::size_t i, const Visit& visit) const {
     const Box box = Box::around(disks_[i]);
@@ -52,8 +54,8 @@ class DiskTree {
     void include(const Box& other);
   };
 
-  /// Nodes lie in preorder: the children of a node follow it, and `after` is the first node that is
-  /// not below it. A leaf is followed by `after` at once.
+  /// Nodes are in preorder: descendants follow their node, and `after` is the first node that is
+  /// not a descendant. For a leaf, `after` is the next node.
   struct Node {
     Box box;
     std::size_t begin, end;
@@ -67,4 +69,4 @@ class DiskTree {
   std::vector<Node> nodes_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

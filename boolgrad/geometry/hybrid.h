@@ -1,4 +1,4 @@
-// Moving disks until their union has a wanted area.
+// Fits disks to a target area of their union.
 #pragma once
 
 #include <cstdint>
@@ -7,49 +7,52 @@
 #include "boolgrad/geometry/smoothed_area.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
+/// The gradient that a fit follows.
 enum class AreaMethod : std::uint8_t {
-  exact,     ///< no blur, and no gradient from a disk to one that it does not touch
-  smoothed,  ///< a gradient everywhere, and the blur's bias in the answer
-  hybrid     ///< explores with the smoothed gradient, finishes with the exact one
+  exact,     ///< unbiased, but without interaction between disjoint disks
+  smoothed,  ///< interaction at any distance, but biased
+  hybrid     ///< starts with the smoothed gradient, finishes with the exact one
 };
 
+/// Options of `fit_union_area`.
 struct FitOptions {
   AreaMethod method = AreaMethod::hybrid;
-  /// With temperature times sharpness above 1, disks that are far apart would repel each other.
+  /// Temperature times sharpness should not exceed 1, or distant disks repel each other.
   SmoothedOptions smoothed = {.temperature = 0.1, .sharpness = 10, .cell = 0.5};
-  /// Hybrid turns exact when the smoothed area is this near to the target, relative to it, or has
-  /// taken half of the steps.
-  double explored = 1e-2;
-  /// Done when the area that is used is this near to the target, relative to it.
+  /// The hybrid method switches to the exact gradient when the relative error of the smoothed area
+  /// is below this, or after half of the steps.
+  double switch_tolerance = 1e-2;
+  /// Converged when the relative error of the area in use is below this.
   double tolerance = 1e-12;
-  std::int64_t most_steps = 200;
-  /// No step is longer than this, over all free numbers together.
-  double longest_step = 0.25;
+  std::int64_t max_steps = 200;
+  /// The largest Euclidean length of a step over all free parameters.
+  double max_step_length = 0.25;
 };
 
-/// The union before a step, or after the last.
+/// The state before a step, or after the last.
 struct FitStep {
-  double area = 0;        ///< exact, whatever the method
-  bool smoothed = false;  ///< whether the smoothed gradient leads on from here
+  double area = 0;        ///< exact, for all methods
+  bool smoothed = false;  ///< whether the next step uses the smoothed gradient
 };
 
+/// The result of `fit_union_area`.
 struct FitResult {
   Tensor disks;
   std::vector<FitStep> history;
   double error = 0;        ///< |exact area - target| / target
-  bool converged = false;  ///< whether the area that was used reached the target
-  /// Whether it stopped because no free number has a gradient.
+  bool converged = false;  ///< whether the area in use reached the target
+  /// Whether the fit stopped because the gradient of all free parameters is 0.
   bool stuck = false;
 };
 
-/// Moves the numbers of `disks` [n, 3] where `free` (of the same shape) is not 0 until the area of
-/// the union is `target`.
+/// Changes the parameters of `disks` [n, 3] where `free`, of the same shape, is not 0, until the
+/// area of the union is `target`.
 ///
-/// A step goes along the gradient as far as the area, were it linear, would take to reach the
-/// target (Newton's step of least length), and at most `longest_step`. Radii stay at 0 or above.
+/// Each step is the Newton step of least norm, (target - area) g / |g|^2, shortened to
+/// `max_step_length`. Radii stay nonnegative.
 FitResult fit_union_area(const Tensor& disks, const Tensor& free, double target,
                          const FitOptions& options = {});
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -6,11 +6,11 @@
 #include <limits>
 #include <span>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/geometry/arrangement.h"
 #include "boolgrad/geometry/saved_gradient.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 constexpr const char* name = "time_of_impact";
@@ -24,7 +24,7 @@ struct Impact {
   Tangency tangency = Tangency::external;
 };
 
-/// The second disk on its way past the first.
+/// The path of the second disk relative to the first.
 class Path {
  public:
   Path(const Disk& still, const Disk& moving, const Direction& direction)
@@ -33,7 +33,7 @@ class Path {
     const double dx = moving.x - still.x;
     const double dy = moving.y - still.y;
     closest_ = -(dx * (direction.x / speed) + dy * (direction.y / speed)) / speed;
-    // Past this time the disks are apart, whatever they were.
+    // After this time the disks are disjoint.
     beyond_ = std::max(closest_, 0.0) + 2 * (std::hypot(dx, dy) + still.r + moving.r) / speed;
   }
 
@@ -60,7 +60,7 @@ class Path {
     return tangency == Tangency::external ? there.outer_gap : there.inner_gap;
   }
 
-  /// Where the gap changes its sign between two times; never, where it does not.
+  /// The root of the gap between two times, or infinity if its sign does not change.
   Impact root(Tangency tangency, double low, double high) const {
     const double at_low = gap(tangency, low);
     const double at_high = gap(tangency, high);
@@ -70,7 +70,7 @@ class Path {
     return {closed_bracket(tangency, low, high, at_low, at_high), tangency};
   }
 
-  /// Secants inside the bracket (the Illinois method), and its middle where they are slow.
+  /// The Illinois method, with bisection where it converges slowly.
   double closed_bracket(Tangency tangency, double low, double high, double at_low,
                         double at_high) const {
     for (int step = 0;; ++step) {
@@ -133,7 +133,7 @@ Tensor time_of_impact(const Tensor& disks, const Direction& direction) {
   check_disk_shape(name, disks, 2);
   const double speed = std::hypot(direction.x, direction.y);
   if (!(speed > 0 && std::isfinite(speed))) {
-    fail(name, "expected a direction that is finite and not 0, received ({}, {})", direction.x,
+    fail(name, "expected a finite direction other than 0, received ({}, {})", direction.x,
          direction.y);
   }
   return apply_with_saved_gradient(
@@ -142,4 +142,4 @@ Tensor time_of_impact(const Tensor& disks, const Direction& direction) {
       });
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

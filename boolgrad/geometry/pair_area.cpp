@@ -7,7 +7,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 constexpr const char* name = "disk_pair_area";
@@ -51,4 +51,4 @@ Tensor disk_pair_strata(const Tensor& disks) {
   return pair_area_forward(std::vector{wide}).residuals[1];
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

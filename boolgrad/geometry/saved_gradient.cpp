@@ -7,11 +7,11 @@
 #include "boolgrad/geometry/disk.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
-// Values of all sets. Residual: their gradients. A function may run parallel loops of its own: with
-// one large set these have all threads, with many small ones the sets have.
+// Values of all sets. Residual: their gradients. The loop over sets is parallel, and so may be the
+// function, so both one large set and many small ones use all threads.
 ForwardResult values_of(const Tensor& disks, const ValueAndGradient& function) {
   Tensor values(batch_shape(disks), DType::float64);
   Tensor gradients(disks.shape(), DType::float64);
@@ -52,4 +52,4 @@ Tensor apply_with_saved_gradient(const char* name, const Tensor& disks,
   return cast(applied(std::vector{wide})[0], disks.dtype());
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -1,4 +1,4 @@
-// Functions of sets of disks that compute their gradient along with their value.
+// Ops on sets of disks that compute value and gradient together.
 #pragma once
 
 #include <functional>
@@ -6,16 +6,16 @@
 
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
-/// The value at one set of disks, as x, y, r of one after the other; writes the gradient.
+/// Returns the value for one set of disks, given as x, y, r of each, and writes the gradient.
 using ValueAndGradient =
     std::function<double(std::span<const double> disks, std::span<double> gradient)>;
 
-/// Applies `function` to every set of `disks` [..., n, 3], of a shape that was checked: [...].
-/// The forward saves the gradients, and the backward scales them. Computed in float64 whatever the
-/// dtype. Checks the numbers of the disks and calls the place `name`.
+/// Applies `function` to every set of `disks` [..., n, 3]: [...]. The shape must be checked before;
+/// the values are checked here. The forward pass saves the gradients and the backward pass scales
+/// them. All dtypes are computed in float64. `name` is the name of the op.
 Tensor apply_with_saved_gradient(const char* name, const Tensor& disks,
                                  const ValueAndGradient& function);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

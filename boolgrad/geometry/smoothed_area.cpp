@@ -6,19 +6,19 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/geometry/saved_gradient.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 constexpr const char* name = "smoothed_union_area";
-/// Beyond this, in units of 1 / sharpness, the sigmoid is below 1e-13.
+/// Beyond this distance, in units of 1 / sharpness, the sigmoid is below 1e-13.
 constexpr double tail = 30;
-constexpr double most_cells = 1e9;
+constexpr double max_cells = 1e9;
 
-/// Cells of side `side` around the disks; (left, low) is the middle of the first.
+/// A grid of cells of side `side` around the disks; (left, low) is the midpoint of the first.
 struct Grid {
   double left = 0;
   double low = 0;
@@ -45,7 +45,7 @@ Grid grid_around(std::span<const double> disks, const SmoothedOptions& options) 
   Grid grid{.side = options.cell / options.sharpness};
   const double columns = std::ceil((right - left + 2 * margin) / grid.side);
   const double rows = std::ceil((high - low + 2 * margin) / grid.side);
-  if (!(columns * rows <= most_cells)) {
+  if (!(columns * rows <= max_cells)) {
     fail(name, "expected a grid of at most 1e9 cells, received {:.3g} by {:.3g}", rows, columns);
   }
   grid.columns = static_cast<std::size_t>(columns);
@@ -55,13 +55,13 @@ Grid grid_around(std::span<const double> disks, const SmoothedOptions& options) 
   return grid;
 }
 
-/// What a row of the grid adds up to: the area and the gradient, in cells.
+/// The contribution of one grid row to area and gradient, in units of cells.
 struct RowSum {
   double area = 0;
   std::vector<double> gradient;
 };
 
-/// One row after the other through the disks, with room for what a cell needs.
+/// Evaluates grid rows, with scratch memory for one cell.
 class Row {
  public:
   Row(std::span<const double> disks, const SmoothedOptions& options)
@@ -93,8 +93,8 @@ class Row {
     }
   }
 
-  /// -k log sum e^(-f_i/k), and the share of each disk in it. The least f is taken out of the
-  /// exponentials, so that none overflows.
+  /// -k log sum e^(-f_i/k) and its derivative with respect to each f_i. Subtracting the least f
+  /// avoids overflow.
   double blended_distance(double x, double y) {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < distance_.size(); ++i) {
@@ -136,7 +136,7 @@ double smoothed_area(std::span<const double> disks, std::span<double> gradient,
 
 void check_positive(const char* what, double value) {
   if (!(value > 0 && std::isfinite(value))) {
-    fail(name, "expected a {} above 0, received {}", what, value);
+    fail(name, "expected a positive {}, received {}", what, value);
   }
 }
 
@@ -153,4 +153,4 @@ Tensor smoothed_union_area(const Tensor& disks, const SmoothedOptions& options) 
       });
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

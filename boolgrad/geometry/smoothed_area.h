@@ -1,4 +1,4 @@
-// The union of disks, blurred: what is usually differentiated where topology changes.
+// The smoothed area of a union of disks, the usual surrogate at changes of topology.
 #pragma once
 
 #include <cstdint>
@@ -6,28 +6,30 @@
 #include "boolgrad/geometry/disk.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 
+/// Options of `smoothed_union_area`.
 struct SmoothedOptions {
-  /// k: over this distance the signed distances of disks melt into one.
+  /// k: the length scale of the smooth minimum of signed distances.
   double temperature = 0.1;
-  /// beta: a point at distance f outside counts as 1 / (1 + e^(beta f)).
+  /// beta: a point at signed distance f has the weight 1 / (1 + e^(beta f)).
   double sharpness = 100;
-  /// Side of a cell of the grid, in units of 1 / sharpness.
+  /// The side of a grid cell, in units of 1 / sharpness.
   double cell = 1;
 };
 
-/// Smoothed area of the union in each of [..., n, 3]: [...]. Of no disks it is 0.
+/// The smoothed area of the union of each set of disks in [..., n, 3]: [...]. The area of no
+/// disks is 0.
 ///
-///   f_i(p) = |p - c_i| - r_i,  f(p) = -k log sum_i e^(-f_i(p)/k),  area = sum_p h^2 sigmoid(-beta
-///   f(p))
+///   f_i(p) = |p - c_i| - r_i,  f(p) = -k log sum_i e^(-f_i(p)/k),
+///   area = sum_p h^2 sigmoid(-beta f(p))
 ///
-/// over the middles of the cells, of side h, of a grid around the disks as far as the sigmoid
-/// counts. The gradient is that of this sum with the grid held in place.
+/// The sum is over the midpoints p of the cells, of side h, of a grid that covers the support of
+/// the sigmoid. The gradient is that of the sum for a fixed grid.
 ///
-/// The product k beta decides what disks that are apart do to each other. Up to 1 the area shrinks
-/// as they come near, at any distance, as that of overlapping disks does. Above 1 it grows first:
-/// seen from further away, disks repel each other.
+/// The product k beta determines the interaction of disjoint disks. For k beta <= 1 the area
+/// decreases as they approach, at any distance, as it does for overlapping disks. For k beta > 1 it
+/// increases first: a fit that minimises the area drives distant disks apart.
 Tensor smoothed_union_area(const Tensor& disks, const SmoothedOptions& options = {});
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

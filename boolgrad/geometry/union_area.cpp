@@ -12,13 +12,13 @@
 #include "boolgrad/geometry/disk_tree.h"
 #include "boolgrad/geometry/saved_gradient.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 constexpr const char* name = "disk_union_area";
 constexpr double turn = 2 * std::numbers::pi;
 
-/// Part of a circle, 0 <= begin <= end <= 2 pi.
+/// An arc of a circle, 0 <= begin <= end <= 2 pi.
 struct Arc {
   double begin;
   double end;
@@ -27,12 +27,12 @@ struct Arc {
 // ---------------------------------------------------------------------------------------------
 // One circle
 
-/// What of a circle other disks cover.
+/// The arcs of a circle that other disks cover.
 class Coverage {
  public:
   void clear() { arcs_.clear(); }
 
-  /// The arc from angle - half to angle + half.
+  /// Adds the arc from angle - half to angle + half.
   void add(double angle, double half) {
     double begin = angle - half;
     if (begin < 0) begin += turn;
@@ -43,7 +43,7 @@ class Coverage {
 
   bool empty() const { return arcs_.empty(); }
 
-  /// Calls `visit` with every arc that nothing covers. Sorts the arcs.
+  /// Calls `visit` for every uncovered arc. Sorts the arcs.
   template <class Visit>
   void visit_exposed(const Visit& visit) {
     std::ranges::sort(arcs_, {}, &Arc::begin);
@@ -59,7 +59,7 @@ class Coverage {
   std::vector<Arc> arcs_;
 };
 
-/// Derivatives of the area: the exposed arcs as r times angle, r times sine, minus r times cosine.
+/// The gradient of the area: r times angle, r times sine and -r times cosine over the exposed arcs.
 struct DiskGradient {
   double x = 0;
   double y = 0;
@@ -80,13 +80,13 @@ DiskGradient gradient_of(const Disk& disk, Coverage& coverage) {
 // ---------------------------------------------------------------------------------------------
 // One union
 
-/// Two disks whose circles meet, as places in the tree.
+/// Two disks whose circles intersect, as indices in the tree.
 struct Link {
   std::size_t one;
   std::size_t other;
 };
 
-/// Exposed arcs of disk `i`. Adds to `links` those circles before it that it meets.
+/// The gradient of disk `i`. Adds the earlier circles that it intersects to `links`.
 DiskGradient exposed_part(const DiskTree& tree, std::size_t i, Coverage& coverage,
                           std::vector<Link>& links) {
   const Disk& disk = tree.disk(i);
@@ -112,9 +112,10 @@ DiskGradient exposed_part(const DiskTree& tree, std::size_t i, Coverage& coverag
   return hidden ? DiskGradient{} : gradient_of(disk, coverage);
 }
 
-/// For each disk the largest disk of its piece, where pieces hang together by circles that meet.
-std::vector<std::size_t> largest_of_piece(const DiskTree& tree,
-                                          const std::vector<std::vector<Link>>& links) {
+/// For each disk the largest disk of its component. Components are connected by intersecting
+/// circles.
+std::vector<std::size_t> largest_of_component(const DiskTree& tree,
+                                              const std::vector<std::vector<Link>>& links) {
   std::vector<std::size_t> parent(tree.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
   const auto root = [&](std::size_t i) {
@@ -133,26 +134,27 @@ std::vector<std::size_t> largest_of_piece(const DiskTree& tree,
   return parent;
 }
 
-/// A sum that carries what rounding took along (Neumaier).
-class CarefulSum {
+/// Compensated summation (Neumaier).
+class CompensatedSum {
  public:
   void add(double value) {
     const double sum = sum_ + value;
-    lost_ += std::abs(sum_) >= std::abs(value) ? (sum_ - sum) + value : (value - sum) + sum_;
+    error_ += std::abs(sum_) >= std::abs(value) ? (sum_ - sum) + value : (value - sum) + sum_;
     sum_ = sum;
   }
-  double value() const { return sum_ + lost_; }
+  double value() const { return sum_ + error_; }
 
  private:
   double sum_ = 0;
-  double lost_ = 0;
+  double error_ = 0;
 };
 
-/// Half the product of disks and gradient. The boundary of a piece is closed, so its place does not
-/// matter; measured from its largest disk no digit is spent on how far away it lies.
+/// Half the inner product of disks and gradient. The gradient of a component sums to zero, so the
+/// result does not depend on the origin. The centre of the largest disk as origin avoids
+/// cancellation for distant components.
 double area_from(const DiskTree& tree, const std::vector<DiskGradient>& gradient,
                  const std::vector<std::size_t>& largest) {
-  CarefulSum twice_area;
+  CompensatedSum twice_area;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const Disk& disk = tree.disk(i);
     const Disk& origin = tree.disk(largest[i]);
@@ -163,14 +165,14 @@ double area_from(const DiskTree& tree, const std::vector<DiskGradient>& gradient
   return twice_area.value() / 2;
 }
 
-// Disks a task takes: enough to pay for its start.
+// Disks per task: enough to amortise its start.
 constexpr std::size_t task_disks = 128;
 
-/// Writes the gradient, as the disks are laid out, and returns the area.
-double union_area(std::span<const double> numbers, std::span<double> gradient) {
-  std::vector<Disk> disks(numbers.size() / 3);
+/// Returns the area and writes the gradient in the layout of the disks.
+double union_area(std::span<const double> values, std::span<double> gradient) {
+  std::vector<Disk> disks(values.size() / 3);
   for (std::size_t i = 0; i < disks.size(); ++i) {
-    disks[i] = {numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]};
+    disks[i] = {values[3 * i], values[3 * i + 1], values[3 * i + 2]};
   }
   const DiskTree tree(disks);
   const std::size_t tasks = task_count(disks.size(), task_disks);
@@ -189,7 +191,7 @@ double union_area(std::span<const double> numbers, std::span<double> gradient) {
     gradient[at + 1] = parts[i].y;
     gradient[at + 2] = parts[i].r;
   }
-  return area_from(tree, parts, largest_of_piece(tree, links));
+  return area_from(tree, parts, largest_of_component(tree, links));
 }
 
 }  // namespace
@@ -199,4 +201,4 @@ Tensor disk_union_area(const Tensor& disks) {
   return apply_with_saved_gradient(name, disks, union_area);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

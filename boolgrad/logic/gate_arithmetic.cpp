@@ -6,18 +6,18 @@
 #include <cstddef>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 constexpr std::uint64_t parity_of_two = 0b0110;
 constexpr std::uint64_t both_of_two = 0b1000;
 constexpr std::uint64_t parity_of_three = 0b10010110;
 constexpr std::uint64_t majority_of_three = 0b11101000;
-/// The second where the first is 0, the third where it is 1.
+/// A multiplexer: the second input where the first is 0, the third where it is 1.
 constexpr std::uint64_t selection = 0b11100100;
-/// Where the first and the second differ the first, else the third.
+/// The first input where the first two differ, else the third.
 constexpr std::uint64_t first_that_differs = 0b10110010;
 
 Signal digit(const SignalNumber& number, std::size_t index, GateSink& sink) {
@@ -41,8 +41,8 @@ SignalNumber emit_number(std::uint64_t value, GateSink& sink) {
   return result;
 }
 
-// Adders take the bits of one weight first come, first served, and put their sums at the end, so
-// that the tree is flat.
+// The bits of one weight form a queue: adders take from the front and append their sums at the
+// back, which balances the tree.
 SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink) {
   SignalNumber result;
   std::vector<Signal> own(bits.begin(), bits.end());
@@ -100,7 +100,7 @@ SignalNumber emit_select(Signal condition, const SignalNumber& otherwise, const 
   return result;
 }
 
-// A tournament of neighbours, in which the later one has to be above the earlier.
+// A tournament of neighbours. The later one wins only if it is strictly greater.
 SignalNumber emit_argmax(std::vector<SignalNumber> numbers, GateSink& sink) {
   if (numbers.size() < 2)
     fail("argmax", "expected two or more numbers, received {}", numbers.size());
@@ -130,4 +130,4 @@ SignalNumber emit_argmax(std::vector<SignalNumber> numbers, GateSink& sink) {
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

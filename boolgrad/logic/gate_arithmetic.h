@@ -1,4 +1,4 @@
-// Sums of bits, comparisons and argmax as gates of up to three inputs, in any sink.
+// Population counts, comparisons and argmax built from gates of up to three inputs.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,19 @@
 
 #include "boolgrad/logic/gate_sink.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-/// One signal per binary digit, the lowest first. Digits that are not there are 0.
+/// An unsigned number: one signal per binary digit, least significant first. Missing digits are 0.
 using SignalNumber = std::vector<Signal>;
 
+/// A constant.
 SignalNumber emit_number(std::uint64_t value, GateSink& sink);
 
-/// How many of the bits are 1, in as many digits as their count has: a flat tree of full adders,
-/// two gates of three inputs each.
+/// The number of bits that are 1, by a balanced tree of full adders. Each adder is two gates of
+/// three inputs.
 SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink);
 
-/// The sums of `groups` groups of bits of the same size, one after the other.
+/// The population counts of `groups` consecutive groups of equal size.
 std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int64_t groups,
                                           GateSink& sink);
 
@@ -29,7 +30,7 @@ Signal emit_greater(const SignalNumber& a, const SignalNumber& b, GateSink& sink
 SignalNumber emit_select(Signal condition, const SignalNumber& otherwise, const SignalNumber& then,
                          GateSink& sink);
 
-/// The index of the largest of two or more numbers, of equal ones the first.
+/// The index of the largest of two or more numbers; the first one on a tie.
 SignalNumber emit_argmax(std::vector<SignalNumber> numbers, GateSink& sink);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 std::vector<Signal> emit_layer(const Wiring& wiring, const Tensor& tables,
@@ -14,7 +14,7 @@ std::vector<Signal> emit_layer(const Wiring& wiring, const Tensor& tables,
   const std::span<const std::int32_t> sources = wiring.sources();
   const auto arity = static_cast<std::size_t>(wiring.arity());
   const std::size_t size = std::size_t{1} << arity;
-  std::array<Signal, most_inputs_per_gate> read{};
+  std::array<Signal, max_gate_inputs> read{};
   std::vector<Signal> outputs(static_cast<std::size_t>(wiring.gates()));
   for (std::size_t gate = 0; gate < outputs.size(); ++gate) {
     for (std::size_t slot = 0; slot < arity; ++slot) {
@@ -29,7 +29,7 @@ std::vector<Signal> emit_layer(const Wiring& wiring, const Tensor& tables,
 
 }  // namespace
 
-std::vector<Signal> emit(const LogicNetwork& network, std::vector<Signal> inputs, GateSink& sink) {
+std::vector<Signal> emit(const Network& network, std::vector<Signal> inputs, GateSink& sink) {
   if (std::ssize(inputs) != network.inputs()) {
     fail("emit", "expected {} inputs, received {}", network.inputs(), inputs.size());
   }
@@ -44,4 +44,4 @@ std::vector<Signal> emit(const LogicNetwork& network, std::vector<Signal> inputs
   return inputs;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -8,7 +8,7 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 RandomAddress address_of_layer(const HardeningStep& step, std::size_t layer) {
@@ -18,8 +18,8 @@ RandomAddress address_of_layer(const HardeningStep& step, std::size_t layer) {
           .index = std::uint64_t{layer} << 32};
 }
 
-/// How hard each gate is: [gates, 1].
-Tensor drawn_shares(std::int64_t gates, double share, DType dtype, const RandomAddress& at) {
+/// 1 for gates that are hard in this step, each with probability `share`: [gates, 1].
+Tensor sampled_shares(std::int64_t gates, double share, DType dtype, const RandomAddress& at) {
   Tensor shares({gates, 1}, dtype);
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -32,27 +32,27 @@ Tensor drawn_shares(std::int64_t gates, double share, DType dtype, const RandomA
   return shares;
 }
 
-/// -log(-log u), of which a difference of two is logistic.
+/// A Gumbel sample, -log(-log u). The difference of two is logistic.
 double gumbel(const RandomAddress& at) {
   const double u = std::max(random_uniform(at), 0x1.0p-54);
   return -std::log(-std::log(u));
 }
 
-/// Noise that makes the softmax of logits, or their sigmoid, a sample; of Walsh coefficients, what
-/// gives every entry such noise of its own.
-Tensor drawn_noise(const Shape& shape, DType dtype, Parametrisation parametrisation, double factor,
-                   RandomAddress at) {
+/// Gumbel noise for softmax16, logistic noise for the others, so that the argmax or the sign of the
+/// noisy logits is a sample. For walsh, the coefficients that give every entry independent noise.
+Tensor sampled_noise(const Shape& shape, DType dtype, Parametrisation parametrisation,
+                     double factor, RandomAddress at) {
   Tensor noise(shape, dtype);
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     for (T& value : noise.mutable_values<T>()) {
-      double drawn = gumbel(at);
+      double sample = gumbel(at);
       ++at.index;
       if (parametrisation != Parametrisation::softmax16) {
-        drawn -= gumbel(at);
+        sample -= gumbel(at);
         ++at.index;
       }
-      value = convert<T>(factor * drawn);
+      value = convert<T>(factor * sample);
     }
   });
   return parametrisation == Parametrisation::walsh ? walsh_coefficients(noise) : noise;
@@ -83,20 +83,6 @@ Tensor most_certain(const Tensor& soft, const Tensor& hard, double share) {
 
 }  // namespace
 
-std::string_view to_string(HardeningKind kind) {
-  switch (kind) {
-    case HardeningKind::none: return "none";
-    case HardeningKind::blend: return "blend";
-    case HardeningKind::gates: return "gates";
-    case HardeningKind::states: return "states";
-    case HardeningKind::straight_through: return "straight_through";
-    case HardeningKind::temperature: return "temperature";
-    case HardeningKind::noise: return "noise";
-    case HardeningKind::freeze: return "freeze";
-  }
-  return "unknown";
-}
-
 std::vector<Tensor> hardened_logits(const HardeningStep& step, const std::vector<Tensor>& logits,
                                     Parametrisation parametrisation) {
   if (!changes_logits(step.kind) || step.share == 0) return logits;
@@ -105,8 +91,8 @@ std::vector<Tensor> hardened_logits(const HardeningStep& step, const std::vector
     const Tensor& own = logits[i];
     changed.push_back(step.kind == HardeningKind::temperature
                           ? scale(own, step.logit_scale)
-                          : add(own, drawn_noise(own.shape(), own.dtype(), parametrisation,
-                                                 step.noise, address_of_layer(step, i))));
+                          : add(own, sampled_noise(own.shape(), own.dtype(), parametrisation,
+                                                   step.noise, address_of_layer(step, i))));
   }
   return changed;
 }
@@ -131,7 +117,7 @@ std::vector<Tensor> hardened_tables(const HardeningStep& step, const std::vector
       continue;
     }
     const Tensor shares = step.kind == HardeningKind::gates
-                              ? drawn_shares(gates, step.share, dtype, address_of_layer(step, i))
+                              ? sampled_shares(gates, step.share, dtype, address_of_layer(step, i))
                               : Tensor::full({gates, 1}, step.share, dtype);
     const Tensor away = multiply(subtract(cast(hard[i], dtype), soft[i].detach()), shares);
     tables.push_back(add(soft[i], away));
@@ -148,4 +134,4 @@ std::vector<Tensor> most_certain_gates(const std::vector<Tensor>& soft,
   return layers;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

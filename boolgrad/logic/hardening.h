@@ -1,26 +1,24 @@
-// Tables on their way from soft to hard, as one training step reads them.
+// Soft tables made gradually harder during training.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "boolgrad/backend/options/hardening.h"
 #include "boolgrad/logic/parametrisation.h"
+#include "boolgrad/options/hardening.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-std::string_view to_string(HardeningKind kind);
-
-/// The logits whose tables a step reads: those of `temperature` and `noise` differ from the model's
-/// own. Noise of value l of layer i is drawn at index i 2^32 + l; two draws per value, at 2 l and
-/// 2 l + 1, where the parametrisation is not softmax16.
+/// The logits that a training step uses. The kinds `temperature` and `noise` change them; all other
+/// kinds return them as they are. Noise for value l of layer i is sampled at index i 2^32 + l. The
+/// parametrisations other than softmax16 take two samples per value, at i 2^32 + 2 l and the next.
 std::vector<Tensor> hardened_logits(const HardeningStep& step, const std::vector<Tensor>& logits,
                                     Parametrisation parametrisation);
 
-/// Soft tables [gates, 2^arity] made as hard as the step says; gradients pass as if they were soft,
-/// except those of frozen gates, which get none. `hard` is uint8 and may be empty where the step
-/// leaves tables as they are. Gate g of layer i is drawn at index i 2^32 + g.
+/// Blends soft tables [gates, 2^arity] with hard ones as the step demands. Gradients pass straight
+/// through to the soft tables; frozen gates receive none. `hard` is uint8 and may be empty if the
+/// step does not change tables. Gate g of layer i is sampled at index i 2^32 + g.
 std::vector<Tensor> hardened_tables(const HardeningStep& step, const std::vector<Tensor>& soft,
                                     const std::vector<Tensor>& hard,
                                     const std::vector<Tensor>& frozen);
@@ -28,9 +26,9 @@ std::vector<Tensor> hardened_tables(const HardeningStep& step, const std::vector
 /// Whether `hardened_tables` changes anything.
 bool hardens_tables(const HardeningStep& step);
 
-/// Of `freeze`: for each layer a tensor [gates] that is 1 for the `share` of the gates whose soft
-/// tables are nearest to their hard ones (of equally near ones the first), 0 for the others.
+/// The gates to freeze: for each layer a tensor [gates] that is 1 for the fraction `share` of the
+/// gates whose soft tables are closest to their hard ones, and 0 elsewhere. Ties go to the first.
 std::vector<Tensor> most_certain_gates(const std::vector<Tensor>& soft,
                                        const std::vector<Tensor>& hard, double share);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -3,38 +3,52 @@
 #include <algorithm>
 #include <array>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-/// 1 - 1 / classes at the label and -1 / classes elsewhere.
-Tensor away_from_mean(const Tensor& labels, std::int64_t classes, DType dtype) {
-  const std::int64_t samples = labels.size();
-  const double share = 1 / static_cast<double>(classes);
-  Tensor result = Tensor::full({classes, samples}, -share, dtype);
+/// `at_label` at the label and `elsewhere` for other classes: [classes, samples].
+Tensor by_label(const Tensor& labels, std::int64_t classes, DType dtype, double at_label,
+                double elsewhere) {
+  Tensor result = Tensor::full({classes, labels.size()}, elsewhere, dtype);
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
     const auto values = result.mutable_values<T>();
     const auto label = labels.values<std::int32_t>();
     for (std::size_t s = 0; s < label.size(); ++s) {
-      values[static_cast<std::size_t>(label[s]) * label.size() + s] = convert<T>(1 - share);
+      values[static_cast<std::size_t>(label[s]) * label.size() + s] = convert<T>(at_label);
     }
   });
   return result;
 }
 
-// Cross-entropy against (1 - s) one-hot + s / classes is the plain one plus s (x_label - mean x).
-Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double smoothing) {
-  Tensor plain = cross_entropy(logits, labels, {.axis = 0});
+// Cross-entropy against targets t is the plain loss plus sum (one-hot - t) x. With the targets
+// (1 - s) one-hot + s / classes, this is s (x_label - mean x).
+Tensor label_loss(const Tensor& logits, const Tensor& labels, const Tensor& plain,
+                  double smoothing) {
   if (smoothing == 0) return plain;
-  const Tensor away = away_from_mean(labels, logits.shape()[0], logits.dtype());
+  const std::int64_t classes = logits.shape()[0];
+  const double share = 1 / static_cast<double>(classes);
+  const Tensor away = by_label(labels, classes, logits.dtype(), 1 - share, -share);
   return add(plain,
              scale(sum(multiply(logits, away)), smoothing / static_cast<double>(labels.size())));
+}
+
+Tensor class_loss(const Tensor& logits, const Tensor& labels, double smoothing,
+                  const SoftTargets& soft) {
+  const Tensor plain = cross_entropy(logits, labels, {.axis = 0});
+  Tensor of_labels = label_loss(logits, labels, plain, smoothing);
+  if (soft.weight == 0) return of_labels;
+  const Tensor away =
+      subtract(by_label(labels, logits.shape()[0], logits.dtype(), 1, 0), soft.probabilities);
+  const Tensor of_teacher =
+      add(plain, scale(sum(multiply(logits, away)), 1 / static_cast<double>(labels.size())));
+  return add(scale(of_labels, 1 - soft.weight), scale(of_teacher, soft.weight));
 }
 
 Tensor binary_logits(const Head& head, const Tensor& sums, std::int64_t outputs) {
@@ -45,52 +59,41 @@ Tensor binary_logits(const Head& head, const Tensor& sums, std::int64_t outputs)
   return concatenate(both);
 }
 
-/// Values as shares of the way from low to high, [1, samples].
-Tensor shares_of(const Head& head, const Tensor& values, DType dtype) {
+/// Values scaled from [low, high] to [0, 1]: [1, samples].
+Tensor scaled_values(const Head& head, const Tensor& values, DType dtype) {
   const Tensor row = cast(values, dtype).viewed_as({1, values.size()});
   return scale(subtract(row, Tensor::scalar(head.low, dtype)), 1 / (head.high - head.low));
 }
 
 }  // namespace
 
-std::string_view to_string(HeadKind kind) {
-  switch (kind) {
-    case HeadKind::classes: return "classes";
-    case HeadKind::binary: return "binary";
-    case HeadKind::regression: return "regression";
-  }
-  return "unknown";
-}
-
-HeadKind head_kind_of(std::string_view where, std::string_view name) {
-  for (const HeadKind kind : {HeadKind::classes, HeadKind::binary, HeadKind::regression}) {
-    if (name == to_string(kind)) return kind;
-  }
-  fail(where, "expected classes, binary or regression, received {}", name);
-}
-
 Tensor group_sums(const Tensor& y, std::int64_t groups) {
   if (y.rank() != 2 || groups < 1 || y.shape()[0] % groups != 0) {
     fail("group_sums", "expected [outputs, samples] of a multiple of {} outputs, received {}",
-         groups, to_string(y.shape()));
+         groups, boolgrad::to_string(y.shape()));
   }
   const Tensor grouped = reshape(y, {groups, y.shape()[0] / groups, y.shape()[1]});
   return sum(grouped, {.axes = Axes{1}});
 }
 
-Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing) {
-  return head_loss_of_sums(head, group_sums(y, head.groups()), y.shape()[0], labels, smoothing);
+Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing,
+                 const SoftTargets& soft_targets) {
+  return head_loss_of_sums(head, group_sums(y, head.groups()), y.shape()[0], labels, smoothing,
+                           soft_targets);
 }
 
 Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outputs,
-                         const Tensor& labels, double smoothing) {
+                         const Tensor& labels, double smoothing, const SoftTargets& soft_targets) {
+  if (soft_targets.weight != 0 && head.kind != HeadKind::classes) {
+    fail("head_loss", "expected soft targets only for classes, received a head of another kind");
+  }
   if (head.kind == HeadKind::regression) {
     const Tensor share = scale(sums, 1 / static_cast<double>(outputs));
-    return mean_squares(share, shares_of(head, labels, sums.dtype()));
+    return mean_squared_error(share, scaled_values(head, labels, sums.dtype()));
   }
   const Tensor logits = head.kind == HeadKind::binary ? binary_logits(head, sums, outputs)
                                                       : scale(sums, 1 / head.temperature);
-  return smoothed_cross_entropy(logits, labels, smoothing);
+  return class_loss(logits, labels, smoothing, soft_targets);
 }
 
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs) {
@@ -133,4 +136,4 @@ Tensor group_counts(const BitMatrix& outputs, std::int64_t groups) {
   return counts;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

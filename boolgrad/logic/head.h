@@ -1,41 +1,49 @@
-// What the outputs of a circuit say together: a class or a value, from counts of ones.
+// Classification and regression heads: a class or a value from counts of output bits.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "boolgrad/backend/options/head.h"
 #include "boolgrad/logic/lut.h"
+#include "boolgrad/options/head.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-std::string_view to_string(HeadKind kind);
-HeadKind head_kind_of(std::string_view where, std::string_view name);
-
-/// Sums of `groups` equal groups of the rows of y [outputs, samples]: [groups, samples].
+/// Sums over `groups` consecutive groups of equal size of y [outputs, samples]: [groups, samples].
 Tensor group_sums(const Tensor& y, std::int64_t groups);
 
-/// The training loss of soft outputs, the mean over samples. Labels are int32 classes, or float32
-/// values for a regression.
-///
-/// - classes: cross-entropy of softmax(sums / temperature);
-/// - binary: that of the two classes whose logits are -z/2 and z/2, z = (sum - half) / temperature;
-/// - regression: squares of sum / outputs - (value - low) / (high - low).
-///
-/// With `smoothing` s the target of a class is 1 - s + s / classes, and s / classes of the others.
-Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing = 0);
+/// Targets of a teacher: probabilities [classes, samples] in the dtype of the outputs, and the
+/// weight of the cross-entropy against them. Without a weight, they are not read.
+struct SoftTargets {
+  Tensor probabilities = {};
+  double weight = 0;
+};
 
-/// The same from the sums [groups, samples] of `outputs` outputs in all.
+/// The training loss of soft outputs y [outputs, samples], averaged over samples. Labels are int32
+/// classes, or float32 values for regression.
+///
+/// - classes: cross-entropy of softmax(sums / temperature).
+/// - binary: cross-entropy of the logits -z/2 and z/2 with z = (sum - outputs / 2) / temperature.
+/// - regression: squared error of sum / outputs against (value - low) / (high - low).
+///
+/// Label smoothing s gives the true class the target 1 - s + s / classes and all others
+/// s / classes. Soft targets q of weight w make the loss of classes (1 - w) times the loss of the
+/// labels plus w times the cross-entropy against q.
+Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing = 0,
+                 const SoftTargets& soft_targets = {});
+
+/// The loss from group sums [groups, samples], where `outputs` is the total number of outputs.
 Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outputs,
-                         const Tensor& labels, double smoothing = 0);
+                         const Tensor& labels, double smoothing = 0,
+                         const SoftTargets& soft_targets = {});
 
-/// Predictions from sums float64 [groups, samples] of `outputs` outputs in all: a class each, or a
-/// value.
+/// Predictions from group sums, float64 [groups, samples]: one class or value per sample. `outputs`
+/// is the total number of outputs.
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);
 
-/// Sums of bits: float64 [groups, samples].
+/// Group sums of hard outputs: float64 [groups, samples].
 Tensor group_counts(const BitMatrix& outputs, std::int64_t groups);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

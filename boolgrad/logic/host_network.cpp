@@ -7,23 +7,25 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_program.h"
-#include "boolgrad/logic/image_shifts.h"
+#include "boolgrad/logic/image_transforms.h"
 #include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
+#include "boolgrad/ops/matrix.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-// Samples of one soft forward pass of an evaluation: bounds its memory.
+// Samples per soft forward pass of an evaluation. Bounds its memory.
 constexpr std::int64_t evaluation_batch = 4096;
 
-/// Rows of bytes [samples, bits] as columns [bits, samples] of a floating dtype.
+/// The selected rows of bytes [samples, bits], transposed to [bits, samples] in a floating dtype.
 Tensor columns_of_rows(const Tensor& rows, std::span<const std::int64_t> samples, DType dtype) {
   const auto width = static_cast<std::size_t>(rows.shape()[1]);
   const auto from = rows.values<std::uint8_t>();
@@ -39,7 +41,7 @@ Tensor columns_of_rows(const Tensor& rows, std::span<const std::int64_t> samples
   return result;
 }
 
-/// Columns of a matrix, picked one by one.
+/// The selected columns of a matrix.
 Tensor columns(const Tensor& matrix, std::span<const std::int64_t> picked) {
   const std::int64_t rows = matrix.shape()[0];
   const auto width = static_cast<std::size_t>(matrix.shape()[1]);
@@ -57,12 +59,12 @@ Tensor columns(const Tensor& matrix, std::span<const std::int64_t> picked) {
   return result;
 }
 
-/// Elements of a vector, picked one by one.
+/// The selected elements of a vector.
 Tensor elements(const Tensor& vector, std::span<const std::int64_t> picked) {
   return columns(vector.viewed_as({1, vector.size()}), picked).viewed_as({std::ssize(picked)});
 }
 
-/// Samples as rows [samples, features] in float32 columns [features, samples].
+/// Samples [samples, features] transposed to float32 [features, samples].
 Tensor float_columns(const Tensor& rows) {
   Tensor x({rows.shape()[1], rows.shape()[0]}, DType::float32);
   const auto samples = static_cast<std::size_t>(rows.shape()[0]);
@@ -85,14 +87,15 @@ std::vector<std::int64_t> range(std::int64_t begin, std::int64_t end) {
   return all;
 }
 
-/// Samples and where their inputs come from.
+/// Samples, given as inputs or as features to be binarised.
 struct Data {
-  Tensor inputs;   ///< [inputs, samples], where they are given
-  Tensor targets;  ///< [outputs, samples], or one per sample
+  Tensor inputs;   ///< [inputs, samples], if given directly
+  Tensor targets;  ///< [outputs, samples], or one label per sample
   Tensor features;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  Tensor bytes;  ///< [samples, inputs]: bits at the thresholds they were made for
+  Tensor bytes;         ///< [samples, inputs]: cached bits of fixed thresholds
+  Tensor soft_targets;  ///< [classes, samples] in the network's dtype, if given
 
   bool has_features() const { return features.defined(); }
   std::int64_t count() const {
@@ -102,7 +105,7 @@ struct Data {
 
 class HostNetwork final : public HostProgram<DeviceNetwork> {
  public:
-  HostNetwork(const LogicNetwork& network, const NetworkSpec& spec)
+  HostNetwork(const Network& network, const NetworkSpec& spec)
       : HostProgram(network.parameters(), spec.optimiser), network_(network), spec_(spec) {}
 
   void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) override {
@@ -118,7 +121,10 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
                   .features = samples.features,
                   .height = samples.height,
                   .width = samples.width,
-                  .bytes = {}};
+                  .bytes = {},
+                  .soft_targets = samples.soft_targets.defined()
+                                      ? cast(transpose(samples.soft_targets), network_.dtype())
+                                      : Tensor()};
     sources_.assign(samples.sources.begin(), samples.sources.end());
     base_ = tensor_of(samples.thresholds);
     if (role != DataRole::training || !samples.learns_thresholds()) return;
@@ -144,17 +150,14 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   }
 
   double gradients(const NetworkStepArguments& arguments) override {
-    if (training_.count() == 0) fail("cpu", "expected samples to learn from, received none");
-    std::vector<Tensor> tables = step_tables(arguments);
-    double factor = 1;
-    // Gradients are linear in those of the outputs, so what the layers above multiply them by may
-    // be multiplied here.
-    for (std::size_t i = tables.size(); i-- > 0;) {
-      tables[i] = with_scaled_gradient(tables[i], factor);
-      factor *= spec_.gradient_factor;
-    }
-    const Tensor y = network_.soft(with_scaled_gradient(step_inputs(arguments), factor), tables);
-    return differentiate(loss_at(y, step_targets(arguments)));
+    return differentiate(loss_of_step(arguments, nullptr));
+  }
+
+  WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) override {
+    std::vector<SlotValues> values;
+    const Tensor loss = loss_of_step(arguments, &values);
+    const SlotValues& own = values.at(layer);
+    return {.inputs = own.inputs.detach(), .slot_gradients = grad(loss, own.slots)};
   }
 
   std::vector<Tensor> layer_outputs() const override {
@@ -162,12 +165,19 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     return network_.soft_layers(batch_in_order());
   }
 
-  NetworkScores evaluate() override {
+  void set_candidates(std::size_t layer, const CandidateWires& candidates) override {
+    const GateLayer& own = network_.layers().at(layer);
+    network_.set_candidates(layer, candidates_of(candidates, own.wiring->arity()), own.wire_logits);
+  }
+
+  NetworkScores evaluate(double wire_temperature) override {
     const NoGrad off_the_tape;
+    network_.choose_wires();
+    const bool mixes_wires = spec_.wire_forward == WireForward::soft && network_.learns_wires();
     const Data& all = evaluation_.count() > 0 ? evaluation_ : training_;
     const std::int64_t count = all.count();
-    if (count == 0) fail("cpu", "expected samples to evaluate, received none");
-    const std::int64_t rows = spec_.score_rows(network_.outputs());
+    if (count == 0) fail("cpu", "expected evaluation samples, received none");
+    const std::int64_t rows = spec_.score_count(network_.outputs());
     const std::vector<Tensor> tables = network_.tables();
     const Tensor bytes = all.has_features() ? thresholds().bytes_of(all.features) : Tensor();
     NetworkScores scores{Tensor({rows, count}, network_.dtype()), {}};
@@ -176,7 +186,9 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
       const Tensor x = all.has_features()
                            ? columns_of_rows(bytes, range(begin, end), network_.dtype())
                            : slice(all.inputs, 1, begin, end);
-      const Tensor y = network_.soft(x, tables);
+      const Tensor y =
+          mixes_wires ? network_.soft(x, tables, wire_logits(), WireForward::soft, wire_temperature)
+                      : network_.soft(x, tables);
       put_columns(spec_.head ? group_sums(y, rows) : y, begin, scores.soft);
     }
     const BitMatrix bits =
@@ -198,16 +210,51 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   }
 
  private:
+  Tensor loss_of_step(const NetworkStepArguments& arguments, std::vector<SlotValues>* values) {
+    if (training_.count() == 0) fail("cpu", "expected training samples, received none");
+    std::vector<Tensor> tables = step_tables(arguments);
+    std::vector<Tensor> wire_logits(tables.size());
+    double factor = 1;
+    // Gradients are linear in those of the outputs, so the factors of all layers above can be
+    // applied here at once.
+    for (std::size_t i = tables.size(); i-- > 0;) {
+      const GateLayer& layer = network_.layers()[i];
+      tables[i] = with_scaled_gradient(tables[i], factor);
+      if (layer.learns_wires()) wire_logits[i] = with_scaled_gradient(layer.wire_logits, factor);
+      factor *= spec_.gradient_factor;
+    }
+    const Tensor y =
+        network_.soft(with_scaled_gradient(step_inputs(arguments), factor), tables, wire_logits,
+                      spec_.wire_forward, arguments.wire_temperature, values);
+    return step_loss(y, arguments);
+  }
+
   void remember(const NetworkStepArguments& arguments) {
     if (arguments.samples.data() != last_samples_.data()) {
       last_samples_.assign(arguments.samples.begin(), arguments.samples.end());
-      last_shifts_.assign(arguments.shifts.begin(), arguments.shifts.end());
+      last_transforms_.assign(arguments.transforms.begin(), arguments.transforms.end());
       last_frozen_.assign(arguments.frozen.begin(), arguments.frozen.end());
     }
     last_ = arguments;
     last_.samples = last_samples_;
-    last_.shifts = last_shifts_;
+    last_.transforms = last_transforms_;
     last_.frozen = last_frozen_;
+  }
+
+  static CandidatesPtr candidates_of(const CandidateWires& view, int arity) {
+    if (view.has_all()) {
+      return std::make_shared<const WireCandidates>(view.inputs, view.slots / arity, arity);
+    }
+    Tensor sources({view.slots / arity, arity, view.count}, DType::int32);
+    std::ranges::copy(view.sources, sources.mutable_values<std::int32_t>().begin());
+    return std::make_shared<const WireCandidates>(view.inputs, sources);
+  }
+
+  /// One tensor per layer, undefined for layers with fixed wires.
+  std::vector<Tensor> wire_logits() const {
+    std::vector<Tensor> result;
+    for (const GateLayer& layer : network_.layers()) result.push_back(layer.wire_logits);
+    return result;
   }
 
   static Tensor tensor_of(std::span<const float> values) {
@@ -216,20 +263,22 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
 
   Data& data(DataRole role) { return role == DataRole::training ? training_ : evaluation_; }
 
-  /// Thresholds as they are now, on the tape where they are trained.
-  Tensor levels() const {
+  /// The current thresholds, on the tape if they are trained.
+  Tensor threshold_values() const {
     return offsets_.defined() ? add(base_, multiply(offsets_, ranges_)) : base_;
   }
   Thresholds thresholds() const {
     const NoGrad off_the_tape;
     const Data& any = training_.has_features() ? training_ : evaluation_;
-    return {any.features.shape()[1], sources_, levels()};
+    return {any.features.shape()[1], sources_, threshold_values()};
   }
 
   std::vector<Tensor> step_tables(const NetworkStepArguments& arguments) const {
     const HardeningStep& hardening = arguments.hardening;
-    std::vector<Tensor> soft = network_.tables(
-        hardened_logits(hardening, network_.parameters(), network_.parametrisation()));
+    std::vector<Tensor> logits = network_.parameters();
+    logits.resize(network_.layers().size());  // without those of learned wires
+    std::vector<Tensor> soft =
+        network_.tables(hardened_logits(hardening, logits, network_.parametrisation()));
     if (!hardens_tables(hardening)) return soft;
     std::vector<Tensor> hard;
     for (std::size_t i = 0; i < soft.size(); ++i) hard.push_back(network_.hard_tables_of(i));
@@ -251,19 +300,19 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     }
     const std::vector<std::int64_t> picked = picked_samples(arguments);
     const DType dtype = network_.dtype();
-    if (arguments.shifts.empty() && !offsets_.defined()) {
-      // Bits that stay what they are, made once.
+    if (arguments.transforms.empty() && !offsets_.defined()) {
+      // Fixed thresholds give fixed bits: compute them once.
       if (!training_.bytes.defined()) training_.bytes = thresholds().bytes_of(training_.features);
       return columns_of_rows(training_.bytes, picked, dtype);
     }
-    const Tensor rows = arguments.shifts.empty()
+    const Tensor rows = arguments.transforms.empty()
                             ? rows_at(training_.features, picked)
-                            : shifted_images(training_.features, training_.height, training_.width,
-                                             picked, arguments.shifts);
+                            : transformed_images(training_.features, training_.height,
+                                                 training_.width, picked, arguments.transforms);
     if (!offsets_.defined()) {
       return columns_of_rows(thresholds().bytes_of(rows), range(0, std::ssize(picked)), dtype);
     }
-    return cast(threshold_bits(float_columns(rows), levels(), sources_, widths_), dtype);
+    return cast(threshold_bits(float_columns(rows), threshold_values(), sources_, widths_), dtype);
   }
 
   std::vector<std::int64_t> picked_samples(const NetworkStepArguments& arguments) const {
@@ -290,9 +339,14 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
                                             : slice(training_.targets, 1, 0, spec_.batch);
   }
 
-  Tensor loss_at(const Tensor& y, const Tensor& targets) const {
-    return spec_.head ? head_loss(*spec_.head, y, targets, spec_.label_smoothing)
-                      : loss_of(spec_.loss, y, targets);
+  Tensor step_loss(const Tensor& y, const NetworkStepArguments& arguments) const {
+    const Tensor targets = step_targets(arguments);
+    if (!spec_.head) return loss_of(spec_.loss, y, targets);
+    SoftTargets soft;
+    if (training_.soft_targets.defined() && spec_.teacher_weight > 0) {
+      soft = {columns(training_.soft_targets, picked_samples(arguments)), spec_.teacher_weight};
+    }
+    return head_loss(*spec_.head, y, targets, spec_.label_smoothing, soft);
   }
 
   static void put_columns(const Tensor& part, std::int64_t first, Tensor& whole) {
@@ -308,33 +362,40 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     });
   }
 
-  LogicNetwork network_;
+  Network network_;
   NetworkSpec spec_;
   Data training_;
   Data evaluation_;
   std::vector<std::int32_t> sources_;
-  Tensor base_;  ///< thresholds, before offsets
-  // Where thresholds are trained.
+  Tensor base_;  ///< thresholds before the learned offsets
+  // Only for learned thresholds:
   Tensor ranges_;
   Tensor widths_;
   Tensor offsets_;
-  NetworkStepArguments last_;  ///< with memory of its own, below
+  NetworkStepArguments last_;  ///< its spans refer to the copies below
   std::vector<std::int64_t> last_samples_;
-  std::vector<ImageShift> last_shifts_;
+  std::vector<ImageTransform> last_transforms_;
   std::vector<Tensor> last_frozen_;
 };
 
 }  // namespace
 
-std::vector<LutWires> wires_of(const LogicNetwork& network) {
+std::vector<LutWires> wires_of(const Network& network) {
   std::vector<LutWires> wires;
-  for (const LogicLayer& layer : network.layers()) wires.push_back(layer.wiring->view());
+  for (const GateLayer& layer : network.layers()) {
+    if (!layer.learns_wires()) {
+      wires.push_back(layer.wiring->view());
+      continue;
+    }
+    wires.push_back(layer.candidates->slot_wiring()->view());
+    wires.back().candidates = layer.candidates->view();
+  }
   return wires;
 }
 
-std::vector<Tensor> masks_of(const LogicNetwork& network) {
+std::vector<Tensor> masks_of(const Network& network) {
   std::vector<Tensor> masks;
-  for (const LogicLayer& layer : network.layers()) masks.push_back(layer.mask);
+  for (const GateLayer& layer : network.layers()) masks.push_back(layer.mask);
   return masks;
 }
 
@@ -344,8 +405,9 @@ void copy_values(const std::vector<Tensor>& from, std::vector<Tensor> to) {
   }
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (from[i].shape() != to[i].shape() || from[i].dtype() != to[i].dtype()) {
-      fail("parameters", "expected {} {} in place {}, received {} {}", to_string(to[i].dtype()),
-           to_string(to[i].shape()), i, to_string(from[i].dtype()), to_string(from[i].shape()));
+      fail("parameters", "expected {} {} for tensor {}, received {} {}", to_string(to[i].dtype()),
+           boolgrad::to_string(to[i].shape()), i, to_string(from[i].dtype()),
+           boolgrad::to_string(from[i].shape()));
     }
     if (from[i].data() != to[i].data()) {
       std::memcpy(to[i].mutable_data(), from[i].data(), from[i].bytes());
@@ -365,13 +427,11 @@ Tensor with_scaled_gradient(const Tensor& x, double factor) {
                 [factor](const VjpContext& c) { return std::vector{scale(c.gradient(), factor)}; });
 }
 
-std::unique_ptr<DeviceNetwork> make_host_network(const LogicNetwork& network,
-                                                 const NetworkSpec& spec) {
+std::unique_ptr<DeviceNetwork> make_host_network(const Network& network, const NetworkSpec& spec) {
   return std::make_unique<HostNetwork>(network, spec);
 }
 
-std::unique_ptr<DeviceNetwork> make_network_program(const Device& device,
-                                                    const LogicNetwork& network,
+std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const Network& network,
                                                     const NetworkSpec& spec) {
   if (device.is_cpu()) return make_host_network(network, spec);
   if (network.dtype() != DType::float32) {
@@ -381,4 +441,4 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device,
   return make_device_network(device, wires_of(network), spec);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,4 +1,4 @@
-// Training programs of gate networks on any device, the CPU's among them.
+// Training programs of gate networks on any device, the CPU included.
 #pragma once
 
 #include <memory>
@@ -7,32 +7,29 @@
 #include "boolgrad/backend/device/network.h"
 #include "boolgrad/logic/network.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-/// The CPU's program: the tape, then AdamW, in the network's own dtype. It shares the memory of the
-/// network's logits, so that they are trained in place.
-std::unique_ptr<DeviceNetwork> make_host_network(const LogicNetwork& network,
-                                                 const NetworkSpec& spec);
+/// The CPU program: gradients from the tape, then AdamW, in the network's dtype. It trains the
+/// network's logits in place.
+std::unique_ptr<DeviceNetwork> make_host_network(const Network& network, const NetworkSpec& spec);
 
-/// A program for `network`, with its parameters and masks, on `device`. Other devices than the CPU
-/// refuse networks that are not in float32.
-std::unique_ptr<DeviceNetwork> make_network_program(const Device& device,
-                                                    const LogicNetwork& network,
+/// A program for `network` on `device`. GPUs support float32 only; other dtypes throw.
+std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const Network& network,
                                                     const NetworkSpec& spec);
 
-/// Where the wires of a network's layers lie, as kernels read them.
-std::vector<LutWires> wires_of(const LogicNetwork& network);
+/// The wires of all layers, as views for kernels.
+std::vector<LutWires> wires_of(const Network& network);
 
 /// The masks of a network's layers.
-std::vector<Tensor> masks_of(const LogicNetwork& network);
+std::vector<Tensor> masks_of(const Network& network);
 
-/// Copies values from one list of tensors into another, unless they share their memory.
+/// Copies values between lists of tensors of equal shapes. Tensors that share memory are skipped.
 void copy_values(const std::vector<Tensor>& from, std::vector<Tensor> to);
 
-/// The same values off the tape.
+/// The tensors detached from the tape.
 std::vector<Tensor> detached(const std::vector<Tensor>& tensors);
 
-/// `x` as it is; a gradient that passes back through it is multiplied by `factor`.
+/// The identity, whose gradient is multiplied by `factor`.
 Tensor with_scaled_gradient(const Tensor& x, double factor);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

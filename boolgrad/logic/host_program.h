@@ -1,4 +1,4 @@
-// What the CPU's programs share: gradients from the tape, and AdamW on the model's own parameters.
+// The common part of the CPU programs: gradients from the tape, AdamW on the model's parameters.
 #pragma once
 
 #include <cmath>
@@ -11,9 +11,9 @@
 #include "boolgrad/optim/gradients.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-/// `Program` is `DeviceNetwork` or `DeviceAutomaton`.
+/// A training program on the CPU. `Program` is `DeviceNetwork` or `DeviceAutomaton`.
 template <class Program>
 class HostProgram : public Program {
  public:
@@ -36,19 +36,19 @@ class HostProgram : public Program {
       : trained_(std::move(trained)), optimiser_(trained_, options) {}
 
   const std::vector<Tensor>& trained() const { return trained_; }
-  /// From here on other tensors are trained, from moments of zero.
+  /// Replaces the trained tensors and resets the moments.
   void train(std::vector<Tensor> trained) {
     trained_ = std::move(trained);
     optimiser_ = AdamW(trained_, optimiser_.options());
   }
 
-  /// Keeps the gradients of a loss and returns its value.
+  /// Computes and stores the gradients of a loss, and returns its value.
   double differentiate(const Tensor& loss) {
     gradients_ = grad(loss, trained_);
     return loss.item();
   }
 
-  /// Updates the parameters, unless loss or gradients are not finite; whether they were.
+  /// Updates the parameters if the loss and all gradients are finite, and returns whether they are.
   bool update(double loss, std::int64_t step, double learning_rate) {
     if (!std::isfinite(loss) || !all_finite(gradients_)) return false;
     optimiser_.set_step(step);
@@ -68,4 +68,4 @@ class HostProgram : public Program {
   std::vector<Tensor> gradients_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 constexpr std::uint32_t knockout_stream = 0x40000;
@@ -56,4 +56,4 @@ Tensor block_knockout(std::int64_t gates, std::int64_t first, std::int64_t count
   return listed_knockout(gates, off, dtype);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

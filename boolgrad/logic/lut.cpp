@@ -6,14 +6,15 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/network/lut.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/checks.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 void check_layer(const Tensor& x, std::int64_t features, const Tensor& tables,
@@ -24,15 +25,15 @@ void check_layer(const Tensor& x, std::int64_t features, const Tensor& tables,
   }
   if (x.rank() != 2) {
     fail("lut_layer", "expected inputs of shape [features, samples], received {}",
-         to_string(x.shape()));
+         boolgrad::to_string(x.shape()));
   }
   if (features != wiring.inputs()) {
     fail("lut_layer", "expected {} input features, received {}", wiring.inputs(), features);
   }
   const Shape expected{wiring.gates(), std::int64_t{1} << wiring.arity()};
   if (tables.shape() != expected) {
-    fail("lut_layer", "expected tables of shape {}, received {}", to_string(expected),
-         to_string(tables.shape()));
+    fail("lut_layer", "expected tables of shape {}, received {}", boolgrad::to_string(expected),
+         boolgrad::to_string(tables.shape()));
   }
 }
 
@@ -42,7 +43,7 @@ std::vector<LutWires> views_of(std::span<const WiringPtr> wirings) {
   return views;
 }
 
-// Gradients of x and of the tables, from residuals [coefficients..., x].
+// Gradients of x and the tables, from residuals [coefficients..., x].
 std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpContext& c) {
   const std::size_t count = wirings.size();
   const Tensor& x = c.residual(count);
@@ -62,7 +63,7 @@ Tensor constant_like(const Tensor& x, double value) { return Tensor::scalar(valu
 
 Tensor row_of(const Tensor& x, std::int64_t row) { return slice(x, 0, row, row + 1); }
 
-// The inputs that slot `slot` of every gate reads, one row a gate.
+// Input `slot` of every gate, one row per gate.
 Tensor gathered_inputs(const Tensor& x, const Wiring& wiring, int slot) {
   std::vector<Tensor> rows;
   for (std::int64_t gate = 0; gate < wiring.gates(); ++gate) {
@@ -73,7 +74,7 @@ Tensor gathered_inputs(const Tensor& x, const Wiring& wiring, int slot) {
 
 std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
 
-/// A gate of two inputs as c0 ^ c1 a ^ c2 b ^ c3 ab.
+/// A gate of two inputs in algebraic normal form, c0 ^ c1 a ^ c2 b ^ c3 ab.
 void hard_pair(const std::uint8_t* table, const std::uint64_t* a, const std::uint64_t* b,
                std::size_t words, std::uint64_t* out) {
   const bool t0 = table[0] != 0;
@@ -89,12 +90,13 @@ void hard_pair(const std::uint8_t* table, const std::uint64_t* a, const std::uin
   }
 }
 
-/// Each input halves the table: where it is 1 the upper half counts, else the lower.
+/// A tree of multiplexers: each input selects the upper half of the table where it is 1, else the
+/// lower.
 template <class Source>
 void hard_gate(const std::uint8_t* table, int arity, const Source& source, std::size_t words,
                std::uint64_t* out) {
   constexpr std::size_t block = 8;
-  std::uint64_t values[1 << most_inputs_per_gate][block];
+  std::uint64_t values[1 << max_gate_inputs][block];
   for (std::size_t first = 0; first < words; first += block) {
     const std::size_t count = std::min(block, words - first);
     for (std::size_t e = 0; e < std::size_t{1} << arity; ++e) {
@@ -147,7 +149,7 @@ Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring)
   return lut_layers(x, {&tables, 1}, {&wiring, 1});
 }
 
-// The sum over all entries of entry times the product, over inputs, of x or 1 - x.
+// The sum over all entries of the entry times the product over inputs of x or 1 - x.
 Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPtr& wiring) {
   check_layer(x, x.rank() == 2 ? x.shape()[0] : 0, tables, *wiring);
   std::vector<Tensor> inputs;
@@ -169,7 +171,8 @@ Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPt
 
 BitMatrix pack_bits(const Tensor& x) {
   if (x.rank() != 2) {
-    fail("pack_bits", "expected shape [features, samples], received {}", to_string(x.shape()));
+    fail("pack_bits", "expected shape [features, samples], received {}",
+         boolgrad::to_string(x.shape()));
   }
   BitMatrix bits{x.shape()[0], x.shape()[1], {}};
   bits.words.assign(static_cast<std::size_t>(bits.features * bits.words_per_feature()), 0);
@@ -209,7 +212,7 @@ BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring&
   const std::span<const std::uint8_t> table = tables.values<std::uint8_t>();
   if (table.size() != static_cast<std::size_t>(wiring.gates()) * entries) {
     fail("hard_lut_layer", "expected tables of shape [{}, {}], received {}", wiring.gates(),
-         entries, to_string(tables.shape()));
+         entries, boolgrad::to_string(tables.shape()));
   }
   BitMatrix out{wiring.gates(), x.samples, {}};
   const auto words = static_cast<std::size_t>(x.words_per_feature());
@@ -230,7 +233,7 @@ BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring&
       else hard_gate(own, wiring.arity(), source, words, to);
     }
   });
-  // Samples beyond the last are 0 in every feature.
+  // Clear the bits beyond the last sample.
   if (x.samples % 64 != 0) {
     const std::uint64_t used = (std::uint64_t{1} << (x.samples % 64)) - 1;
     for (std::size_t i = words; i <= out.words.size(); i += words) out.words[i - 1] &= used;
@@ -238,4 +241,4 @@ BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring&
   return out;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -3,18 +3,22 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
+#include "boolgrad/options/names.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 constexpr const char* architecture_key = "logic_network";
+constexpr const char* wire_logits_part = "wire_logits";
+constexpr const char* candidates_part = "candidates";
 
 std::string layer_name(std::size_t layer, const char* part) {
   return fmt::format("layer.{}.{}", layer, part);
@@ -23,11 +27,11 @@ std::string layer_name(std::size_t layer, const char* part) {
 void check_mask(const Tensor& mask, std::int64_t gates, DType dtype, const std::string& of) {
   if (mask.shape() != Shape{gates} || mask.dtype() != dtype) {
     fail("mask", "expected {} [{}] for {}, received {} {}", to_string(dtype), gates, of,
-         to_string(mask.dtype()), to_string(mask.shape()));
+         to_string(mask.dtype()), boolgrad::to_string(mask.shape()));
   }
 }
 
-// A row of factors, one a feature, as a column that broadcasts over samples or table entries.
+// One factor per feature as a column, which broadcasts over samples or table entries.
 Tensor as_column(const Tensor& mask) { return mask.viewed_as({mask.size(), 1}); }
 
 bool is_all_ones(const Tensor& mask) {
@@ -38,7 +42,7 @@ bool is_all_ones(const Tensor& mask) {
   });
 }
 
-/// Which features a mask switches off.
+/// The features that a mask switches off.
 std::vector<bool> off_in(const Tensor& mask) {
   std::vector<bool> off;
   off.reserve(static_cast<std::size_t>(mask.size()));
@@ -49,7 +53,7 @@ std::vector<bool> off_in(const Tensor& mask) {
   return off;
 }
 
-/// Bits with the inputs set to 0 that a mask switches off.
+/// Sets the features to 0 that a mask switches off.
 BitMatrix masked_bits(BitMatrix x, const Tensor& mask) {
   const std::vector<bool> off = off_in(mask);
   const auto words = static_cast<std::size_t>(x.words_per_feature());
@@ -58,6 +62,14 @@ BitMatrix masked_bits(BitMatrix x, const Tensor& mask) {
     if (off[i]) std::fill_n(x.words.data() + i * words, words, 0);
   }
   return x;
+}
+
+void check_wire_logits(const WireCandidates& candidates, const Tensor& logits, DType dtype) {
+  if (logits.shape() != candidates.shape() || logits.dtype() != dtype) {
+    fail("network", "expected wire logits of {} {}, received {} {}", to_string(dtype),
+         boolgrad::to_string(candidates.shape()), to_string(logits.dtype()),
+         boolgrad::to_string(logits.shape()));
+  }
 }
 
 const Tensor& part_of(const TensorFile& file, const std::string& name) {
@@ -69,6 +81,15 @@ const Tensor& part_of(const TensorFile& file, const std::string& name) {
          name);
   }
   return found->second;
+}
+
+/// The candidates of a layer whose wires are learned. Without a list, all inputs are candidates.
+CandidatesPtr candidates_in(const TensorFile& file, std::size_t layer, const Wiring& wiring) {
+  const auto found = file.tensors.find(layer_name(layer, candidates_part));
+  if (found != file.tensors.end()) {
+    return std::make_shared<const WireCandidates>(wiring.inputs(), found->second);
+  }
+  return std::make_shared<const WireCandidates>(wiring.inputs(), wiring.gates(), wiring.arity());
 }
 
 nlohmann::json architecture_of(const TensorFile& file) {
@@ -90,7 +111,7 @@ nlohmann::json architecture_of(const TensorFile& file) {
   }
   for (const auto& size : parsed["group_sizes"]) {
     if (!size.is_number_integer()) {
-      fail("network", "expected whole group sizes in the metadata, received {}", found->second);
+      fail("network", "expected integer group sizes in the metadata, received {}", found->second);
     }
   }
   return parsed;
@@ -98,7 +119,7 @@ nlohmann::json architecture_of(const TensorFile& file) {
 
 }  // namespace
 
-LogicNetwork::LogicNetwork(std::int64_t inputs, Parametrisation parametrisation, DType dtype)
+Network::Network(std::int64_t inputs, Parametrisation parametrisation, DType dtype)
     : inputs_(inputs), parametrisation_(parametrisation), dtype_(dtype) {
   if (inputs < 1) fail("network", "expected at least one input, received {}", inputs);
   if (dtype != DType::float32 && dtype != DType::float64) {
@@ -107,7 +128,7 @@ LogicNetwork::LogicNetwork(std::int64_t inputs, Parametrisation parametrisation,
   input_mask_ = Tensor::ones({inputs}, dtype);
 }
 
-void LogicNetwork::add_layer(WiringPtr wiring, const Tensor& logits) {
+void Network::add_layer(WiringPtr wiring, const Tensor& logits) {
   if (wiring->inputs() != outputs()) {
     fail("network", "expected a layer of {} inputs, received one of {}", outputs(),
          wiring->inputs());
@@ -116,29 +137,91 @@ void LogicNetwork::add_layer(WiringPtr wiring, const Tensor& logits) {
   const Shape expected{wiring->gates(), logit_count(parametrisation_, wiring->arity())};
   if (logits.shape() != expected || logits.dtype() != dtype_) {
     fail("network", "expected logits of {} {}, received {} {}", to_string(dtype_),
-         to_string(expected), to_string(logits.dtype()), to_string(logits.shape()));
+         boolgrad::to_string(expected), to_string(logits.dtype()),
+         boolgrad::to_string(logits.shape()));
   }
   const std::int64_t gates = wiring->gates();
   layers_.push_back({std::move(wiring), parameter(logits.clone()), Tensor::ones({gates}, dtype_)});
 }
 
-std::int64_t LogicNetwork::outputs() const {
+void Network::add_layer(CandidatesPtr candidates, const Tensor& wire_logits, const Tensor& logits) {
+  check_wire_logits(*candidates, wire_logits, dtype_);
+  add_layer(best_wiring(*candidates, wire_logits), logits);
+  layers_.back().candidates = std::move(candidates);
+  layers_.back().wire_logits = parameter(wire_logits.clone());
+}
+
+void Network::add_layer(const LayerOptions& options) {
+  const auto layer = static_cast<std::uint32_t>(layers_.size());
+  check_arity(parametrisation_, options.arity);
+  const WiringSize size{.inputs = outputs(), .gates = options.gates, .arity = options.arity};
+  const Tensor logits = initial_logits(parametrisation_, options.gates, options.arity, dtype_,
+                                       options.initialisation, options.seed, layer);
+  if (options.candidates == 1) return add_layer(random_wiring(size, options.seed, layer), logits);
+  CandidatesPtr candidates = random_candidates(
+      size, options.candidates == 0 ? size.inputs : options.candidates, options.seed, layer);
+  const Tensor wire_logits = initial_wire_logits(*candidates, dtype_, 1, options.seed, layer);
+  add_layer(std::move(candidates), wire_logits, logits);
+}
+
+std::int64_t Network::outputs() const {
   return layers_.empty() ? inputs_ : layers_.back().wiring->gates();
 }
 
-std::vector<Tensor> LogicNetwork::parameters() const {
+std::vector<Tensor> Network::parameters() const {
   std::vector<Tensor> result;
-  for (const LogicLayer& layer : layers_) result.push_back(layer.logits);
+  for (const GateLayer& layer : layers_) result.push_back(layer.logits);
+  for (const GateLayer& layer : layers_) {
+    if (layer.learns_wires()) result.push_back(layer.wire_logits);
+  }
   return result;
 }
 
-// A mask multiplies outputs, and outputs are linear in the table: masking the table is the same,
-// and costs once a step what masking the outputs would cost once a sample.
-Tensor LogicNetwork::masked_tables(const LogicLayer& layer, const Tensor& logits) const {
+bool Network::learns_wires() const {
+  return std::ranges::any_of(layers_, &GateLayer::learns_wires);
+}
+
+void Network::choose_wires() {
+  for (GateLayer& layer : layers_) {
+    if (layer.learns_wires()) layer.wiring = best_wiring(*layer.candidates, layer.wire_logits);
+  }
+}
+
+void Network::set_candidates(std::size_t layer, CandidatesPtr candidates,
+                             const Tensor& wire_logits) {
+  GateLayer& own = layers_.at(layer);
+  if (!own.learns_wires()) {
+    fail("network", "expected a layer with learned wires, received layer {}", layer);
+  }
+  if (candidates->shape() != own.candidates->shape() ||
+      candidates->inputs() != own.candidates->inputs()) {
+    fail("network", "expected candidates {} out of {} inputs for layer {}, received {} out of {}",
+         boolgrad::to_string(own.candidates->shape()), own.candidates->inputs(), layer,
+         boolgrad::to_string(candidates->shape()), candidates->inputs());
+  }
+  check_wire_logits(*candidates, wire_logits, dtype_);
+  own.candidates = std::move(candidates);
+  if (own.wire_logits.data() != wire_logits.data()) {
+    std::memcpy(own.wire_logits.mutable_data(), wire_logits.data(), wire_logits.bytes());
+  }
+  own.wiring = best_wiring(*own.candidates, own.wire_logits);
+}
+
+void Network::fix_wires() {
+  choose_wires();
+  for (GateLayer& layer : layers_) {
+    layer.candidates = nullptr;
+    layer.wire_logits = Tensor();
+  }
+}
+
+// Outputs are linear in the table, so masking the table equals masking the outputs, at a cost per
+// step instead of per sample.
+Tensor Network::masked_tables(const GateLayer& layer, const Tensor& logits) const {
   return multiply(soft_tables(parametrisation_, logits), as_column(layer.mask));
 }
 
-std::vector<Tensor> LogicNetwork::tables(const std::vector<Tensor>& logits) const {
+std::vector<Tensor> Network::tables(const std::vector<Tensor>& logits) const {
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     result.push_back(masked_tables(layers_[i], logits.at(i)));
@@ -146,32 +229,60 @@ std::vector<Tensor> LogicNetwork::tables(const std::vector<Tensor>& logits) cons
   return result;
 }
 
-std::vector<WiringPtr> LogicNetwork::wirings() const {
+std::vector<WiringPtr> Network::wirings() const {
   std::vector<WiringPtr> result;
-  for (const LogicLayer& layer : layers_) result.push_back(layer.wiring);
+  for (const GateLayer& layer : layers_) result.push_back(layer.wiring);
   return result;
 }
 
-Tensor LogicNetwork::masked_inputs(const Tensor& x) const {
+Tensor Network::masked_inputs(const Tensor& x) const {
   return is_all_ones(input_mask_) ? x : multiply(x, as_column(input_mask_));
 }
 
-Tensor LogicNetwork::soft(const Tensor& x, const std::vector<Tensor>& tables) const {
+Tensor Network::soft(const Tensor& x, const std::vector<Tensor>& tables) const {
   if (layers_.empty()) return masked_inputs(x);
   return lut_layers(masked_inputs(x), tables, wirings());
 }
 
-std::vector<Tensor> LogicNetwork::soft_layers(const Tensor& x) const {
+Tensor Network::soft(const Tensor& x, const std::vector<Tensor>& tables,
+                     const std::vector<Tensor>& wire_logits, WireForward forward,
+                     double temperature, std::vector<SlotValues>* values) const {
+  if (values != nullptr) values->assign(layers_.size(), {});
+  if (!learns_wires()) return soft(x, tables);
+  Tensor y = masked_inputs(x);
+  // Layers up to the next one with learned wires are one op.
+  for (std::size_t first = 0; first < layers_.size();) {
+    std::vector<WiringPtr> wirings;
+    if (layers_[first].learns_wires()) {
+      const CandidatesPtr& candidates = layers_[first].candidates;
+      const Tensor x_of_layer = y;
+      y = select_wires(y, wire_logits.at(first), candidates, forward, temperature);
+      if (values != nullptr) (*values)[first] = {.inputs = x_of_layer, .slots = y};
+      wirings.push_back(candidates->slot_wiring());
+    } else {
+      wirings.push_back(layers_[first].wiring);
+    }
+    std::size_t end = first + 1;
+    for (; end < layers_.size() && !layers_[end].learns_wires(); ++end) {
+      wirings.push_back(layers_[end].wiring);
+    }
+    y = lut_layers(y, std::span(tables).subspan(first, end - first), wirings);
+    first = end;
+  }
+  return y;
+}
+
+std::vector<Tensor> Network::soft_layers(const Tensor& x) const {
   std::vector<Tensor> outputs{masked_inputs(x)};
-  for (const LogicLayer& layer : layers_) {
+  for (const GateLayer& layer : layers_) {
     outputs.push_back(lut_layer(outputs.back(), masked_tables(layer, layer.logits), layer.wiring));
   }
   outputs.erase(outputs.begin());
   return outputs;
 }
 
-Tensor LogicNetwork::hard_tables_of(std::size_t index) const {
-  const LogicLayer& layer = layers_.at(index);
+Tensor Network::hard_tables_of(std::size_t index) const {
+  const GateLayer& layer = layers_.at(index);
   Tensor tables = hard_tables(parametrisation_, layer.logits);
   const std::span<std::uint8_t> values = tables.mutable_values<std::uint8_t>();
   const std::size_t entries = values.size() / static_cast<std::size_t>(layer.wiring->gates());
@@ -182,7 +293,7 @@ Tensor LogicNetwork::hard_tables_of(std::size_t index) const {
   return tables;
 }
 
-std::vector<BitMatrix> LogicNetwork::hard_layers(const BitMatrix& x) const {
+std::vector<BitMatrix> Network::hard_layers(const BitMatrix& x) const {
   const BitMatrix masked = masked_bits(x, input_mask_);
   std::vector<BitMatrix> outputs;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -192,7 +303,7 @@ std::vector<BitMatrix> LogicNetwork::hard_layers(const BitMatrix& x) const {
   return outputs;
 }
 
-BitMatrix LogicNetwork::hard(const BitMatrix& x) const {
+BitMatrix Network::hard(const BitMatrix& x) const {
   if (layers_.empty()) return x;
   BitMatrix bits = masked_bits(x, input_mask_);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -201,12 +312,12 @@ BitMatrix LogicNetwork::hard(const BitMatrix& x) const {
   return bits;
 }
 
-void LogicNetwork::set_input_mask(const Tensor& mask) {
+void Network::set_input_mask(const Tensor& mask) {
   check_mask(mask, inputs_, dtype_, "the inputs");
   input_mask_ = mask.clone();
 }
 
-void LogicNetwork::set_mask(std::size_t layer, const Tensor& mask) {
+void Network::set_mask(std::size_t layer, const Tensor& mask) {
   if (layer >= layers_.size()) {
     fail("mask", "expected a layer below {}, received {}", layers_.size(), layer);
   }
@@ -214,7 +325,14 @@ void LogicNetwork::set_mask(std::size_t layer, const Tensor& mask) {
   layers_[layer].mask = mask.clone();
 }
 
-TensorFile LogicNetwork::to_file() const {
+TensorFile without_candidates(TensorFile file) {
+  std::erase_if(file.tensors, [](const auto& item) {
+    return item.first.ends_with(wire_logits_part) || item.first.ends_with(candidates_part);
+  });
+  return file;
+}
+
+TensorFile Network::to_file() const {
   TensorFile file;
   nlohmann::json architecture{{"inputs", inputs_},
                               {"layers", layers_.size()},
@@ -225,28 +343,39 @@ TensorFile LogicNetwork::to_file() const {
     file.tensors[layer_name(i, "wires")] = layers_[i].wiring->wires();
     file.tensors[layer_name(i, "logits")] = layers_[i].logits.detach();
     file.tensors[layer_name(i, "mask")] = layers_[i].mask;
+    if (layers_[i].learns_wires()) {
+      file.tensors[layer_name(i, wire_logits_part)] = layers_[i].wire_logits.detach();
+      if (!layers_[i].candidates->has_all()) {
+        file.tensors[layer_name(i, candidates_part)] = layers_[i].candidates->sources();
+      }
+    }
     architecture["group_sizes"].push_back(layers_[i].wiring->group_size());
   }
   file.metadata[architecture_key] = architecture.dump();
   return file;
 }
 
-LogicNetwork LogicNetwork::from_file(const TensorFile& file) {
+Network Network::from_file(const TensorFile& file) {
   const nlohmann::json architecture = architecture_of(file);
   const Tensor& input_mask = part_of(file, "input_mask");
-  LogicNetwork network(
-      architecture["inputs"].get<std::int64_t>(),
-      parametrisation_of("network", architecture["parametrisation"].get<std::string>()),
-      input_mask.dtype());
+  Network network(architecture["inputs"].get<std::int64_t>(),
+                  parametrisation_of("network", architecture["parametrisation"].get<std::string>()),
+                  input_mask.dtype());
   network.set_input_mask(input_mask);
   for (std::size_t i = 0; i < architecture["layers"].get<std::size_t>(); ++i) {
     const auto group_size = architecture["group_sizes"][i].get<std::int64_t>();
-    network.add_layer(std::make_shared<const Wiring>(
-                          network.outputs(), part_of(file, layer_name(i, "wires")), group_size),
-                      part_of(file, layer_name(i, "logits")));
+    const Tensor& logits = part_of(file, layer_name(i, "logits"));
+    auto wiring = std::make_shared<const Wiring>(network.outputs(),
+                                                 part_of(file, layer_name(i, "wires")), group_size);
+    if (file.tensors.contains(layer_name(i, wire_logits_part))) {
+      network.add_layer(candidates_in(file, i, *wiring),
+                        part_of(file, layer_name(i, wire_logits_part)), logits);
+    } else {
+      network.add_layer(std::move(wiring), logits);
+    }
     network.set_mask(i, part_of(file, layer_name(i, "mask")));
   }
   return network;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -7,7 +7,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/network/softmax16.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
@@ -15,7 +15,7 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/checks.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 constexpr std::uint32_t initial_stream = 0x30000;
@@ -27,11 +27,11 @@ void check_softmax16_logits(const Tensor& logits) {
   }
   if (logits.rank() != 2 || logits.shape()[1] != 16) {
     fail("softmax16", "expected logits of shape [gates, 16], received {}",
-         to_string(logits.shape()));
+         boolgrad::to_string(logits.shape()));
   }
 }
 
-// Items of a task of loops over gates or logits.
+// Items per task in loops over gates or logits.
 constexpr std::size_t grain = 16384;
 
 /// Calls work(first, last) for blocks of `count` items, in any order.
@@ -42,7 +42,7 @@ void for_blocks(std::size_t count, const Work& work) {
 }
 
 template <class T>
-void likeliest_gates(std::span<const T> logits, std::span<std::uint8_t> tables) {
+void most_probable_gates(std::span<const T> logits, std::span<std::uint8_t> tables) {
   for_blocks(tables.size() / 4, [&](std::size_t first, std::size_t last) {
     for (std::size_t gate = first; gate < last; ++gate) {
       const auto own = logits.subspan(gate * 16, 16);
@@ -55,11 +55,11 @@ void likeliest_gates(std::span<const T> logits, std::span<std::uint8_t> tables) 
   });
 }
 
-double pass_through_logit(Parametrisation parametrisation, std::int64_t place, double strength) {
+double pass_through_logit(Parametrisation parametrisation, std::int64_t index, double strength) {
   switch (parametrisation) {
-    case Parametrisation::softmax16: return place == pass_a ? strength : 0;
-    case Parametrisation::sigmoid: return (place & 1) != 0 ? strength : -strength;
-    case Parametrisation::walsh: return place == 1 ? strength : 0;
+    case Parametrisation::softmax16: return index == pass_a ? strength : 0;
+    case Parametrisation::sigmoid: return (index & 1) != 0 ? strength : -strength;
+    case Parametrisation::walsh: return index == 1 ? strength : 0;
   }
   return 0;
 }
@@ -67,34 +67,39 @@ double pass_through_logit(Parametrisation parametrisation, std::int64_t place, d
 void check_walsh(const Tensor& values) {
   const DType dtype = common_floating_dtype("walsh", {values});
   const std::int64_t entries = values.rank() == 2 ? values.shape()[1] : 0;
-  const bool is_table = entries >= 2 && entries <= (1 << most_inputs_per_gate) &&
+  const bool is_table = entries >= 2 && entries <= (1 << max_gate_inputs) &&
                         std::has_single_bit(static_cast<std::uint64_t>(entries));
   if (dtype == DType::float16 || !is_table) {
     fail("walsh", "expected float32 or float64 [gates, 2^arity], received {} {}", to_string(dtype),
-         to_string(values.shape()));
+         boolgrad::to_string(values.shape()));
   }
 }
 
-/// Calls join(a, b) for every two values of a gate whose places differ in one bit, bit by bit.
-template <class T, class Join>
-void join_pairs(std::span<T> values, std::size_t entries, const Join& join) {
+/// The butterflies of a Walsh-Hadamard transform: calls combine(a, b) for every two values of a
+/// gate whose indices differ in one bit, bit by bit.
+template <class T, class Combine>
+void butterflies(std::span<T> values, std::size_t entries, const Combine& combine) {
   for (std::size_t bit = 1; bit < entries; bit *= 2) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if ((i & bit) == 0) join(values[i], values[i + bit]);
+      if ((i & bit) == 0) combine(values[i], values[i + bit]);
     }
   }
 }
 
-template <class Join>
-Tensor walsh_transformed(const Tensor& values, const Join& join) {
+template <class Combine>
+Tensor walsh_transformed(const Tensor& values, const Combine& combine) {
   Tensor result = values.detach().clone();
   const auto entries = static_cast<std::size_t>(values.shape()[1]);
-  if (values.dtype() == DType::float32) join_pairs(result.mutable_values<float>(), entries, join);
-  else join_pairs(result.mutable_values<double>(), entries, join);
+  if (values.dtype() == DType::float32) {
+    butterflies(result.mutable_values<float>(), entries, combine);
+  } else {
+    butterflies(result.mutable_values<double>(), entries, combine);
+  }
   return result;
 }
 
-/// z(0) = w - v and z(1) = w + v, where v is the coefficient of the sets with the input.
+/// H w. Per input: z(0) = w - v and z(1) = w + v, where v is the coefficient of the sets that
+/// contain the input.
 Tensor walsh_sums(const Tensor& coefficients) {
   return walsh_transformed(coefficients, [](auto& a, auto& b) {
     const auto low = a;
@@ -103,8 +108,8 @@ Tensor walsh_sums(const Tensor& coefficients) {
   });
 }
 
-/// The same with the matrix of signs transposed.
-Tensor walsh_sums_back(const Tensor& values) {
+/// H^T z.
+Tensor walsh_sums_transposed(const Tensor& values) {
   return walsh_transformed(values, [](auto& a, auto& b) {
     const auto low = a;
     a = low + b;
@@ -113,23 +118,6 @@ Tensor walsh_sums_back(const Tensor& values) {
 }
 
 }  // namespace
-
-std::string_view to_string(Parametrisation parametrisation) {
-  switch (parametrisation) {
-    case Parametrisation::softmax16: return "softmax16";
-    case Parametrisation::sigmoid: return "sigmoid";
-    case Parametrisation::walsh: return "walsh";
-  }
-  return "unknown";
-}
-
-Parametrisation parametrisation_of(std::string_view where, std::string_view name) {
-  for (const auto kind :
-       {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
-    if (name == to_string(kind)) return kind;
-  }
-  fail(where, "expected softmax16, sigmoid or walsh, received {}", name);
-}
 
 std::string_view to_string(Initialisation initialisation) {
   switch (initialisation) {
@@ -148,13 +136,13 @@ Initialisation initialisation_of(std::string_view where, std::string_view name) 
   fail(where, "expected gaussian, pass_through or residual, received {}", name);
 }
 
-// t = M softmax(z); dz = p (dp - sum p dp) with dp = M^T g
 void check_arity(Parametrisation parametrisation, int arity) {
   if (parametrisation == Parametrisation::softmax16 && arity != 2) {
     fail("softmax16", "expected gates of 2 inputs, received {}", arity);
   }
 }
 
+// t = M softmax(z); dz = p (dp - sum p dp) with dp = M^T g
 Tensor softmax16(const Tensor& logits) {
   check_softmax16_logits(logits);
   Tensor tables({logits.shape()[0], 4}, logits.dtype());
@@ -170,14 +158,15 @@ Tensor softmax16(const Tensor& logits) {
 // z = H w; dw = H^T g
 Tensor walsh_logits(const Tensor& coefficients) {
   check_walsh(coefficients);
-  return record("walsh_logits", {coefficients}, walsh_sums(coefficients), {},
-                [](const VjpContext& c) { return std::vector{walsh_sums_back(c.gradient())}; });
+  return record(
+      "walsh_logits", {coefficients}, walsh_sums(coefficients), {},
+      [](const VjpContext& c) { return std::vector{walsh_sums_transposed(c.gradient())}; });
 }
 
-// H^T H is as many ones as there are entries.
+// H^T H is the identity times the number of entries.
 Tensor walsh_coefficients(const Tensor& logits) {
   check_walsh(logits);
-  return scale(walsh_sums_back(logits), 1 / static_cast<double>(logits.shape()[1]));
+  return scale(walsh_sums_transposed(logits), 1 / static_cast<double>(logits.shape()[1]));
 }
 
 Tensor soft_tables(Parametrisation parametrisation, const Tensor& logits) {
@@ -186,7 +175,7 @@ Tensor soft_tables(Parametrisation parametrisation, const Tensor& logits) {
     case Parametrisation::sigmoid: return sigmoid(logits);
     case Parametrisation::walsh: return sigmoid(walsh_logits(logits));
   }
-  fail("parametrisation", "expected one of the three, received another");
+  fail("parametrisation", "unknown parametrisation {}", static_cast<int>(parametrisation));
 }
 
 Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits) {
@@ -194,11 +183,11 @@ Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits) {
     check_softmax16_logits(logits);
     Tensor tables({logits.shape()[0], 4}, DType::uint8);
     const std::span<std::uint8_t> to = tables.mutable_values<std::uint8_t>();
-    if (logits.dtype() == DType::float32) likeliest_gates(logits.values<float>(), to);
-    else likeliest_gates(logits.values<double>(), to);
+    if (logits.dtype() == DType::float32) most_probable_gates(logits.values<float>(), to);
+    else most_probable_gates(logits.values<double>(), to);
     return tables;
   }
-  // A sigmoid is above one half where its argument is above 0; one half itself rounds to 0.
+  // A sigmoid exceeds one half where its argument exceeds 0. One half rounds to 0.
   const bool is_walsh = parametrisation == Parametrisation::walsh;
   if (is_walsh) check_walsh(logits);
   const Tensor of_entries = is_walsh ? walsh_sums(logits) : logits;
@@ -218,7 +207,7 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
                       DType dtype, const InitialOptions& options, std::uint64_t seed,
                       std::uint32_t layer) {
   const std::int64_t count = logit_count(parametrisation, arity);
-  // Entries of walsh are sums of as many numbers as there are entries.
+  // Each entry of walsh is a sum of `count` coefficients.
   const double spread =
       parametrisation == Parametrisation::walsh ? 1 / std::sqrt(static_cast<double>(count)) : 1;
   Tensor logits({gate_count, count}, dtype);
@@ -241,4 +230,4 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
   return logits;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,66 +1,73 @@
-// From trainable numbers to tables, once a step.
+// Parametrisations: how trainable logits become tables, once per training step.
+//
+// Table order: entry i of a table is the output where input j of the gate is bit j of i. For two
+// inputs the entries are f(0,0), f(1,0), f(0,1), f(1,1). The sixteen logits of softmax16 are
+// ordered by gate index, which is another number: 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "boolgrad/backend/options/parametrisation.h"
 #include "boolgrad/logic/wiring.h"
+#include "boolgrad/options/parametrisation.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-std::string_view to_string(Parametrisation parametrisation);
-
-/// The parametrisation called `name`, which messages say `where` it was asked for.
-Parametrisation parametrisation_of(std::string_view where, std::string_view name);
-
-/// Refuses gates that a parametrisation has no tables for: softmax16 is for two inputs.
+/// Throws if a parametrisation does not support the arity: softmax16 requires two inputs.
 void check_arity(Parametrisation parametrisation, int arity);
 
-/// The tables [gates, 4] of logits [gates, 16]: the sixteen gates' tables, weighted by a softmax.
+/// Tables [gates, 4] of logits [gates, 16]: the mean of the sixteen gates' tables, weighted by a
+/// softmax. Logit k belongs to the gate with index k.
 Tensor softmax16(const Tensor& logits);
 
-/// The logits [gates, 2^arity] of entries whose Walsh coefficients are given, one for every set S
-/// of inputs: bit j of a coefficient's place says whether input j is in S. With s_j = 1 where input
-/// j is 1 and -1 where it is 0, the logit of an entry is the sum over S of w_S times the product
-/// over S of s_j. So a coefficient acts on all entries: that of {j} makes the gate depend on input
-/// j alone, that of all inputs on their parity.
+/// The logits [gates, 2^arity] of table entries from Walsh coefficients [gates, 2^arity].
+///
+/// Coefficient k belongs to the set S of the inputs j whose bit in k is 1. With s_j = 1 where input
+/// j is 1 and -1 where it is 0, the logit of an entry is the sum over S of w_S times the product of
+/// s_j over j in S. Each coefficient thus acts on all entries: that of {j} makes the gate depend on
+/// input j alone, that of all inputs on their parity.
 Tensor walsh_logits(const Tensor& coefficients);
 
-/// The coefficients that give these logits. Not on the tape.
+/// The Walsh coefficients of entry logits: the inverse of `walsh_logits`. Not differentiable.
 Tensor walsh_coefficients(const Tensor& logits);
 
-/// The tables [gates, 2^arity] of logits, whichever parametrisation they belong to.
+/// The soft tables [gates, 2^arity] of logits.
 Tensor soft_tables(Parametrisation parametrisation, const Tensor& logits);
 
-/// What hardening makes of logits: the table of the likeliest gate (the first on a tie) for
-/// softmax16, the rounded table (half to even, so 0.5 becomes 0) for the others. uint8.
+/// The hard tables of logits: uint8 [gates, 2^arity]. For softmax16 the table of the most probable
+/// gate (the first one on a tie), for the others the rounded soft table (0.5 becomes 0).
 Tensor hard_tables(Parametrisation parametrisation, const Tensor& logits);
 
-/// Ways to start. A gate that passes its first input through lets gradients reach every layer.
-/// For softmax16 that is a logit of `strength` (10 in the literature) at gate A and 0 elsewhere;
-/// for sigmoid, +strength (3 in the literature) in the entries where the first input is 1,
-/// -strength in the others; for walsh a coefficient of `strength` at the set of the first input
-/// alone, which is the same table. Normal numbers are drawn for walsh such that entries are as far
-/// spread as for sigmoid.
+/// Initialisations of logits. A gate that passes its first input through lets gradients reach every
+/// layer of a deep network:
+///
+/// - softmax16: `strength` (10 in the literature) for gate A, 0 elsewhere;
+/// - sigmoid: +`strength` (3 in the literature) for entries where the first input is 1, else
+///   -`strength`;
+/// - walsh: `strength` for the coefficient of the first input alone, which gives the same table.
+///
+/// Normal samples for walsh are scaled so that entries have the same variance as for sigmoid.
 enum class Initialisation : std::uint8_t {
-  gaussian,      ///< normal with standard deviation `strength`, drawn at (seed, layer)
+  gaussian,      ///< normal with standard deviation `strength`, sampled at (seed, layer)
   pass_through,  ///< as above
-  residual,      ///< pass_through plus a standard normal
+  residual,      ///< pass_through plus standard normal noise
 };
 
+/// The name used in experiments.
 std::string_view to_string(Initialisation initialisation);
+/// The initialisation with this name. Errors open with `[where]`.
 Initialisation initialisation_of(std::string_view where, std::string_view name);
 
+/// Options of `initial_logits`.
 struct InitialOptions {
   Initialisation kind = Initialisation::gaussian;
   double strength = 1;
 };
 
-/// Logits [gates, logit_count] to start from, float32 or float64.
+/// Initial logits [gates, logit_count], float32 or float64.
 Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, int arity,
                       DType dtype, const InitialOptions& options, std::uint64_t seed,
                       std::uint32_t layer);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,23 +1,25 @@
 #include "boolgrad/logic/wiring.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 // Streams of random numbers within a layer.
 constexpr std::uint32_t order_stream = 0x10000;
 constexpr std::uint32_t local_stream = 0x20000;
 
-// Of parallel loops over wires.
+// Grain of parallel loops over wires.
 constexpr std::size_t groups_per_task = std::size_t{1} << 14;
 
 void check_size(std::string_view where, const WiringSize& size) {
@@ -25,8 +27,8 @@ void check_size(std::string_view where, const WiringSize& size) {
     fail(where, "expected at least one input and one gate, received {} and {}", size.inputs,
          size.gates);
   }
-  if (size.arity < 1 || size.arity > most_inputs_per_gate) {
-    fail(where, "expected gates of 1 to {} inputs, received {}", most_inputs_per_gate, size.arity);
+  if (size.arity < 1 || size.arity > max_gate_inputs) {
+    fail(where, "expected gates of 1 to {} inputs, received {}", max_gate_inputs, size.arity);
   }
   if (size.group_size < 1 || size.gates % size.group_size != 0) {
     fail(where, "expected a group size that divides {} gates, received {}", size.gates,
@@ -34,70 +36,74 @@ void check_size(std::string_view where, const WiringSize& size) {
   }
 }
 
-/// Numbers 0..n-1 in random order, again and again, each time in another order.
-template <class Card>
-class Deck {
+/// An endless sequence of random permutations of 0..n-1.
+template <class Integer>
+class ShuffledSequence {
  public:
-  Deck(std::int64_t size, std::uint64_t seed, std::uint32_t stream)
-      : cards_(static_cast<std::size_t>(size)), next_(cards_.size()), seed_(seed), stream_(stream) {
-    std::iota(cards_.begin(), cards_.end(), Card{0});
+  ShuffledSequence(std::int64_t size, std::uint64_t seed, std::uint32_t stream)
+      : numbers_(static_cast<std::size_t>(size)),
+        position_(numbers_.size()),
+        seed_(seed),
+        stream_(stream) {
+    std::iota(numbers_.begin(), numbers_.end(), Integer{0});
   }
 
-  Card draw() {
-    if (next_ == cards_.size()) shuffle();
-    return cards_[next_++];
+  Integer next() {
+    if (position_ == numbers_.size()) shuffle();
+    return numbers_[position_++];
   }
 
-  /// The next card that `refused` does not refuse; refused ones keep their turn.
-  template <class Refused>
-  Card draw_unless(Refused refused) {
-    if (next_ == cards_.size()) shuffle();
-    for (std::size_t i = next_; i < cards_.size(); ++i) {
-      if (refused(cards_[i])) continue;
-      std::swap(cards_[i], cards_[next_]);
-      return cards_[next_++];
+  /// The next number that is not `excluded`. Skipped numbers stay at the front.
+  template <class Excluded>
+  Integer next_unless(Excluded excluded) {
+    if (position_ == numbers_.size()) shuffle();
+    for (std::size_t i = position_; i < numbers_.size(); ++i) {
+      if (excluded(numbers_[i])) continue;
+      std::swap(numbers_[i], numbers_[position_]);
+      return numbers_[position_++];
     }
-    // Whatever is left was refused: put the drawn cards behind it and look there.
-    for (std::size_t i = 0; i < next_; ++i) {
-      const Card card = cards_[(i + round_) % next_];
-      if (!refused(card)) return card;
+    // All remaining numbers are excluded: reuse one of this round.
+    for (std::size_t i = 0; i < position_; ++i) {
+      const Integer number = numbers_[(i + round_) % position_];
+      if (!excluded(number)) return number;
     }
-    return draw();
+    return next();
   }
 
  private:
-  // Which card the i-th is swapped with does not depend on earlier swaps: a block of such numbers
-  // is found in parallel, and then the cards are fetched ahead of their swaps.
+  // Fisher-Yates. The partner of a swap does not depend on earlier swaps, so a block of partners is
+  // computed in parallel, and elements are prefetched ahead of their swaps.
   void shuffle() {
     constexpr std::size_t block = std::size_t{1} << 18;
     constexpr std::size_t grain = std::size_t{1} << 12;
     constexpr std::size_t ahead = 16;
-    std::vector<Card> partners(std::min(block, cards_.size()));
-    for (std::size_t last = cards_.size(); last > 1;) {
+    std::vector<Integer> partners(std::min(block, numbers_.size()));
+    for (std::size_t last = numbers_.size(); last > 1;) {
       const std::size_t count = std::min(partners.size(), last - 1);
       parallel_for(task_count(count, grain), [&](std::size_t task) {
         for (std::size_t k = task * grain; k < std::min(count, (task + 1) * grain); ++k) {
-          partners[k] = static_cast<Card>(random_below({.seed = seed_,
-                                                        .stream = stream_,
-                                                        .step = static_cast<std::uint32_t>(round_),
-                                                        .index = last - k},
-                                                       last - k));
+          partners[k] =
+              static_cast<Integer>(random_below({.seed = seed_,
+                                                 .stream = stream_,
+                                                 .step = static_cast<std::uint32_t>(round_),
+                                                 .index = last - k},
+                                                last - k));
         }
       });
       for (std::size_t k = 0; k < count; ++k) {
         if (k + ahead < count) {
-          __builtin_prefetch(&cards_[static_cast<std::size_t>(partners[k + ahead])], 1);
+          __builtin_prefetch(&numbers_[static_cast<std::size_t>(partners[k + ahead])], 1);
         }
-        std::swap(cards_[last - k - 1], cards_[static_cast<std::size_t>(partners[k])]);
+        std::swap(numbers_[last - k - 1], numbers_[static_cast<std::size_t>(partners[k])]);
       }
       last -= count;
     }
-    next_ = 0;
+    position_ = 0;
     ++round_;
   }
 
-  std::vector<Card> cards_;
-  std::size_t next_;
+  std::vector<Integer> numbers_;
+  std::size_t position_;
   std::size_t round_ = 0;
   std::uint64_t seed_;
   std::uint32_t stream_;
@@ -107,7 +113,7 @@ WiringPtr make_wiring(const WiringSize& size, const Tensor& wires) {
   return std::make_shared<const Wiring>(size.inputs, wires, size.group_size);
 }
 
-/// Pairs of two of `inputs` whose first is below `first`.
+/// The number of pairs of `inputs` inputs whose first element is below `first`.
 std::int64_t pairs_before(std::int64_t first, std::int64_t inputs) {
   return first * (2 * inputs - first - 1) / 2;
 }
@@ -128,7 +134,7 @@ Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size
     : inputs_(inputs), group_size_(group_size), wires_(wires.detach()) {
   if (wires.dtype() != DType::int32 || wires.rank() != 2) {
     fail("wiring", "expected wires of int32 [arity, groups], received {} {}",
-         to_string(wires.dtype()), to_string(wires.shape()));
+         to_string(wires.dtype()), boolgrad::to_string(wires.shape()));
   }
   const std::int64_t groups = wires.shape()[1];
   arity_ = static_cast<int>(std::min<std::int64_t>(wires.shape()[0], 1000));
@@ -137,11 +143,23 @@ Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size
   if (gates_ * arity_ > std::numeric_limits<std::int32_t>::max()) {
     fail("wiring", "expected fewer than 2^31 wires, received {} gates of {}", gates_, arity_);
   }
-  take_sources();
+  expand_sources();
   list_consumers();
 }
 
-void Wiring::take_sources() {
+Wiring::~Wiring() = default;
+
+LutWires Wiring::view() const {
+  return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
+}
+
+std::span<const Consumer> Wiring::consumers(std::int64_t input) const {
+  const auto i = static_cast<std::size_t>(input);
+  return std::span(consumers_)
+      .subspan(first_consumer_[i], first_consumer_[i + 1] - first_consumer_[i]);
+}
+
+void Wiring::expand_sources() {
   const std::span<const std::int32_t> wire = wires_.values<std::int32_t>();
   const auto groups = static_cast<std::size_t>(wires_.shape()[1]);
   const auto arity = static_cast<std::size_t>(arity_);
@@ -163,7 +181,7 @@ void Wiring::take_sources() {
   }
 }
 
-// By counting: how often each input is read, where its consumers begin, and then everyone's place.
+// A counting sort: count the readers of each input, take prefix sums, then scatter.
 void Wiring::list_consumers() {
   first_consumer_.assign(static_cast<std::size_t>(inputs_) + 1, 0);
   for (const std::int32_t source : sources_) {
@@ -193,7 +211,7 @@ void Wiring::list_consumers() {
 WiringPtr random_wiring(const WiringSize& size, std::uint64_t seed, std::uint32_t layer) {
   check_size("random_wiring", size);
   check_fits_wires("random_wiring", size);
-  Deck<std::int32_t> deck(size.inputs, seed, order_stream + layer);
+  ShuffledSequence<std::int32_t> order(size.inputs, seed, order_stream + layer);
   Tensor wires = empty_wires(size);
   const std::int64_t groups = size.gates / size.group_size;
   const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
@@ -206,7 +224,7 @@ WiringPtr random_wiring(const WiringSize& size, std::uint64_t seed, std::uint32_
         }
         return false;
       };
-      wire[static_cast<std::size_t>(slot * groups + group)] = deck.draw_unless(taken);
+      wire[static_cast<std::size_t>(slot * groups + group)] = order.next_unless(taken);
     }
   }
   return make_wiring(size, wires);
@@ -218,14 +236,14 @@ WiringPtr unique_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t
     fail("unique_pairs", "expected gates of 2 inputs out of at least 2, received {} out of {}",
          size.arity, size.inputs);
   }
-  // Pair p of a fixed list: first < second, row after row of the triangle.
+  // Pairs are numbered row by row over the triangle first < second.
   const std::int64_t pairs = size.inputs * (size.inputs - 1) / 2;
-  Deck<std::int64_t> deck(pairs, seed, order_stream + layer);
+  ShuffledSequence<std::int64_t> order(pairs, seed, order_stream + layer);
   Tensor wires = empty_wires(size);
   const std::int64_t groups = size.gates / size.group_size;
   const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
   for (std::int64_t group = 0; group < groups; ++group) {
-    const std::int64_t pair = deck.draw();
+    const std::int64_t pair = order.next();
     std::int64_t first = 0;
     for (std::int64_t beyond = size.inputs - 1; beyond - first > 1;) {
       const std::int64_t middle = (first + beyond) / 2;
@@ -256,13 +274,65 @@ WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32
       second.push_back(static_cast<std::int32_t>(i + apart));
     }
   }
-  Deck<std::int64_t> deck(groups, seed, order_stream + layer);
+  ShuffledSequence<std::int64_t> order(groups, seed, order_stream + layer);
   Tensor wires = empty_wires(size);
   const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
   for (std::int64_t group = 0; group < groups; ++group) {
-    const std::size_t pair = static_cast<std::size_t>(deck.draw()) % first.size();
+    const std::size_t pair = static_cast<std::size_t>(order.next()) % first.size();
     wire[static_cast<std::size_t>(group)] = first[pair];
     wire[static_cast<std::size_t>(groups + group)] = second[pair];
+  }
+  return make_wiring(size, wires);
+}
+
+WiringPtr slot_wiring(std::int64_t gates, int arity) {
+  check_size("slot_wiring", {.inputs = gates * arity, .gates = gates, .arity = arity});
+  Tensor wires({arity, gates}, DType::int32);
+  const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
+  for (std::size_t i = 0; i < wire.size(); ++i) {
+    const std::int64_t slot = static_cast<std::int64_t>(i) / gates;
+    const std::int64_t gate = static_cast<std::int64_t>(i) % gates;
+    wire[i] = static_cast<std::int32_t>(gate * arity + slot);
+  }
+  return std::make_shared<const Wiring>(gates * arity, wires);
+}
+
+WiringPtr butterfly_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer) {
+  check_size("butterfly_pairs", size);
+  check_fits_wires("butterfly_pairs", size);
+  if (size.arity != 2 || size.inputs < 2) {
+    fail("butterfly_pairs", "expected gates of 2 inputs out of at least 2, received {} out of {}",
+         size.arity, size.inputs);
+  }
+  const auto distances =
+      static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(size.inputs - 1)));
+  std::vector<std::int32_t> places(static_cast<std::size_t>(size.inputs));
+  ShuffledSequence<std::int32_t> order(size.inputs, seed, order_stream + layer);
+  for (std::int64_t i = 0; i < size.inputs; ++i) {
+    places[static_cast<std::size_t>(i)] = layer == 0 ? order.next() : static_cast<std::int32_t>(i);
+  }
+  Tensor wires = empty_wires(size);
+  const std::int64_t groups = size.gates / size.group_size;
+  const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
+  std::int64_t group = 0;
+  for (std::uint32_t round = 0; group < groups; ++round) {
+    const std::int64_t apart = std::int64_t{1} << ((layer + round) % distances);
+    const auto add_pair = [&](std::int64_t i) {
+      wire[static_cast<std::size_t>(group)] = places[static_cast<std::size_t>(i)];
+      wire[static_cast<std::size_t>(groups + group)] =
+          places[static_cast<std::size_t>((i + apart) % size.inputs)];
+      ++group;
+    };
+    if (groups - group >= size.inputs) {
+      for (std::int64_t i = 0; i < size.inputs; ++i) add_pair(i);
+      continue;
+    }
+    // Disjoint pairs first, then those between them.
+    for (const std::int64_t side : {0, 1}) {
+      for (std::int64_t i = 0; i < size.inputs && group < groups; ++i) {
+        if (i / apart % 2 == side) add_pair(i);
+      }
+    }
   }
   return make_wiring(size, wires);
 }
@@ -270,11 +340,11 @@ WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32
 WiringPtr moore_wiring(std::int64_t group_size, std::uint64_t seed, std::uint32_t layer) {
   constexpr std::int64_t centre = 4;
   constexpr std::size_t neighbours = 8;
-  Deck<std::int64_t> deck(neighbours, seed, order_stream + layer);
+  ShuffledSequence<std::int64_t> order(neighbours, seed, order_stream + layer);
   std::vector<std::int32_t> wires(2 * neighbours, centre);
   for (std::size_t i = 0; i < neighbours; ++i) {
-    const std::int64_t place = deck.draw();
-    wires[i] = static_cast<std::int32_t>(place < centre ? place : place + 1);
+    const std::int64_t neighbour = order.next();
+    wires[i] = static_cast<std::int32_t>(neighbour < centre ? neighbour : neighbour + 1);
   }
   return std::make_shared<const Wiring>(9, Tensor::of(wires, {2, neighbours}), group_size);
 }
@@ -309,8 +379,8 @@ WiringPtr local_wiring(const WiringSize& size, double noise, std::uint64_t seed,
                                                 .step = static_cast<std::uint32_t>(slot),
                                                 .index = static_cast<std::uint64_t>(group)});
       const double inputs = static_cast<double>(size.inputs);
-      const double place = std::floor(std::fmod(home + slot + off, inputs));
-      const double wrapped = place < 0 ? place + inputs : place;
+      const double position = std::floor(std::fmod(home + slot + off, inputs));
+      const double wrapped = position < 0 ? position + inputs : position;
       wire[static_cast<std::size_t>(slot * groups + group)] =
           static_cast<std::int32_t>(std::min(wrapped, inputs - 1));
     }
@@ -318,4 +388,4 @@ WiringPtr local_wiring(const WiringSize& size, double noise, std::uint64_t seed,
   return make_wiring(size, wires);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

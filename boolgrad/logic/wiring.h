@@ -1,4 +1,4 @@
-// Which inputs each gate reads, and which gates read each input.
+// Wirings: which inputs each gate reads, and which gates read each input.
 #pragma once
 
 #include <cstdint>
@@ -6,51 +6,59 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-/// Gates have 1 to 6 inputs.
-inline constexpr int most_inputs_per_gate = 6;
+// Views for kernels.
+struct Consumer;
+struct LutWires;
 
-/// The wires of one layer. Immutable: the list of consumers, through which gradients are gathered,
-/// is made once, here.
+}  // namespace boolgrad
+
+namespace boolgrad::logic {
+
+/// The largest arity: gates have 1 to 6 inputs.
+inline constexpr int max_gate_inputs = 6;
+
+/// The wires of one layer. Immutable, because the list of consumers, through which gradients are
+/// gathered, is computed once.
 class Wiring {
  public:
-  /// `wires` is [arity, groups], int32: wire (j, q) is what input j of every gate of group q reads.
-  /// Each group has `group_size` gates. Refuses wires that are not below `inputs`.
+  /// `wires` is int32 [arity, groups]: element (j, q) is the source of input j of every gate in
+  /// group q. Each group has `group_size` gates. Throws if a source is not below `inputs`.
   Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size = 1);
+  Wiring(const Wiring&) = delete;
+  Wiring& operator=(const Wiring&) = delete;
+  ~Wiring();
 
+  /// Number of inputs of the layer.
   std::int64_t inputs() const { return inputs_; }
+  /// Number of gates.
   std::int64_t gates() const { return gates_; }
+  /// Number of consecutive gates that share their wires.
   std::int64_t group_size() const { return group_size_; }
+  /// Number of inputs per gate.
   int arity() const { return arity_; }
 
-  /// What input `slot` of `gate` reads.
+  /// The source of input `slot` of `gate`.
   std::int32_t source(std::int64_t gate, int slot) const {
     return sources_[static_cast<std::size_t>(gate * arity_ + slot)];
   }
   /// All sources, gate by gate: [gates, arity].
   std::span<const std::int32_t> sources() const { return sources_; }
 
-  /// All of it as kernels read it, valid as long as the wiring lives.
-  LutWires view() const {
-    return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
-  }
+  /// A view for kernels, valid as long as the wiring exists.
+  LutWires view() const;
 
-  /// Who reads `input`, by slot and gate in ascending order.
-  std::span<const Consumer> consumers(std::int64_t input) const {
-    const auto i = static_cast<std::size_t>(input);
-    return std::span(consumers_)
-        .subspan(first_consumer_[i], first_consumer_[i + 1] - first_consumer_[i]);
-  }
+  /// The gate inputs that read `input`, in ascending order of slot and gate.
+  std::span<const Consumer> consumers(std::int64_t input) const;
 
-  /// The wires as given: [arity, groups].
+  /// The wires as passed to the constructor: [arity, groups].
   const Tensor& wires() const { return wires_; }
 
  private:
-  void take_sources();
+  void expand_sources();
   void list_consumers();
 
   std::int64_t inputs_;
@@ -64,40 +72,64 @@ class Wiring {
   std::vector<std::int32_t> partners_;
 };
 
+/// A shared, immutable wiring.
 using WiringPtr = std::shared_ptr<const Wiring>;
 
-/// Sizes that every way of wiring needs.
+/// The size of a layer to be wired.
 struct WiringSize {
   std::int64_t inputs = 0;
   std::int64_t gates = 0;
-  int arity = 2;
-  std::int64_t group_size = 1;
+  int arity = 2;                ///< inputs per gate
+  std::int64_t group_size = 1;  ///< consecutive gates that share their wires
 };
 
-/// Every wire anywhere. The inputs of one gate differ where there are enough, and all inputs are
-/// read about equally often. `layer` keeps the layers of one network apart.
+/// Random wires. All inputs are read about equally often, and the inputs of one gate differ if
+/// there are enough. `layer` distinguishes the layers of a network that share a seed.
 WiringPtr random_wiring(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
 
-/// Two inputs a gate, never the same pair twice as long as there are enough pairs.
+/// Random pairs of inputs. No pair occurs twice as long as there are enough pairs.
 WiringPtr unique_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
 
-/// Two inputs a gate, next to each other or nearly so: all pairs (0,1), (2,3), ..., then (1,2),
-/// (3,4), ..., then pairs two places apart, three and so on until there is one a gate (and all over
-/// again where there are more gates than pairs), dealt out in random order. A layer as wide as its
-/// input so passes nearly all of it on when its gates give their first input.
+/// Pairs of adjacent inputs, assigned to gates in random order: (0,1), (2,3), ..., then (1,2),
+/// (3,4), ..., then pairs at distance 2, 3 and so on until every gate has one. If there are more
+/// gates than pairs, pairs repeat. In a layer as wide as its input, pass-through gates thus pass on
+/// nearly all inputs.
 WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
 
-/// Nine inputs, a 3 by 3 neighbourhood in row-major order: eight groups of gates, each reading one
-/// of the eight neighbours, in random order, and then the centre.
+/// Gates over a 3x3 (Moore) neighbourhood, nine inputs in row-major order. There are eight groups
+/// of gates; each reads the centre as its second input and one of the eight neighbours, in random
+/// order, as its first.
 WiringPtr moore_wiring(std::int64_t group_size, std::uint64_t seed, std::uint32_t layer);
 
-/// `count` copies of a layer side by side, gate g of copy k at place g * count + k. Each reads its
-/// own copy of the inputs, which lie in the same order.
+/// `count` interleaved copies of a layer: gate g of copy k has index g * count + k. Each copy reads
+/// its own inputs, interleaved in the same way.
 WiringPtr interleaved(const Wiring& one, std::int64_t count);
 
-/// Gate i reads inputs around its own place i * inputs / gates: normally distributed with a
-/// standard deviation of `noise` inputs, wrapping around at the ends.
+/// Gate g reads inputs g * arity to g * arity + arity - 1.
+WiringPtr slot_wiring(std::int64_t gates, int arity);
+
+/// Balanced pairs, as in a butterfly network: layer l pairs inputs at distance 2^l, modulo the
+/// powers below the number of inputs, so that after log2(inputs) layers an output can depend on all
+/// inputs. Every input is read once before any is read twice, up to one pair; if there are more
+/// gates than pairs at one distance, the next distances follow. The inputs of layer 0 are in random
+/// order, because neighbours in data are alike.
+WiringPtr butterfly_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer);
+
+/// Gate i reads inputs near position i * inputs / gates, at normally distributed distances with a
+/// standard deviation of `noise` inputs. Positions wrap around.
 WiringPtr local_wiring(const WiringSize& size, double noise, std::uint64_t seed,
                        std::uint32_t layer);
 
-}  // namespace boolgrad
+/// The place of an input in an image.
+struct ImagePosition {
+  std::int32_t x = 0;  ///< column of the pixel
+  std::int32_t y = 0;  ///< row of the pixel
+};
+
+/// The inputs of each gate are random ones from a square window of `window` pixels around a random
+/// centre, over all channels and thresholds. `positions` has one element per input. A window with
+/// fewer inputs than a gate needs grows until it has enough.
+WiringPtr window_wiring(const WiringSize& size, std::span<const ImagePosition> positions,
+                        std::int64_t window, std::uint64_t seed, std::uint32_t layer);
+
+}  // namespace boolgrad::logic

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
+#include "boolgrad/options/names.h"
 
 namespace boolgrad {
 namespace {
@@ -12,16 +13,16 @@ namespace {
 constexpr const char* classifier_key = "classifier";
 constexpr const char* offsets_name = "thresholds.heights";
 
-nlohmann::json to_json(const std::vector<Column>& columns) {
+nlohmann::json to_json(const std::vector<data::Column>& columns) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Column& column : columns) {
+  for (const data::Column& column : columns) {
     list.push_back({{"name", column.name}, {"categories", column.categories}});
   }
   return list;
 }
 
-std::vector<Column> columns_in(const nlohmann::json& list) {
-  std::vector<Column> columns;
+std::vector<data::Column> columns_in(const nlohmann::json& list) {
+  std::vector<data::Column> columns;
   for (const nlohmann::json& column : list) {
     columns.push_back({column.at("name"), column.at("categories")});
   }
@@ -39,11 +40,11 @@ void Classifier::save(TensorFile& file) const {
                                  {"low", head.low},
                                  {"high", head.high},
                                  {"bytes", has_bytes},
-                                 {"columns", to_json(form.columns)},
-                                 {"target", form.target},
-                                 {"classes", form.classes},
-                                 {"picture", {form.channels, form.height, form.width}}};
-  // Names from a file may hold bytes that are no text.
+                                 {"columns", to_json(format.columns)},
+                                 {"target", format.target},
+                                 {"classes", format.classes},
+                                 {"picture", {format.channels, format.height, format.width}}};
+  // Names from a data file may contain invalid UTF-8.
   file.metadata[classifier_key] =
       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -51,7 +52,7 @@ void Classifier::save(TensorFile& file) const {
 Classifier Classifier::from_file(const TensorFile& file) {
   const auto found = file.metadata.find(classifier_key);
   const std::string text = found == file.metadata.end() ? "" : found->second;
-  Classifier result{Thresholds::from_file(file), {}, {}};
+  Classifier result{logic::Thresholds::from_file(file), {}, {}};
   const auto offsets = file.tensors.find(offsets_name);
   if (offsets != file.tensors.end()) result.threshold_offsets = parameter(offsets->second.clone());
   try {
@@ -62,15 +63,14 @@ Classifier Classifier::from_file(const TensorFile& file) {
                    .low = object.at("low"),
                    .high = object.at("high")};
     result.has_bytes = object.at("bytes");
-    result.form.columns = columns_in(object.at("columns"));
-    result.form.target = object.at("target");
-    result.form.classes = object.at("classes").get<std::vector<std::string>>();
-    result.form.channels = object.at("picture").at(0);
-    result.form.height = object.at("picture").at(1);
-    result.form.width = object.at("picture").at(2);
+    result.format.columns = columns_in(object.at("columns"));
+    result.format.target = object.at("target");
+    result.format.classes = object.at("classes").get<std::vector<std::string>>();
+    result.format.channels = object.at("picture").at(0);
+    result.format.height = object.at("picture").at(1);
+    result.format.width = object.at("picture").at(2);
   } catch (const nlohmann::json::exception&) {
-    fail("classifier", "expected a head and the form of the data in the metadata, received '{}'",
-         text);
+    fail("classifier", "invalid description of the classifier in the metadata: '{}'", text);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// What makes a circuit a classifier: thresholds before it, a head after it, and what both mean.
+// The parts that make a circuit a classifier: thresholds, a head and the format of the data.
 #pragma once
 
 #include "boolgrad/data/data_set.h"
@@ -10,16 +10,17 @@
 namespace boolgrad {
 
 struct Classifier {
-  Thresholds thresholds;
+  logic::Thresholds thresholds;
   Head head;
-  DataForm form;
-  bool has_bytes = false;  ///< features are bytes, else float32
-  /// Where thresholds are trained: the parameter [bits] that their values follow from.
+  data::DataFormat format;
+  bool has_bytes = false;  ///< whether features are bytes; else float32
+  /// Trained offsets [bits] of the thresholds, relative to feature ranges. Undefined if not
+  /// trained.
   Tensor threshold_offsets = {};
 
-  /// Adds itself to the file of its network.
+  /// Adds the classifier to the file of its network.
   void save(TensorFile& file) const;
-  static bool is_in(const TensorFile& file) { return Thresholds::is_in(file); }
+  static bool is_in(const TensorFile& file) { return logic::Thresholds::is_in(file); }
   static Classifier from_file(const TensorFile& file);
 };
 

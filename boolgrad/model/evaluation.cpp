@@ -10,20 +10,20 @@
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 namespace {
 
-double share_right(std::int64_t wrong, std::int64_t all) {
-  return static_cast<double>(all - wrong) / static_cast<double>(all);
+double accuracy_of(std::int64_t errors, std::int64_t all) {
+  return static_cast<double>(all - errors) / static_cast<double>(all);
 }
 
-/// Wrong outputs, and cases that have any.
 struct CaseErrors {
   std::int64_t bits = 0;
-  std::int64_t cases = 0;
+  std::int64_t cases = 0;  ///< with at least one wrong bit
 };
 
 CaseErrors errors_of(const Tensor& outputs, const Tensor& targets) {
@@ -65,21 +65,21 @@ double variance(const Tensor& labels) {
   return squared_error(constant, labels);
 }
 
-std::int64_t wrong_classes(const std::vector<double>& predicted, const Tensor& labels) {
-  std::int64_t wrong = 0;
+std::int64_t misclassified(const std::vector<double>& predicted, const Tensor& labels) {
+  std::int64_t errors = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
-    wrong += predicted[i] != labels.at(static_cast<std::int64_t>(i)) ? 1 : 0;
+    errors += predicted[i] != labels.at(static_cast<std::int64_t>(i)) ? 1 : 0;
   }
-  return wrong;
+  return errors;
 }
 
 }  // namespace
 
-Cases::Cases(const BooleanTask& task, DType dtype)
+Cases::Cases(const data::BooleanTask& task, DType dtype)
     : inputs(cast(task.inputs, dtype)), targets(cast(task.targets, dtype)) {}
 
 Evaluation evaluation_of(const NetworkScores& scores, const Cases& cases, const LossOptions& loss) {
-  // Cases whose losses are summed in single precision.
+  // Losses are summed in single precision within a block only.
   constexpr std::int64_t block = 8192;
   const NoGrad off_the_tape;
   const std::int64_t count = cases.inputs.shape()[1];
@@ -90,11 +90,11 @@ Evaluation evaluation_of(const NetworkScores& scores, const Cases& cases, const 
         loss_of(loss, slice(scores.soft, 1, begin, end), slice(cases.targets, 1, begin, end))
             .item();
   }
-  result.soft_accuracy = share_right(errors_of(scores.soft, cases.targets).cases, count);
+  result.soft_accuracy = accuracy_of(errors_of(scores.soft, cases.targets).cases, count);
   const CaseErrors hard = errors_of(scores.hard, cases.targets);
   result.hard_loss = static_cast<double>(hard.bits);
-  result.hard_accuracy = share_right(hard.cases, count);
-  result.bit_accuracy = share_right(hard.bits, cases.targets.size());
+  result.hard_accuracy = accuracy_of(hard.cases, count);
+  result.bit_accuracy = accuracy_of(hard.bits, cases.targets.size());
   return result;
 }
 
@@ -102,9 +102,9 @@ Predictions predictions_of(const NetworkScores& scores, const Head& head, std::i
                            const Tensor& labels) {
   const NoGrad off_the_tape;
   const Tensor soft = cast(scores.soft, DType::float64);
-  return {.soft = predictions(head, soft, outputs),
-          .hard = predictions(head, cast(scores.hard, DType::float64), outputs),
-          .soft_loss = head_loss_of_sums(head, soft, outputs, labels).item()};
+  return {.soft = logic::predictions(head, soft, outputs),
+          .hard = logic::predictions(head, cast(scores.hard, DType::float64), outputs),
+          .soft_loss = logic::head_loss_of_sums(head, soft, outputs, labels).item()};
 }
 
 Evaluation evaluation_of(const Predictions& predicted, const Head& head, const Tensor& labels) {
@@ -118,9 +118,8 @@ Evaluation evaluation_of(const Predictions& predicted, const Head& head, const T
     result.hard_accuracy = explained(result.hard_loss);
   } else {
     const auto count = static_cast<double>(labels.size());
-    const std::int64_t wrong = wrong_classes(predicted.hard, labels);
-    result.hard_loss = static_cast<double>(wrong);
-    result.soft_accuracy = 1 - static_cast<double>(wrong_classes(predicted.soft, labels)) / count;
+    result.hard_loss = static_cast<double>(misclassified(predicted.hard, labels));
+    result.soft_accuracy = 1 - static_cast<double>(misclassified(predicted.soft, labels)) / count;
     result.hard_accuracy = 1 - result.hard_loss / count;
   }
   result.bit_accuracy = result.hard_accuracy;
@@ -138,78 +137,82 @@ std::vector<std::vector<std::int64_t>> confusion(const std::vector<double>& pred
   return result;
 }
 
-Evaluation evaluate(const LogicNetwork& network, const Cases& cases, const LossOptions& loss,
+Evaluation evaluate(const logic::Network& network, const Cases& cases, const LossOptions& loss,
                     const Device& device) {
-  const auto program = make_network_program(
+  const auto program = logic::make_network_program(
       device, network, {.batch = 1, .parametrisation = network.parametrisation(), .loss = loss});
   program->set_cases(DataRole::training, cases.inputs, cases.targets);
-  program->set_parameters(detached(network.parameters()), masks_of(network), network.input_mask());
+  program->set_parameters(logic::detached(network.parameters()), masks_of(network),
+                          network.input_mask());
   return evaluation_of(program->evaluate(), cases, loss);
 }
 
-FeatureSamples feature_samples(const Classifier& classifier, const SampleSet& samples) {
+FeatureSamples feature_samples(const Classifier& classifier, const data::SampleSet& samples) {
   return {.features = samples.features,
           .sources = classifier.thresholds.sources(),
-          .thresholds = classifier.thresholds.levels().values<float>(),
-          .height = classifier.form.height,
-          .width = classifier.form.width};
+          .thresholds = classifier.thresholds.values().values<float>(),
+          .height = classifier.format.height,
+          .width = classifier.format.width};
 }
 
-Predictions predict(const Model& model, const SampleSet& samples, const Device& device) {
-  const LogicNetwork& network = model.network();
+Predictions predict(const Model& model, const data::SampleSet& samples, const Device& device) {
+  const logic::Network& network = model.network();
   const Classifier& classifier = *model.classifier();
-  const auto program = make_network_program(
+  const auto program = logic::make_network_program(
       device, network,
       {.batch = 1, .parametrisation = network.parametrisation(), .head = classifier.head});
   program->set_samples(DataRole::training, feature_samples(classifier, samples), samples.labels);
-  program->set_parameters(detached(network.parameters()), masks_of(network), network.input_mask());
+  program->set_parameters(logic::detached(network.parameters()), masks_of(network),
+                          network.input_mask());
   return predictions_of(program->evaluate(), classifier.head, network.outputs(), samples.labels);
 }
 
-RolloutSize rollout_size(const AutomatonTask& task, const AutomatonOptions& options) {
+automata::RolloutSize rollout_size(const data::AutomatonTask& task,
+                                   const AutomatonOptions& options) {
   const std::int64_t batch = task.starts.defined() ? task.starts.shape()[1] : options.batch;
   return {batch, task.height(), task.width(), options.steps};
 }
 
-Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec, const AutomatonTask& task) {
+Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
+                    const data::AutomatonTask& task) {
   const AutomatonOptions& options = spec.automaton;
   const auto seed = static_cast<std::uint64_t>(spec.seed);
-  RolloutSize probe = rollout_size(task, options);
-  const std::int64_t batch = probe.batch;
-  if (!task.starts.defined()) probe.batch = probe_count(options);
-  AutomatonDraws draws{.seed = seed,
-                       .random_starts = !starts_are_fixed(task, options),
-                       .start_stream = probe_stream,
-                       .fire_rate = options.fire_rate,
-                       .fire_stream = probe_fire_stream};
+  automata::RolloutSize size = rollout_size(task, options);
+  const std::int64_t batch = size.batch;
+  if (!task.starts.defined()) size.batch = evaluation_start_count(options);
+  RolloutArguments draws{.seed = seed,
+                         .random_starts = !starts_are_fixed(task, options),
+                         .start_stream = evaluation_start_stream,
+                         .fire_rate = options.fire_rate,
+                         .fire_stream = evaluation_fire_stream};
   AutomatonInputs inputs{{}, {}, task.target};
   if (!draws.random_starts) {
-    inputs.starts = make_starts(task, options, probe, seed, probe_stream, 0);
+    inputs.starts = make_starts(task, options, size, seed, evaluation_start_stream, 0);
   }
   Evaluation result;
-  const HardOutcome hard = program.hard_rollout(probe.batch, inputs, draws);
-  const std::int64_t bits = probe.batch * task.channels() * task.height() * task.width();
-  result.hard_loss = static_cast<double>(hard.wrong_bits);
-  result.hard_accuracy = share_right(hard.wrong_samples, probe.batch);
-  result.bit_accuracy = share_right(hard.wrong_bits, bits);
+  const HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
+  const std::int64_t bits = size.batch * task.channels() * task.height() * task.width();
+  result.hard_loss = static_cast<double>(hard.bits);
+  result.hard_accuracy = accuracy_of(hard.samples, size.batch);
+  result.bit_accuracy = accuracy_of(hard.bits, bits);
 
-  // Soft rollouts are expensive: as many grids as a training step has, the first of those above.
-  const std::int64_t few = std::min(batch, probe.batch);
-  draws.samples = probe.batch;
+  // Soft rollouts are expensive: use the first starts only, as many as in a training step.
+  const std::int64_t few = std::min(batch, size.batch);
+  draws.samples = size.batch;
   if (inputs.starts.defined()) inputs.starts = slice(inputs.starts, 1, 0, few);
   Tensor last;
   result.soft_loss = program.soft_rollout(few, inputs, draws, last);
-  result.soft_accuracy = compare(BitGrid::from(last), task.target).accuracy();
+  result.soft_accuracy = automata::compare(automata::BitGrid::from(last), task.target).accuracy();
   result.picture = slice(slice(last, 1, 0, 1), 0, 0, task.channels());
   return result;
 }
 
-Evaluation evaluate(const Rule& rule, const ModelSpec& spec, const Device& device) {
-  const AutomatonTask task = make_automaton_task(spec);
-  const auto program = make_automaton_program(device, rule,
-                                              {.size = rollout_size(task, spec.automaton),
-                                               .loss_channels = task.channels(),
-                                               .loss = spec.loss});
+Evaluation evaluate(const automata::Rule& rule, const ModelSpec& spec, const Device& device) {
+  const data::AutomatonTask task = make_automaton_task(spec);
+  const auto program = automata::make_automaton_program(device, rule,
+                                                        {.size = rollout_size(task, spec.automaton),
+                                                         .loss_channels = task.channels(),
+                                                         .loss = spec.loss});
   return evaluate(*program, spec, task);
 }
 

@@ -17,20 +17,20 @@
 namespace boolgrad {
 namespace {
 
-constexpr std::int64_t most_exhaustive_inputs = 12;
-constexpr std::int64_t most_samples = 1 << most_exhaustive_inputs;
-constexpr std::int64_t least_samples = 256;
-// Gate outputs that are compared, where samples are drawn.
-constexpr std::int64_t most_compared = 1 << 26;
-// Gate outputs held at a time.
-constexpr std::int64_t most_values = 1 << 24;
+constexpr std::int64_t max_exhaustive_inputs = 12;
+constexpr std::int64_t max_samples = 1 << max_exhaustive_inputs;
+constexpr std::int64_t min_samples = 256;
+// Limit on compared gate outputs, if samples are random.
+constexpr std::int64_t max_compared = 1 << 26;
+// Limit on gate outputs in memory.
+constexpr std::int64_t max_values = 1 << 24;
 
-/// A hard gate: its table and what it reads.
+/// A hard gate: its table and the sources of its inputs.
 struct HardGate {
   std::span<const std::uint8_t> table;
   std::span<const std::int32_t> sources;
 
-  /// The entry reached from `entry` when the source in `slot` changes its value.
+  /// The table entry after the source of input `slot` is flipped.
   std::size_t flipped(std::size_t entry, std::size_t slot) const {
     for (std::size_t other = 0; other < sources.size(); ++other) {
       if (sources[other] == sources[slot]) entry ^= std::size_t{1} << other;
@@ -38,7 +38,7 @@ struct HardGate {
     return entry;
   }
 
-  /// Whether slots that read the same source have the same value in `entry`.
+  /// Whether inputs with the same source have the same value in `entry`.
   bool is_possible(std::size_t entry) const {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
@@ -59,7 +59,7 @@ struct HardGate {
 /// The hard gates of a layer.
 class HardLayer {
  public:
-  HardLayer(const LogicNetwork& network, std::size_t layer)
+  HardLayer(const logic::Network& network, std::size_t layer)
       : tables_(network.hard_tables_of(layer)), wiring_(network.layers()[layer].wiring) {
     for (std::int64_t gate = 0; gate < wiring_->gates(); ++gate) {
       off_.push_back(network.layers()[layer].mask.at(gate) < 0.5);
@@ -78,11 +78,11 @@ class HardLayer {
 
  private:
   Tensor tables_;
-  WiringPtr wiring_;
+  logic::WiringPtr wiring_;
   std::vector<bool> off_;
 };
 
-/// Whether the table is that of input `slot`, or of its inverse.
+/// Whether the gate is a buffer of input `slot`, or an inverter.
 bool is_input(std::span<const std::uint8_t> table, std::size_t slot, bool inverted) {
   for (std::size_t entry = 0; entry < table.size(); ++entry) {
     const bool input = ((entry >> slot) & 1) != 0;
@@ -95,14 +95,14 @@ bool is_constant(std::span<const std::uint8_t> table) {
   return std::ranges::all_of(table, [&](std::uint8_t entry) { return entry == table[0]; });
 }
 
-bool passes_an_input(const HardGate& gate, bool inverted) {
+bool passes_input(const HardGate& gate, bool inverted) {
   for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
     if (is_input(gate.table, slot, inverted)) return true;
   }
   return false;
 }
 
-/// A kind and its place in the list of kinds.
+/// A kind and its position in the list of kinds.
 struct Kind {
   int order;
   std::string name;
@@ -113,7 +113,7 @@ Kind kind_of(const HardLayer& layer, std::size_t index) {
   if (layer.off(index)) return {100, "off"};
   const HardGate gate = layer.gate(index);
   if (layer.arity() == 2) {
-    for (const Gate& known : gates) {
+    for (const logic::Gate& known : logic::gates) {
       bool same = true;
       for (int i = 0; i < 4; ++i) {
         same = same && known.entry(i) == (gate.table[static_cast<std::size_t>(i)] != 0);
@@ -122,35 +122,35 @@ Kind kind_of(const HardLayer& layer, std::size_t index) {
     }
   }
   if (is_constant(gate.table)) return {20, "constant"};
-  if (passes_an_input(gate, false)) return {21, "pass"};
-  if (passes_an_input(gate, true)) return {22, "inverter"};
+  if (passes_input(gate, false)) return {21, "pass"};
+  if (passes_input(gate, true)) return {22, "inverter"};
   return {23, "other"};
 }
 
-/// What is heard: gates of every layer, and inputs.
-struct Heard {
+/// The transitive fan-in of some outputs: gates per layer, and inputs.
+struct FanIn {
   std::vector<std::vector<bool>> gates;
   std::vector<bool> inputs;
 };
 
-/// Marks what is heard at those outputs that are heard themselves, from the last layer down.
-Heard find_heard(const std::vector<HardLayer>& layers, std::int64_t inputs,
-                 const std::vector<bool>& outputs) {
-  Heard heard{{}, std::vector<bool>(static_cast<std::size_t>(inputs), false)};
-  for (const HardLayer& layer : layers) heard.gates.emplace_back(layer.gates(), false);
-  heard.gates.back() = outputs;
+/// Marks the fan-in of the given outputs, from the last layer to the first.
+FanIn fan_in_of(const std::vector<HardLayer>& layers, std::int64_t inputs,
+                const std::vector<bool>& outputs) {
+  FanIn fan_in{{}, std::vector<bool>(static_cast<std::size_t>(inputs), false)};
+  for (const HardLayer& layer : layers) fan_in.gates.emplace_back(layer.gates(), false);
+  fan_in.gates.back() = outputs;
   for (std::size_t l = layers.size(); l-- > 0;) {
-    std::vector<bool>& below = l > 0 ? heard.gates[l - 1] : heard.inputs;
+    std::vector<bool>& below = l > 0 ? fan_in.gates[l - 1] : fan_in.inputs;
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
-      if (layers[l].off(g)) heard.gates[l][g] = false;
-      if (!heard.gates[l][g]) continue;
+      if (layers[l].off(g)) fan_in.gates[l][g] = false;
+      if (!fan_in.gates[l][g]) continue;
       const HardGate gate = layers[l].gate(g);
       for (std::size_t slot = 0; slot < gate.sources.size(); ++slot) {
         if (gate.depends_on(slot)) below[static_cast<std::size_t>(gate.sources[slot])] = true;
       }
     }
   }
-  return heard;
+  return fan_in;
 }
 
 std::int64_t find_depth(const std::vector<HardLayer>& layers, std::int64_t inputs) {
@@ -164,7 +164,7 @@ std::int64_t find_depth(const std::vector<HardLayer>& layers, std::int64_t input
         if (!gate.depends_on(slot)) continue;
         depth[g] = std::max(depth[g], before[static_cast<std::size_t>(gate.sources[slot])]);
       }
-      if (!passes_an_input(gate, false)) ++depth[g];
+      if (!passes_input(gate, false)) ++depth[g];
     }
     before = std::move(depth);
   }
@@ -180,7 +180,7 @@ double mean_entropy(const Tensor& tables) {
   return sum / static_cast<double>(tables.size());
 }
 
-/// Share of tables that are not nearly hard.
+/// Share of gates whose tables are not close to hard ones.
 double undecided_share(const Tensor& tables) {
   constexpr double nearly = 0.1;
   const std::int64_t gates = tables.shape()[0];
@@ -196,10 +196,10 @@ double undecided_share(const Tensor& tables) {
   return static_cast<double>(undecided) / static_cast<double>(gates);
 }
 
-/// All inputs, or so many drawn at random: [inputs, samples].
-Tensor sample_inputs(std::int64_t inputs, std::int64_t drawn, DType dtype) {
-  const bool all = inputs <= most_exhaustive_inputs;
-  const std::int64_t samples = all ? std::int64_t{1} << inputs : drawn;
+/// All inputs if there are few, else `random_count` random ones: [inputs, samples].
+Tensor sample_inputs(std::int64_t inputs, std::int64_t random_count, DType dtype) {
+  const bool all = inputs <= max_exhaustive_inputs;
+  const std::int64_t samples = all ? std::int64_t{1} << inputs : random_count;
   Tensor result({inputs, samples}, DType::uint8);
   const auto values = result.mutable_values<std::uint8_t>();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -211,27 +211,27 @@ Tensor sample_inputs(std::int64_t inputs, std::int64_t drawn, DType dtype) {
   return cast(result, dtype);
 }
 
-/// How far soft outputs are from bits.
+/// Difference between soft outputs and hard ones.
 struct Difference {
   double gap = 0;
-  std::int64_t wrong = 0;  ///< that do not round to them
+  std::int64_t disagreements = 0;  ///< soft values that round to another bit
 };
 
-/// Of one gate, in all samples.
+/// The difference of one gate over all samples.
 template <class T>
-Difference difference_of(std::span<const T> soft, const BitMatrix& hard, std::int64_t gate) {
+Difference difference_of(std::span<const T> soft, const logic::BitMatrix& hard, std::int64_t gate) {
   Difference found;
   for (std::size_t sample = 0; sample < soft.size(); ++sample) {
     const bool bit = hard.at(gate, static_cast<std::int64_t>(sample));
     const auto value = static_cast<double>(soft[sample]);
     found.gap += std::abs(value - (bit ? 1 : 0));
-    found.wrong += (value > 0.5) != bit ? 1 : 0;
+    found.disagreements += (value > 0.5) != bit ? 1 : 0;
   }
   return found;
 }
 
 template <class T>
-std::vector<Difference> differences(const Tensor& soft, const BitMatrix& hard) {
+std::vector<Difference> differences(const Tensor& soft, const logic::BitMatrix& hard) {
   const std::span<const T> values = soft.values<T>();
   const auto samples = static_cast<std::size_t>(soft.shape()[1]);
   std::vector<Difference> found(static_cast<std::size_t>(soft.shape()[0]));
@@ -242,47 +242,50 @@ std::vector<Difference> differences(const Tensor& soft, const BitMatrix& hard) {
   return found;
 }
 
-void compare(const Tensor& soft, const BitMatrix& hard, double share, LayerInspection& layer) {
+void compare(const Tensor& soft, const logic::BitMatrix& hard, double share,
+             LayerInspection& layer) {
   Difference total;
   for (const Difference& gate : soft.dtype() == DType::float64 ? differences<double>(soft, hard)
                                                                : differences<float>(soft, hard)) {
     total.gap += gate.gap;
-    total.wrong += gate.wrong;
+    total.disagreements += gate.disagreements;
   }
   const auto count = static_cast<double>(soft.size());
   layer.gap += share * total.gap / count;
-  layer.disagreement += share * static_cast<double>(total.wrong) / count;
+  layer.disagreement += share * static_cast<double>(total.disagreements) / count;
 }
 
-/// Soft against hard in every layer, a few samples at a time. The layers are those from `first` on.
-void compare_layers(const LogicNetwork& network, std::size_t first, Inspection& inspection) {
-  // Means over hundreds of thousands of gates need fewer samples each.
-  const std::int64_t drawn =
-      std::clamp(most_compared / inspection.gates, least_samples, most_samples);
-  const Tensor x = sample_inputs(network.inputs(), drawn, network.dtype());
+/// Compares soft and hard outputs of every layer, a block of samples at a time. Results go to the
+/// layers from `first` on.
+void compare_layers(const logic::Network& network, std::size_t first, Inspection& inspection) {
+  // Means over hundreds of thousands of gates need fewer samples per gate.
+  const std::int64_t random_count =
+      std::clamp(max_compared / inspection.gates, min_samples, max_samples);
+  const Tensor x = sample_inputs(network.inputs(), random_count, network.dtype());
   const std::int64_t samples = x.shape()[1];
   inspection.samples = std::max(inspection.samples, samples);
-  const std::int64_t step = std::max<std::int64_t>(64, most_values / inspection.gates);
+  const std::int64_t step = std::max<std::int64_t>(64, max_values / inspection.gates);
   for (std::int64_t begin = 0; begin < samples; begin += step) {
     const std::int64_t end = std::min(begin + step, samples);
     const Tensor part = slice(x, 1, begin, end);
     const double share = static_cast<double>(end - begin) / static_cast<double>(samples);
     const std::vector<Tensor> soft = network.soft_layers(part);
-    const std::vector<BitMatrix> hard = network.hard_layers(pack_bits(part));
+    const std::vector<logic::BitMatrix> hard = network.hard_layers(logic::pack_bits(part));
     for (std::size_t l = 0; l < soft.size(); ++l) {
       compare(soft[l], hard[l], share, inspection.layers[first + l]);
     }
   }
 }
 
-std::vector<HardLayer> hard_layers_of(const LogicNetwork& network) {
+std::vector<HardLayer> hard_layers_of(const logic::Network& network) {
   std::vector<HardLayer> layers;
   for (std::size_t l = 0; l < network.layers().size(); ++l) layers.emplace_back(network, l);
   return layers;
 }
 
-/// Perception is heard where the update listens to it for any channel.
-std::vector<bool> heard_perception(const Rule& rule, const std::vector<bool>& update_inputs) {
+/// The outputs of perception that the update depends on for any channel.
+std::vector<bool> used_perception(const automata::Rule& rule,
+                                  const std::vector<bool>& update_inputs) {
   const auto channels = static_cast<std::size_t>(rule.channels());
   std::vector<bool> perceived(static_cast<std::size_t>(rule.perceive().outputs()), false);
   for (std::size_t i = channels; i < update_inputs.size(); ++i) {
@@ -293,18 +296,18 @@ std::vector<bool> heard_perception(const Rule& rule, const std::vector<bool>& up
 
 using Kinds = std::map<Kind, std::int64_t>;
 
-/// Adds the layers of a network of whose outputs only some are heard. Returns which of its inputs
-/// are.
-std::vector<bool> add_network(const LogicNetwork& network, const std::vector<bool>& outputs,
+/// Adds the layers of a network of which only some outputs are used. Returns the inputs that these
+/// depend on.
+std::vector<bool> add_network(const logic::Network& network, const std::vector<bool>& outputs,
                               Inspection& result, Kinds& kinds) {
   const std::vector<HardLayer> layers = hard_layers_of(network);
-  Heard heard = find_heard(layers, network.inputs(), outputs);
+  FanIn fan_in = fan_in_of(layers, network.inputs(), outputs);
   const std::size_t first = result.layers.size();
   for (std::size_t l = 0; l < layers.size(); ++l) {
     LayerInspection layer;
     layer.gates = static_cast<std::int64_t>(layers[l].gates());
-    layer.active = std::ranges::count(heard.gates[l], true);
-    const Tensor tables = soft_tables(network.parametrisation(), network.layers()[l].logits);
+    layer.active = std::ranges::count(fan_in.gates[l], true);
+    const Tensor tables = logic::soft_tables(network.parametrisation(), network.layers()[l].logits);
     layer.entropy = mean_entropy(tables);
     layer.undecided = undecided_share(tables);
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
@@ -317,57 +320,57 @@ std::vector<bool> add_network(const LogicNetwork& network, const std::vector<boo
   }
   result.depth += find_depth(layers, network.inputs());
   compare_layers(network, first, result);
-  return heard.inputs;
+  return fan_in.inputs;
 }
 
-void take_over(const Kinds& kinds, Inspection& result) {
+void add_kinds(const Kinds& kinds, Inspection& result) {
   for (const auto& [kind, count] : kinds) result.kinds.emplace_back(kind.name, count);
 }
 
 }  // namespace
 
-std::vector<std::vector<bool>> active_gates(const LogicNetwork& network) {
+std::vector<std::vector<bool>> active_gates(const logic::Network& network) {
   if (network.layers().empty()) return {};
   const std::vector<bool> outputs(static_cast<std::size_t>(network.outputs()), true);
-  return find_heard(hard_layers_of(network), network.inputs(), outputs).gates;
+  return fan_in_of(hard_layers_of(network), network.inputs(), outputs).gates;
 }
 
-std::vector<std::vector<bool>> active_gates(const Rule& rule) {
+std::vector<std::vector<bool>> active_gates(const automata::Rule& rule) {
   const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
-  const Heard update = find_heard(hard_layers_of(rule.update()), rule.update().inputs(), channels);
+  const FanIn update = fan_in_of(hard_layers_of(rule.update()), rule.update().inputs(), channels);
   std::vector<std::vector<bool>> active =
-      find_heard(hard_layers_of(rule.perceive()), rule.perceive().inputs(),
-                 heard_perception(rule, update.inputs))
+      fan_in_of(hard_layers_of(rule.perceive()), rule.perceive().inputs(),
+                used_perception(rule, update.inputs))
           .gates;
   active.insert(active.end(), update.gates.begin(), update.gates.end());
   return active;
 }
 
-Inspection inspect(const LogicNetwork& network) {
+Inspection inspect(const logic::Network& network) {
   const NoGrad off_the_tape;
   Inspection result;
   if (network.layers().empty()) return result;
   Kinds kinds;
   add_network(network, std::vector<bool>(static_cast<std::size_t>(network.outputs()), true), result,
               kinds);
-  take_over(kinds, result);
+  add_kinds(kinds, result);
   return result;
 }
 
-Inspection inspect(const Rule& rule) {
+Inspection inspect(const automata::Rule& rule) {
   const NoGrad off_the_tape;
   Inspection update;
   Kinds kinds;
   const std::vector<bool> channels(static_cast<std::size_t>(rule.channels()), true);
   const std::vector<bool> inputs = add_network(rule.update(), channels, update, kinds);
   Inspection result;
-  add_network(rule.perceive(), heard_perception(rule, inputs), result, kinds);
+  add_network(rule.perceive(), used_perception(rule, inputs), result, kinds);
   result.layers.insert(result.layers.end(), update.layers.begin(), update.layers.end());
   result.gates += update.gates;
   result.active_gates += update.active_gates;
   result.depth += update.depth;
   result.samples = std::max(result.samples, update.samples);
-  take_over(kinds, result);
+  add_kinds(kinds, result);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The keys of experiments: how each is read, checked and written. Internal: includes toml++.
+// The keys of experiments: how each one is read, checked and written. Internal: includes toml++.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,13 +9,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/spec.h"
+#include "boolgrad/options/names.h"
 
 namespace boolgrad {
 
@@ -24,9 +27,9 @@ template <class S>
 struct SpecKey {
   std::string path;      ///< `training.steps`
   std::string expected;  ///< `an integer of at least 1`
-  /// Stores a value; false where it is not what is expected.
+  /// Stores a value. Returns false if it is not of the expected type or range.
   std::function<bool(S&, const toml::node&)> read;
-  /// The value in TOML.
+  /// Returns the value as TOML.
   std::function<std::string(const S&)> write;
 };
 
@@ -34,7 +37,7 @@ struct SpecKey {
 template <class S>
 class SpecKeys {
  public:
-  /// Where a value lies in a specification.
+  /// Returns the field of a specification that holds the value.
   template <class T>
   using Member = T& (*)(S&);
 
@@ -47,7 +50,7 @@ class SpecKeys {
             [=](const S& s) { return fmt::format("{}", value_of(member, s)); }};
   }
 
-  /// A list of integers; where `or_one`, a single integer stands for a list of one.
+  /// A list of integers. With `or_one`, a single integer means a list of one.
   static SpecKey<S> integers(std::string path, Member<std::vector<std::int64_t>> member,
                              bool or_one, std::int64_t low, std::int64_t high = any_size) {
     const std::string each = range_text(low, high);
@@ -110,7 +113,7 @@ class SpecKeys {
   }
 
   static SpecKey<S> text(std::string path, Member<std::string> member) {
-    return {std::move(path), "a text",
+    return {std::move(path), "a string",
             [=](S& s, const toml::node& node) {
               if (!node.is_string()) return false;
               member(s) = **node.as_string();
@@ -119,14 +122,14 @@ class SpecKeys {
             [=](const S& s) { return quoted(value_of(member, s)); }};
   }
 
-  /// Empty or `200MB`, kept as text.
+  /// A size such as `200MB`, stored as a string. May be empty.
   static SpecKey<S> memory_size(std::string path, Member<std::string> member) {
     SpecKey<S> key = text(std::move(path), member);
     key.expected = "a size such as \"200MB\", or empty";
     key.read = [member](S& s, const toml::node& node) {
       if (!node.is_string()) return false;
       member(s) = **node.as_string();
-      return member(s).empty() || bytes_in(member(s)).has_value();
+      return member(s).empty() || parse_bytes(member(s)).has_value();
     };
     return key;
   }
@@ -141,7 +144,7 @@ class SpecKeys {
             [=](const S& s) { return fmt::format("{}", value_of(member, s)); }};
   }
 
-  /// One of `values`, each under its name.
+  /// One of `values`, selected by name.
   template <class T>
   static SpecKey<S> choice(std::string path, Member<T> member,
                            std::vector<std::pair<std::string, T>> values) {
@@ -193,10 +196,10 @@ class SpecKeys {
   }
 };
 
-// The type of a member follows from its name.
+// A `Member` for the field `name`; its type is deduced.
 #define BOOLGRAD_MEMBER(name) [](auto& s) -> decltype((s.name)) { return s.name; }
 
-// Limits of sizes.
+// Upper limits of sizes.
 inline constexpr std::int64_t max_gates = std::int64_t{1} << 24;
 inline constexpr std::int64_t max_channels = std::int64_t{1} << 12;
 inline constexpr std::int64_t max_side = std::int64_t{1} << 14;
@@ -205,10 +208,25 @@ inline constexpr std::int64_t max_steps = std::numeric_limits<std::uint32_t>::ma
 /// The keys of a model's specification.
 const std::vector<SpecKey<ModelSpec>>& model_spec_keys();
 
-/// What a value reads like in a message.
+/// A key that earlier versions knew by another name. The old name is still accepted.
+struct RenamedKey {
+  std::string_view old_path;
+  std::string_view path;
+};
+
+/// All renamed keys of experiments and models.
+std::span<const RenamedKey> renamed_keys();
+
+/// The present name of a key. Returns `path` itself if it is not an old name.
+std::string current_key(std::string_view path);
+
+/// Throws because a key was given under both names.
+[[noreturn]] void refuse_both_names(std::string_view path, const std::string& source);
+
+/// A value as it is shown in messages.
 std::string text_of(const toml::node& node);
 
-/// Parses TOML; `source` opens the message.
+/// Parses TOML. Error messages start with `source`.
 toml::table parse_toml(std::string_view text, const std::string& source);
 
 }  // namespace boolgrad

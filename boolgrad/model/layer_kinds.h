@@ -7,7 +7,7 @@
 
 namespace boolgrad {
 
-/// Every kind of layer that models are made of. docs/layers.md shows how to add one.
-const std::array<const LayerKind*, 4>& layer_kinds();
+/// All layer kinds.
+const std::array<const logic::LayerKind*, 5>& layer_kinds();
 
 }  // namespace boolgrad

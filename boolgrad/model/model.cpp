@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "boolgrad/automata/host_automaton.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/host_network.h"
 
 namespace boolgrad {
@@ -15,7 +15,7 @@ std::int64_t count_off(const Tensor& mask) {
   return count;
 }
 
-void check_fits(const Classifier& classifier, const LogicNetwork& network,
+void check_fits(const Classifier& classifier, const logic::Network& network,
                 const std::string& source) {
   const std::int64_t groups = classifier.head.groups();
   if (classifier.thresholds.bits() != network.inputs() || groups < 1 ||
@@ -28,9 +28,9 @@ void check_fits(const Classifier& classifier, const LogicNetwork& network,
 
 }  // namespace
 
-Model::Model(LogicNetwork network, std::optional<Classifier> classifier)
+Model::Model(logic::Network network, std::optional<Classifier> classifier)
     : trained_(std::move(network)), classifier_(std::move(classifier)) {}
-Model::Model(Rule rule) : trained_(std::move(rule)) {}
+Model::Model(automata::Rule rule) : trained_(std::move(rule)) {}
 
 std::vector<Tensor> Model::parameters() const {
   std::vector<Tensor> result = is_automaton() ? rule().parameters() : network().parameters();
@@ -74,16 +74,16 @@ TensorFile Model::to_file() const {
 
 void Model::restore(const TensorFile& file) {
   if (is_automaton()) {
-    trained_ = Rule::from_file(file);
+    trained_ = automata::Rule::from_file(file);
     return;
   }
-  trained_ = LogicNetwork::from_file(file);
+  trained_ = logic::Network::from_file(file);
   if (classifier_ && Classifier::is_in(file)) classifier_ = Classifier::from_file(file);
 }
 
 Model Model::from_file(const TensorFile& file, const std::string& source) {
-  if (Rule::is_in(file)) return Model(Rule::from_file(file));
-  Model model(LogicNetwork::from_file(file));
+  if (automata::Rule::is_in(file)) return Model(automata::Rule::from_file(file));
+  Model model(logic::Network::from_file(file));
   if (Classifier::is_in(file)) {
     model.classifier_ = Classifier::from_file(file);
     check_fits(*model.classifier_, model.network(), source);

@@ -1,5 +1,5 @@
-// Something trained, to use: a network or a rule, what makes a network a classifier, and what it
-// was trained to do. Nothing here knows about training.
+// A trained model: a network or a rule, and the parts that make a network a classifier.
+// Independent of training.
 #pragma once
 
 #include <cstdint>
@@ -20,47 +20,46 @@ namespace boolgrad {
 
 class Model {
  public:
-  Model(LogicNetwork network, std::optional<Classifier> classifier = std::nullopt);
-  explicit Model(Rule rule);
+  Model(logic::Network network, std::optional<Classifier> classifier = std::nullopt);
+  explicit Model(automata::Rule rule);
 
-  bool is_automaton() const { return std::holds_alternative<Rule>(trained_); }
-  /// The one that it is; the other throws.
-  const LogicNetwork& network() const { return std::get<LogicNetwork>(trained_); }
-  LogicNetwork& network() { return std::get<LogicNetwork>(trained_); }
-  const Rule& rule() const { return std::get<Rule>(trained_); }
+  bool is_automaton() const { return std::holds_alternative<automata::Rule>(trained_); }
+  /// Throw if the model is of the other kind.
+  const logic::Network& network() const { return std::get<logic::Network>(trained_); }
+  logic::Network& network() { return std::get<logic::Network>(trained_); }
+  const automata::Rule& rule() const { return std::get<automata::Rule>(trained_); }
 
-  /// What makes a network a classifier.
+  /// Thresholds and head, if the network is a classifier.
   const std::optional<Classifier>& classifier() const { return classifier_; }
   std::optional<Classifier>& classifier() { return classifier_; }
 
-  /// What was trained, in a fixed order: logits of all layers (of a rule, perception first), then
-  /// offsets of thresholds where they were learned.
+  /// Trained parameters in a fixed order: the logits of all layers (for a rule, perception first),
+  /// then the threshold offsets if thresholds were trained.
   std::vector<Tensor> parameters() const;
   Parametrisation parametrisation() const;
   std::vector<Tensor> masks() const;
 
-  /// The soft tables of these logits for all layers, masked gates all 0.
+  /// The soft tables of these logits for all layers. Tables of masked gates are 0.
   std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
 
-  /// Gates and inputs that are switched off.
+  /// Number of gates and inputs that are masked.
   std::int64_t masked_count() const;
-  /// Which gates of which layer the hardened outputs depend on.
+  /// For every layer, the gates that the hardened outputs depend on.
   std::vector<std::vector<bool>> active_gates() const;
   Inspection inspect() const;
 
-  /// Wires, logits, masks, thresholds and head. `restore` takes over those of another model of the
-  /// same kind.
+  /// Wires, logits, masks, thresholds and head. `restore` replaces them by those of another model
+  /// of the same kind.
   TensorFile to_file() const;
   void restore(const TensorFile& file);
   static Model from_file(const TensorFile& file, const std::string& source);
 
  private:
-  std::variant<LogicNetwork, Rule> trained_;
+  std::variant<logic::Network, automata::Rule> trained_;
   std::optional<Classifier> classifier_;
 };
 
-/// A model and what it was trained to do; what was not trained from an experiment has no
-/// specification.
+/// A model and its specification. A model that was not trained from an experiment has none.
 struct LoadedModel {
   std::optional<ModelSpec> spec;
   Model model;
@@ -73,7 +72,7 @@ void save_model(const std::filesystem::path& path, const std::string& experiment
 /// Reads a model or a checkpoint.
 LoadedModel load_model(const std::filesystem::path& path);
 
-/// The metadata of a model file that holds the TOML of its experiment.
+/// Metadata key of a model file under which the TOML of its experiment is stored.
 inline constexpr const char* experiment_metadata_key = "experiment";
 
 }  // namespace boolgrad

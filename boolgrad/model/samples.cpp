@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/data/bytes_file.h"
 #include "boolgrad/data/cifar.h"
@@ -35,77 +35,97 @@ std::vector<std::string> parts_of(std::string_view list) {
   return parts;
 }
 
-/// Samples with what they mean.
-struct Read {
-  SampleSet samples;
-  DataForm form;
+/// Samples and their format.
+struct LoadedSamples {
+  data::SampleSet samples;
+  data::DataFormat format;
 };
 
-bool is_file(const ModelSpec& spec) { return spec.task.kind == TaskKind::csv; }
-bool is_generated(const ModelSpec& spec) { return spec.task.kind >= TaskKind::monk1; }
+bool is_file(const ModelSpec& spec) { return spec.task.kind == data::TaskKind::csv; }
+bool is_generated(const ModelSpec& spec) { return spec.task.kind >= data::TaskKind::monk1; }
 
 void check_path(const ModelSpec& spec, const std::string& path) {
   if (is_generated(spec)) return;
   if (path.empty()) {
-    fail(where, "expected --data with the {} of {}, received none",
-         is_file(spec) ? "file" : "folder", spec.name);
+    fail(where, "{} needs data: give its {} with --data", spec.name,
+         is_file(spec) ? "file" : "folder");
   }
   if (is_file(spec)) return;
   constexpr std::string_view of_debian = "/usr/share/datasets/";
-  check_folder(where, path,
-               path.starts_with(of_debian)
-                   ? "; install the package dataset-fashion-mnist or give --data DIR"
-                   : "");
+  data::check_folder(where, path,
+                     path.starts_with(of_debian)
+                         ? "; install the package dataset-fashion-mnist or use --data DIR"
+                         : "");
 }
 
-Read read_part(const ModelSpec& spec, const std::string& path, bool test, bool values) {
-  const TaskKind kind = spec.task.kind;
-  Read result;
-  if (kind == TaskKind::idx) {
-    LabelledPictures read = read_idx_pictures(path, test ? "t10k" : "train");
+LoadedSamples read_part(const ModelSpec& spec, const std::string& path, bool test, bool values) {
+  const data::TaskKind kind = spec.task.kind;
+  LoadedSamples result;
+  if (kind == data::TaskKind::idx) {
+    data::LabelledImages read = data::read_idx_images(path, test ? "t10k" : "train");
     result.samples = std::move(read.samples);
-    result.form.channels = 1;
-    result.form.height = read.height;
-    result.form.width = read.width;
-  } else if (kind == TaskKind::cifar10) {
-    result.samples = read_cifar10(cifar10_files(path, test));
-    result.form.channels = 3;
-    result.form.height = 32;
-    result.form.width = 32;
-  } else if (kind == TaskKind::npy) {
-    result.samples = read_npy_samples(path, test ? "test" : "train", values);
+    result.format.channels = 1;
+    result.format.height = read.height;
+    result.format.width = read.width;
+  } else if (kind == data::TaskKind::cifar10) {
+    result.samples = data::read_cifar10(data::cifar10_files(path, test));
+    result.format.channels = 3;
+    result.format.height = 32;
+    result.format.width = 32;
+  } else if (kind == data::TaskKind::npy) {
+    result.samples = data::read_npy_samples(path, test ? "test" : "train", values);
   } else {
-    MonkProblem problem =
-        monk_problem(static_cast<int>(kind) - static_cast<int>(TaskKind::monk1) + 1);
+    data::MonkProblem problem =
+        data::monk_problem(static_cast<int>(kind) - static_cast<int>(data::TaskKind::monk1) + 1);
     result.samples = test ? problem.test : problem.train;
-    result.form = problem.form;
+    result.format = problem.format;
   }
   return result;
 }
 
-/// A file has one part for training and one for the test.
-SampleSplit split_table(const ModelSpec& spec, const SampleSet& samples) {
-  return split_samples(samples, spec.data.test, seed_of(spec), test_stream);
+/// Splits a file into training and test samples.
+data::SampleSplit split_table(const ModelSpec& spec, const data::SampleSet& samples) {
+  return data::split_samples(samples, spec.data.test, seed_of(spec), test_stream);
 }
 
-Read read_training(const ModelSpec& spec, bool values) {
+std::vector<std::int64_t> first_numbers(std::int64_t count) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// The samples of the training file, without those of the test.
+struct TrainingFile {
+  data::SampleSet samples;
+  data::DataFormat format;
+  std::int64_t rows = 0;                  ///< of the file
+  std::vector<std::int64_t> sample_rows;  ///< of the samples
+};
+
+TrainingFile read_training(const ModelSpec& spec, bool values) {
   check_path(spec, spec.data.path);
-  if (!is_file(spec)) return read_part(spec, spec.data.path, false, values);
-  Table table = read_table(
+  if (!is_file(spec)) {
+    LoadedSamples read = read_part(spec, spec.data.path, false, values);
+    const std::int64_t rows = read.samples.count();
+    return {std::move(read.samples), std::move(read.format), rows, first_numbers(rows)};
+  }
+  data::Table table = data::read_table(
       spec.data.path,
       {.target = spec.data.target, .categories = parts_of(spec.data.categories), .values = values});
-  return {split_table(spec, table.samples).kept, table.form};
+  data::SampleSplit split = split_table(spec, table.samples);
+  return {std::move(split.kept), std::move(table.format), table.samples.count(),
+          std::move(split.kept_rows)};
 }
 
-/// Names for classes that have none.
-void name_classes(const SampleSet& train, DataForm& form) {
-  const std::int64_t classes = count_classes(train, "the training labels");
-  if (form.classes.empty()) {
-    for (std::int64_t c = 0; c < classes; ++c) form.classes.push_back(std::to_string(c));
+/// Names the classes by number if they have no names.
+void name_classes(const data::SampleSet& train, data::DataFormat& format) {
+  const std::int64_t classes = data::count_classes(train, "the training labels");
+  if (format.classes.empty()) {
+    for (std::int64_t c = 0; c < classes; ++c) format.classes.push_back(std::to_string(c));
   }
-  if (classes != std::ssize(form.classes)) {
-    fail(where, "expected training samples of {} classes, received none of class '{}'",
-         form.classes.size(), form.classes.back());
+  if (classes != std::ssize(format.classes)) {
+    fail(where, "expected training samples of all {} classes, received none of class '{}'",
+         format.classes.size(), format.classes.back());
   }
 }
 
@@ -114,25 +134,29 @@ void name_classes(const SampleSet& train, DataForm& form) {
 namespace {
 
 TrainingSamples read_training_samples(const ModelSpec& spec, bool values) {
-  Read read = read_training(spec, values);
+  TrainingFile read = read_training(spec, values);
   if (values) read.samples.labels = cast(read.samples.labels, DType::float32);
-  SampleSplit split =
-      split_samples(read.samples, spec.data.validation, seed_of(spec), validation_stream);
-  TrainingSamples result{std::move(split.kept), std::move(split.taken), std::move(read.form)};
+  data::SampleSplit split =
+      data::split_samples(read.samples, spec.data.validation, seed_of(spec), validation_stream);
+  TrainingSamples result{
+      std::move(split.kept), std::move(split.taken), std::move(read.format), read.rows, {}};
+  for (const std::int64_t kept : split.kept_rows) {
+    result.train_rows.push_back(read.sample_rows[static_cast<std::size_t>(kept)]);
+  }
   const std::int64_t limit = spec.data.limit;
   if (limit > 0 && limit < result.train.count()) {
-    std::vector<std::int64_t> first(static_cast<std::size_t>(limit));
-    std::iota(first.begin(), first.end(), 0);
-    result.train = picked_samples(result.train, first);
+    result.train = data::picked_samples(result.train, first_numbers(limit));
+    result.train_rows.resize(static_cast<std::size_t>(limit));
   }
   if (!values) {
-    name_classes(result.train, result.form);
-    check_classes(result.validation, std::ssize(result.form.classes), "the validation labels");
+    name_classes(result.train, result.format);
+    data::check_classes(result.validation, std::ssize(result.format.classes),
+                        "the validation labels");
   }
   return result;
 }
 
-/// Everything that decides which samples are loaded.
+/// Everything that determines the loaded samples.
 std::string key_of(const ModelSpec& spec, bool values) {
   const DataOptions& data = spec.data;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(spec.task.kind), data.path,
@@ -153,31 +177,30 @@ std::shared_ptr<const TrainingSamples> load_training_samples(const ModelSpec& sp
   return samples;
 }
 
-SampleSet load_test_samples(const ModelSpec& spec, const Classifier& classifier,
-                            const std::string& path) {
+data::SampleSet load_test_samples(const ModelSpec& spec, const Classifier& classifier,
+                                  const std::string& path) {
   const bool values = classifier.head.kind == HeadKind::regression;
   const std::string& from = path.empty() ? spec.data.path : path;
   check_path(spec, from);
-  SampleSet samples;
+  data::SampleSet samples;
   if (is_file(spec)) {
-    samples = read_table_as(from, classifier.form);
+    samples = data::read_table_as(from, classifier.format);
     if (path.empty()) samples = split_table(spec, samples).taken;
     if (samples.count() == 0) {
       fail(where,
-           "expected samples for the test, received none: train with data.test above 0, or give "
-           "--data with another file");
+           "no test samples: train with data.test above 0, or give another file with --data");
     }
   } else {
     samples = read_part(spec, from, true, values).samples;
   }
   if (samples.feature_count() != classifier.thresholds.features()) {
-    fail(where, "{}: expected {} features as the model has, received {}", from,
+    fail(where, "{}: expected {} features, as in the model, received {}", from,
          classifier.thresholds.features(), samples.feature_count());
   }
   if (values) {
     samples.labels = cast(samples.labels, DType::float32);
   } else {
-    check_classes(samples, classifier.head.classes, "the test labels");
+    data::check_classes(samples, classifier.head.classes, "the test labels");
   }
   return samples;
 }

@@ -1,8 +1,9 @@
-// The samples of a classifier: those to learn from, those to evaluate on, and those for the test.
+// The samples of a classifier: training, validation and test.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "boolgrad/data/data_set.h"
 #include "boolgrad/model/classifier.h"
@@ -10,21 +11,23 @@
 
 namespace boolgrad {
 
-/// Both parts come from the training data; the test's samples are not read.
+/// Both parts come from the training data. The test samples are not read.
 struct TrainingSamples {
-  SampleSet train;
-  SampleSet validation;  ///< of no samples where all of them are learned from
-  DataForm form;
+  data::SampleSet train;
+  data::SampleSet validation;  ///< may be empty
+  data::DataFormat format;
+  std::int64_t file_rows = 0;            ///< samples of the training file, before any split
+  std::vector<std::int64_t> train_rows;  ///< the index of each training sample among them
 };
 
-/// Loaded once per process and shared by all that ask for the same while somebody holds them.
-/// `values` says whether labels are numbers to predict, not classes.
+/// Loads the training samples. They are loaded once per process and shared while in use. With
+/// `values`, labels are numbers to predict instead of classes.
 std::shared_ptr<const TrainingSamples> load_training_samples(const ModelSpec& spec, bool values);
 
-/// The samples for the test: those of its data that training does not see or, where a
-/// `path` is given, those of another folder or file. Refuses classes that the training data lacks
-/// and features that do not fit `classifier`.
-SampleSet load_test_samples(const ModelSpec& spec, const Classifier& classifier,
-                            const std::string& path = "");
+/// Loads the test samples of the specification or, if `path` is given, those of another folder or
+/// file. Throws for classes that do not occur in the training data and for features that do not fit
+/// `classifier`.
+data::SampleSet load_test_samples(const ModelSpec& spec, const Classifier& classifier,
+                                  const std::string& path = "");
 
 }  // namespace boolgrad

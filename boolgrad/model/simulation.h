@@ -1,4 +1,4 @@
-// A hardened rule at work: steps, cells that fire by chance, damage.
+// Simulation of a hardened rule, with asynchronous updates and damage.
 #pragma once
 
 #include <cstdint>
@@ -8,62 +8,62 @@
 
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rule.h"
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-/// Cells that are set to 0 after every step from `first` to `last`, the start being step 0.
+/// Cells that are set to 0 after every step from `first` to `last`. Step 0 is the start.
 struct Damage {
-  Rectangle rectangle;
+  automata::Rectangle rectangle;
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
 struct SimulationOptions {
   double fire_rate = 1;
-  std::uint64_t seed = 1;  ///< of who fires and of where resets strike
+  std::uint64_t seed = 1;  ///< of fire masks and of the positions of resets
   std::vector<Damage> damage = {};
-  /// Sides of a square that is set to 0 somewhere else after every step; 0 for none.
+  /// Side of a square that is set to 0 at a random position after every step; 0 for none.
   std::int64_t reset = 0;
-  Device device = {};  ///< or another; the states are the same
+  Device device = {};  ///< does not change the states
 };
 
-/// Refuses a rectangle that is not inside of a grid.
-void check_rectangle(const Rectangle& rectangle, std::int64_t height, std::int64_t width);
+/// Throws if a rectangle is not inside the grid.
+void check_rectangle(const automata::Rectangle& rectangle, std::int64_t height, std::int64_t width);
 
 class Simulation {
  public:
-  /// From `starts` [channels, grids, height, width].
-  Simulation(const Rule& rule, const Tensor& starts, const SimulationOptions& options);
+  /// Starts from `starts` [channels, grids, height, width].
+  Simulation(const automata::Rule& rule, const Tensor& starts, const SimulationOptions& options);
   ~Simulation();
 
-  /// A device may still be at work when this returns.
+  /// Asynchronous on devices: may return before the steps are done.
   void step(std::int64_t count = 1);
 
-  /// Returns when all steps have been taken.
+  /// Waits until all steps are done.
   void wait() const;
 
   std::int64_t steps() const { return steps_; }
-  /// Fetched from the device where it changed since it was last asked for.
-  const BitGrid& state() const;
-  /// What was set to 0 after the last step.
-  const std::vector<Rectangle>& struck() const { return struck_; }
+  /// Downloads the state from the device if it has changed.
+  const automata::BitGrid& state() const;
+  /// The rectangles that were set to 0 after the last step.
+  const std::vector<automata::Rectangle>& damaged() const { return damaged_; }
 
-  /// Where the grid lies and is stepped.
-  class Place;
+  /// Holds the grid and takes the steps, on the host or on a device.
+  class Engine;
 
  private:
-  void strike();
-  /// Steps, at most so many, until damage may strike after the last of them.
-  std::int64_t quiet_steps(std::int64_t most) const;
+  void apply_damage();
+  /// Number of steps, at most `max`, up to the next one that damage may follow.
+  std::int64_t steps_to_damage(std::int64_t max) const;
 
   SimulationOptions options_;
-  std::unique_ptr<Place> place_;
+  std::unique_ptr<Engine> engine_;
   std::int64_t height_;
   std::int64_t width_;
   std::int64_t steps_ = 0;
-  std::vector<Rectangle> struck_;
+  std::vector<automata::Rectangle> damaged_;
 };
 
 }  // namespace boolgrad

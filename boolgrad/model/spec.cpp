@@ -1,6 +1,8 @@
 #include "boolgrad/model/spec.h"
 
-#include "boolgrad/core/error.h"
+#include <array>
+
+#include "boolgrad/core/fail.h"
 #include "boolgrad/data/boolean_task.h"
 #include "boolgrad/model/keys.h"
 
@@ -11,13 +13,14 @@ constexpr std::string_view where = "experiment";
 
 std::vector<SpecKey<ModelSpec>> make_keys() {
   using K = SpecKeys<ModelSpec>;
-  const auto kinds = all_task_kinds();
+  const auto kinds = data::all_task_kinds();
   return {
       K::text("name", BOOLGRAD_MEMBER(name)),
       K::integer("seed", BOOLGRAD_MEMBER(seed), 0),
 
-      K::named<TaskKind>("task.kind", BOOLGRAD_MEMBER(task.kind), {kinds.begin(), kinds.end()}),
-      K::integer("task.bits", BOOLGRAD_MEMBER(task.bits), 1, most_task_bits),
+      K::named<data::TaskKind>("task.kind", BOOLGRAD_MEMBER(task.kind),
+                               {kinds.begin(), kinds.end()}),
+      K::integer("task.bits", BOOLGRAD_MEMBER(task.bits), 1, data::max_task_bits),
       K::text("task.file", BOOLGRAD_MEMBER(task.file)),
       K::integer("task.outputs", BOOLGRAD_MEMBER(task.outputs), 0),
       K::integer("task.square", BOOLGRAD_MEMBER(task.square), 1, max_side),
@@ -49,11 +52,52 @@ std::vector<SpecKey<ModelSpec>> make_keys() {
       K::choice<StartKind>("automaton.start", BOOLGRAD_MEMBER(automaton.start),
                            {{"random", StartKind::random}, {"seed", StartKind::seed}}),
       K::share("automaton.fire_rate", BOOLGRAD_MEMBER(automaton.fire_rate)),
-      K::integer("automaton.probes", BOOLGRAD_MEMBER(automaton.probes), 1, max_gates),
+      K::integer("automaton.evaluation_starts", BOOLGRAD_MEMBER(automaton.evaluation_starts), 1,
+                 max_gates),
   };
 }
 
+constexpr std::array renamed = {
+    RenamedKey{"binarise.levels", "binarise.thresholds"},
+    RenamedKey{"binarise.least", "binarise.min_share"},
+    RenamedKey{"training.warm_up", "training.warmup_steps"},
+    RenamedKey{"training.final_share", "training.final_learning_rate_factor"},
+    RenamedKey{"training.shift", "training.max_shift"},
+    RenamedKey{"automaton.probes", "automaton.evaluation_starts"},
+    RenamedKey{"hardening.rate_share", "hardening.learning_rate_factor"},
+    RenamedKey{"hardening.seal", "hardening.saturate"},
+    RenamedKey{"search.refit", "search.local_search"},
+    RenamedKey{"search.refit_walk", "search.local_search_random_moves"},
+    RenamedKey{"search.refit_every", "search.local_search_every"},
+    RenamedKey{"search.refit_below", "search.local_search_max_error"},
+};
+
+/// The value of a key under its present or its old name; null if neither is given.
+const toml::node* find_value(const toml::table& table, std::string_view path,
+                             const std::string& source) {
+  const toml::node* value = table.at_path(path).node();
+  for (const RenamedKey& key : renamed) {
+    if (key.path != path) continue;
+    const toml::node* old = table.at_path(key.old_path).node();
+    if (old != nullptr && value != nullptr) refuse_both_names(path, source);
+    if (old != nullptr) value = old;
+  }
+  return value;
+}
+
 }  // namespace
+
+std::span<const RenamedKey> renamed_keys() { return renamed; }
+
+std::string current_key(std::string_view path) {
+  const auto* const found = std::ranges::find(renamed, path, &RenamedKey::old_path);
+  return std::string(found == renamed.end() ? path : found->path);
+}
+
+void refuse_both_names(std::string_view path, const std::string& source) {
+  const auto* const found = std::ranges::find(renamed, path, &RenamedKey::path);
+  fail(where, "{}: expected {} or its old name {}, received both", source, path, found->old_path);
+}
 
 const std::vector<SpecKey<ModelSpec>>& model_spec_keys() {
   static const std::vector<SpecKey<ModelSpec>> keys = make_keys();
@@ -71,7 +115,7 @@ toml::table parse_toml(std::string_view text, const std::string& source) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    fail(where, "{}:{}: expected TOML, received an error: {}", source, error.source().begin.line,
+    fail(where, "{}:{}: not valid TOML: {}", source, error.source().begin.line,
          printable(error.description()));
   }
 }
@@ -82,11 +126,10 @@ ModelSpec parse_model_spec(std::string_view toml, const std::string& source,
   spec.name = name;
   const toml::table table = parse_toml(toml, source);
   for (const SpecKey<ModelSpec>& key : model_spec_keys()) {
-    const auto found = table.at_path(key.path);
-    if (!found) continue;
-    if (!key.read(spec, *found.node())) {
+    const toml::node* value = find_value(table, key.path, source);
+    if (value != nullptr && !key.read(spec, *value)) {
       fail(where, "{}: expected {} to be {}, received {}", source, key.path, key.expected,
-           text_of(*found.node()));
+           text_of(*value));
     }
   }
   return spec;

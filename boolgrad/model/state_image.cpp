@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 namespace {
 
 constexpr std::int64_t colours = 3;
 
-/// A picture whose level, from 0 to 1, of a channel at a cell `level(channel, y, x)` gives.
+/// An image in which `level(channel, y, x)`, from 0 to 1, is the brightness of a channel.
 template <class Level>
-Image painted(std::int64_t channels, std::int64_t height, std::int64_t width, Level level) {
-  Image image = filled_image(width, height, black);
+picture::Image painted(std::int64_t channels, std::int64_t height, std::int64_t width,
+                       Level level) {
+  picture::Image image = picture::filled_image(width, height, picture::black);
   for (std::int64_t y = 0; y < height; ++y) {
     for (std::int64_t x = 0; x < width; ++x) {
       const auto shade = [&](std::int64_t channel) {
@@ -28,7 +29,7 @@ Image painted(std::int64_t channels, std::int64_t height, std::int64_t width, Le
 
 }  // namespace
 
-Image state_image(const BitGrid& state, std::int64_t channels) {
+picture::Image state_image(const automata::BitGrid& state, std::int64_t channels) {
   if (channels < 1 || channels > state.channels()) {
     fail("state_image", "expected 1 to {} channels, received {}", state.channels(), channels);
   }
@@ -37,7 +38,7 @@ Image state_image(const BitGrid& state, std::int64_t channels) {
       [&](std::int64_t c, std::int64_t y, std::int64_t x) { return state.at(c, 0, y, x) ? 1 : 0; });
 }
 
-Image soft_state_image(const Tensor& state) {
+picture::Image soft_state_image(const Tensor& state) {
   if (!state.defined() || state.rank() != 4 || state.size() == 0) {
     fail("state_image", "expected a state [channels, grids, height, width], received {}",
          state.defined() ? to_string(state.shape()) : "none");

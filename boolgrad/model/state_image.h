@@ -1,4 +1,4 @@
-// States of automata as pictures.
+// Images of automaton states.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace boolgrad {
 
-/// The first grid of a state, a pixel a cell: three `channels` as red, green and blue, fewer as the
-/// first in black and white.
-Image state_image(const BitGrid& state, std::int64_t channels);
+/// The first grid of a state, with one pixel per cell: three `channels` as red, green and blue;
+/// with fewer, the first one in black and white.
+picture::Image state_image(const automata::BitGrid& state, std::int64_t channels);
 
-/// The same of soft values from 0 to 1, [channels, grids, height, width], in shades.
-Image soft_state_image(const Tensor& state);
+/// The same for soft values from 0 to 1, [channels, grids, height, width], in shades.
+picture::Image soft_state_image(const Tensor& state);
 
 }  // namespace boolgrad

@@ -1,4 +1,4 @@
-// What a specification describes, made: the cases of a circuit, the target of an automaton.
+// Creates the task that a specification describes.
 #pragma once
 
 #include "boolgrad/automata/rollout.h"
@@ -8,21 +8,23 @@
 
 namespace boolgrad {
 
-/// The cases of a circuit.
-BooleanTask make_task(const ModelSpec& spec);
+/// The truth table that a circuit learns.
+data::BooleanTask make_task(const ModelSpec& spec);
 
-/// What an automaton is to reach.
-AutomatonTask make_automaton_task(const ModelSpec& spec);
+/// The target state of an automaton.
+data::AutomatonTask make_automaton_task(const ModelSpec& spec);
 
-/// Grids that an automaton is evaluated on: one where all starts are the same and all cells fire.
-std::int64_t probe_count(const AutomatonOptions& options);
+/// Number of grids that an automaton is evaluated on. One is enough if all starts are equal and all
+/// cells fire.
+std::int64_t evaluation_start_count(const AutomatonOptions& options);
 
-/// Starts uint8 [channels, grids, height, width]: the task's own, or drawn at (seed, stream, draw).
-Tensor make_starts(const AutomatonTask& task, const AutomatonOptions& options,
-                   const RolloutSize& size, std::uint64_t seed, std::uint32_t stream,
+/// Starts, uint8 [channels, grids, height, width]: those of the task, or random ones sampled at
+/// (seed, stream, draw).
+Tensor make_starts(const data::AutomatonTask& task, const AutomatonOptions& options,
+                   const automata::RolloutSize& size, std::uint64_t seed, std::uint32_t stream,
                    std::uint32_t draw);
 
-/// Whether starts are not drawn: those of the task, or the seed.
-bool starts_are_fixed(const AutomatonTask& task, const AutomatonOptions& options);
+/// Whether starts are fixed: given by the task, or all grown from a seed.
+bool starts_are_fixed(const data::AutomatonTask& task, const AutomatonOptions& options);
 
 }  // namespace boolgrad

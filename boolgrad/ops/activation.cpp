@@ -6,7 +6,7 @@
 
 #include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/backend/cpu/tensor/softmax.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/unary.h"
 
 namespace boolgrad {
@@ -22,8 +22,8 @@ Tensor integer_relu(const Tensor& x) {
   return y;
 }
 
-// y = f(x), which approaches its limits so closely that rounding leaves nothing of the difference.
-// The gradient kernel reads y within bounds, and x beyond them.
+// y = f(x) for a function that saturates. Close to its limits the difference is lost to rounding,
+// so the gradient kernel reads y within bounds and x beyond them.
 Tensor saturating(std::string_view op, MapKernel forward, MapKernel gradient, const Tensor& x,
                   const cpu::MapParameters& bounds) {
   Tensor y(x.shape(), common_floating_dtype(op, {x}));
@@ -40,8 +40,7 @@ Shape slope_shape(const Tensor& x, const Tensor& slope) {
   if (slope.size() == 1) return {1};
   const bool fits = x.rank() >= 2 && slope.rank() == 1 && slope.size() == x.shape()[1];
   if (!fits) {
-    fail("prelu",
-         "expected a slope of one element or of one a channel (axis 1), received {} for {}",
+    fail("prelu", "expected a slope of one element or one per channel (axis 1), received {} for {}",
          to_string(slope.shape()), to_string(x.shape()));
   }
   Shape shape(x.rank() - 1, 1);
@@ -101,15 +100,15 @@ Tensor tanh(const Tensor& x) {
   return saturating("tanh", MapKernel::tanh, MapKernel::tanh_grad, x, {-bound, bound});
 }
 
-Tensor gelu(const Tensor& x, GeluForm form) {
-  if (form == GeluForm::tanh) {
+Tensor gelu(const Tensor& x, GeluKind kind) {
+  if (kind == GeluKind::tanh) {
     return unary("gelu", {MapKernel::gelu_tanh, MapKernel::gelu_tanh_grad, Saves::input}, x);
   }
   return unary("gelu", {MapKernel::gelu, MapKernel::gelu_grad, Saves::input}, x);
 }
 
-// dx = y (g - sum g y), a difference of near-equal numbers: for float16 everything up to it stays
-// in float32, the saved y included.
+// dx = y (g - sum g y), a difference of nearly equal numbers. For float16 it is computed in
+// float32, from a y saved in float32.
 Tensor softmax(const Tensor& x, std::int64_t axis) {
   const DType dtype = common_floating_dtype("softmax", {x});
   const DType inside = dtype == DType::float16 ? DType::float32 : dtype;

@@ -19,7 +19,7 @@ Tensor forward(std::string_view op, MapKernel f, const Tensor& a, const Tensor& 
   return out;
 }
 
-// f(inputs) summed down to the shape of the operand whose gradient it is.
+// f(inputs) summed to the shape of the operand whose gradient it is.
 Tensor summed(MapKernel f, std::initializer_list<Tensor> inputs, const Tensor& upstream,
               const Shape& shape, double factor = 1) {
   Tensor out(shape, upstream.dtype());
@@ -27,13 +27,13 @@ Tensor summed(MapKernel f, std::initializer_list<Tensor> inputs, const Tensor& u
   return out;
 }
 
-// The upstream gradient itself, times a factor, summed to `shape`; shared where nothing is to do.
+// The upstream gradient times a factor, summed to `shape`; the same tensor if nothing changes.
 Tensor passed(const Tensor& g, const Shape& shape, double factor) {
   if (factor == 1 && g.shape() == shape) return g;
   return summed(factor == 1 ? MapKernel::copy : MapKernel::scale, {g}, g, shape, factor);
 }
 
-// An op whose derivatives are the constants `da` and `db`.
+// An op whose derivatives are the constants 1 and `db`.
 Tensor linear(std::string_view op, MapKernel f, const Tensor& a, const Tensor& b, double db) {
   return record(op, {a, b}, forward(op, f, a, b), {},
                 [a_shape = a.shape(), b_shape = b.shape(), db](const VjpContext& c) {
@@ -99,7 +99,7 @@ Tensor power(const Tensor& a, const Tensor& b) {
   });
 }
 
-// Constant between its jumps: the derivative is 0, which is what undefined gradients mean.
+// Piecewise constant: the derivative is 0, which undefined gradients stand for.
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
   return record("floor_divide", {a, b}, forward("floor_divide", MapKernel::floor_divide, a, b), {},
                 [](const VjpContext& /*c*/) { return std::vector<Tensor>(2); });

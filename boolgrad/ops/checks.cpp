@@ -1,6 +1,6 @@
 #include "boolgrad/ops/checks.h"
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 

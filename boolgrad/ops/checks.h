@@ -1,4 +1,4 @@
-// Checks at the door of every op.
+// Input checks of the ops.
 #pragma once
 
 #include <initializer_list>
@@ -8,10 +8,10 @@
 
 namespace boolgrad {
 
-/// Refuses undefined tensors and dtypes that differ; returns the dtype they share.
+/// The common dtype of `tensors`. Throws if one is undefined or the dtypes differ.
 DType common_dtype(std::string_view op, std::initializer_list<Tensor> tensors);
 
-/// The same, and refuses integer dtypes.
+/// The common floating dtype of `tensors`. Throws for integer dtypes as well.
 DType common_floating_dtype(std::string_view op, std::initializer_list<Tensor> tensors);
 
 }  // namespace boolgrad

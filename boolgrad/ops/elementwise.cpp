@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/unary.h"
 
 namespace boolgrad {
@@ -45,7 +45,7 @@ Tensor clip(const Tensor& x, double low, double high) {
   if (!(low <= high)) {
     fail("clip", "expected low to be at most high, received {} and {}", low, high);
   }
-  // Bounds of x's own precision, so that an element that equals one is seen to.
+  // Bounds are rounded to the precision of x, so that elements at a bound compare equal to it.
   const DType dtype = common_floating_dtype("clip", {x});
   const cpu::MapParameters bounds{Tensor::scalar(low, dtype).item(),
                                   Tensor::scalar(high, dtype).item()};

@@ -8,7 +8,7 @@
 #include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/backend/cpu/tensor/permute.h"
 #include "boolgrad/backend/cpu/tensor/softmax.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/checks.h"
 #include "boolgrad/ops/shaping.h"
 
@@ -22,23 +22,23 @@ using cpu::MapParameters;
 struct LossKernels {
   MapKernel value;
   MapKernel gradient;         ///< (g, y, t)
-  MapKernel target_gradient;  ///< (g, y), or the same as `gradient` where it is its negative
+  MapKernel target_gradient;  ///< (g, y), or equal to `gradient` if it is its negative
 };
 
-// `parameters[place]` is the factor that turns the sum into a mean.
+// `parameters[factor]` is the factor that turns the sum into a mean.
 Tensor summed_loss(std::string_view op, const LossKernels& kernels, const Tensor& y,
                    const Tensor& target, Reduction reduction, MapParameters parameters,
-                   std::size_t place) {
+                   std::size_t factor) {
   const DType dtype = common_floating_dtype(op, {y, target});
   if (y.shape() != target.shape()) {
     fail(op, "expected a target of shape {}, received {}", to_string(y.shape()),
          to_string(target.shape()));
   }
-  parameters[place] = reduction == Reduction::mean ? 1.0 / static_cast<double>(y.size()) : 1.0;
+  parameters[factor] = reduction == Reduction::mean ? 1.0 / static_cast<double>(y.size()) : 1.0;
   Tensor total({}, dtype);
   cpu::map_sum(kernels.value, {y, target}, y.shape(), total, parameters);
   return record(op, {y, target}, total, {y, target},
-                [kernels, parameters, place](const VjpContext& c) {
+                [kernels, parameters, factor](const VjpContext& c) {
                   const Tensor& g = c.gradient();
                   const Tensor& y = c.residual(0);
                   const Tensor& target = c.residual(1);
@@ -50,7 +50,7 @@ Tensor summed_loss(std::string_view op, const LossKernels& kernels, const Tensor
                   if (c.needs[1]) {
                     gradients[1] = Tensor(y.shape(), y.dtype());
                     MapParameters negated = parameters;
-                    negated[place] = -negated[place];
+                    negated[factor] = -negated[factor];
                     if (kernels.target_gradient == kernels.gradient) {
                       cpu::map(kernels.gradient, {g, y, target}, gradients[1], negated);
                     } else {
@@ -116,8 +116,8 @@ Tensor sum_of_squares(const Tensor& y, const Tensor& target) {
   return summed_loss("sum_of_squares", squares, y, target, Reduction::sum, {}, 0);
 }
 
-Tensor mean_squares(const Tensor& y, const Tensor& target) {
-  return summed_loss("mean_squares", squares, y, target, Reduction::mean, {}, 0);
+Tensor mean_squared_error(const Tensor& y, const Tensor& target) {
+  return summed_loss("mean_squared_error", squares, y, target, Reduction::mean, {}, 0);
 }
 
 Tensor l4(const Tensor& y, const Tensor& target) {
@@ -160,7 +160,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels,
   const double total = x.dtype() == DType::float32
                            ? total_cross_entropy<float>(x, label, largest, log_sum, view)
                            : total_cross_entropy<double>(x, label, largest, log_sum, view);
-  // Logits at both ends of float16 are further apart than its largest value.
+  // The difference of two float16 logits can exceed the largest float16.
   const double value =
       dtype == DType::float16 ? std::min<double>(total * factor, Float16::largest) : total * factor;
   return record("cross_entropy", {logits, labels}, Tensor::scalar(value, dtype),
@@ -180,7 +180,7 @@ Tensor loss_of(const LossOptions& options, const Tensor& y, const Tensor& target
     case LossKind::bce: return binary_cross_entropy(y, target);
     case LossKind::focal: return focal(y, target, {.gamma = options.focal_gamma});
   }
-  fail("loss", "expected squares, l4, bce or focal, received {}", static_cast<int>(options.kind));
+  fail("loss", "unknown loss {}", static_cast<int>(options.kind));
 }
 
 }  // namespace boolgrad

@@ -7,7 +7,7 @@
 #include "boolgrad/backend/cpu/tensor/gemm.h"
 #include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/backend/cpu/tensor/permute.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/checks.h"
 
 namespace boolgrad {
@@ -35,8 +35,8 @@ struct Factor {
   }
 };
 
-// Products over the broadcast batch `full`, added up where `batch`, the batch of the result, is
-// smaller than that.
+// Products over the broadcast batch `full`, summed where `batch`, the batch of the result, is
+// smaller.
 Tensor batched_product(const Factor& a, const Factor& b, const Shape& full, const Shape& batch) {
   if (a.matrices.dtype() == DType::float16) {
     const Tensor wide_a = cpu::converted(a.matrices, DType::float32);

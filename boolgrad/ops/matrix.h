@@ -1,4 +1,4 @@
-// Matrix products and permutations of axes.
+// Matrix products and transposition.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace boolgrad {
 
-/// NumPy's matmul: 2-D by 2-D, a vector on either side, leading dimensions as a batch that
-/// broadcasts. float16 is multiplied in float32.
+/// The matrix product, as in NumPy: matrices, a vector on either side, and leading dimensions as a
+/// batch that broadcasts. float16 is multiplied in float32.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
-/// Axis i of the result is axis `axes[i]` of x; all axes reversed where none are given.
+/// Permutes axes: axis i of the result is axis `axes[i]` of x. Reverses all axes by default.
 Tensor transpose(const Tensor& x, const std::optional<Axes>& axes = std::nullopt);
 
 }  // namespace boolgrad

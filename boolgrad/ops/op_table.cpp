@@ -87,7 +87,7 @@ std::vector<OpEntry> make_table() {
        "activation",
        one,
        {anywhere},
-       [](Inputs in, const OpOptions& /*o*/) { return gelu(in[0], GeluForm::tanh); }},
+       [](Inputs in, const OpOptions& /*o*/) { return gelu(in[0], GeluKind::tanh); }},
       {"softmax",
        "activation",
        one,
@@ -95,7 +95,7 @@ std::vector<OpEntry> make_table() {
        [](Inputs in, const OpOptions& o) { return softmax(in[0], o.axis); }},
 
       {"sum_of_squares", "loss", equal, {anywhere, anywhere}, of_two<sum_of_squares>},
-      {"mean_squares", "loss", equal, {anywhere, anywhere}, of_two<mean_squares>},
+      {"mean_squares", "loss", equal, {anywhere, anywhere}, of_two<mean_squared_error>},
       {"l4", "loss", equal, {anywhere, anywhere}, of_two<l4>},
       {"binary_cross_entropy",
        "loss",

@@ -1,4 +1,4 @@
-// Every differentiable op in one list. It drives `boolgrad verify`, the benchmarks and the tests.
+// The table of all differentiable ops. It drives `boolgrad verify`, the benchmarks and the tests.
 #pragma once
 
 #include <functional>
@@ -12,46 +12,48 @@
 
 namespace boolgrad {
 
-/// The options of all ops. Each op reads its own.
+/// The options of all ops. Each op reads those that it has.
 struct OpOptions {
-  std::optional<Axes> axes = std::nullopt;  ///< of a reduction or a permutation
-  std::int64_t axis = -1;                   ///< of softmax and cross_entropy
-  bool keepdims = false;
-  double low = -1;      ///< of clip
-  double high = 1;      ///< of clip
-  double alpha = 0.01;  ///< of leaky_relu
-  FocalOptions focal = {};
-  std::optional<Reduction> reduction = std::nullopt;  ///< of the losses that offer it
+  std::optional<Axes> axes = std::nullopt;            ///< reductions and transpose
+  std::int64_t axis = -1;                             ///< softmax and cross_entropy
+  bool keepdims = false;                              ///< reductions
+  double low = -1;                                    ///< clip
+  double high = 1;                                    ///< clip
+  double alpha = 0.01;                                ///< leaky_relu
+  FocalOptions focal = {};                            ///< focal
+  std::optional<Reduction> reduction = std::nullopt;  ///< losses with a choice of reduction
 };
 
-/// How the shapes of an op's inputs belong together.
+/// The relation between the input shapes of an op.
 enum class OpShapes : std::uint8_t {
   one,        ///< a single input of any shape
   broadcast,  ///< two inputs that broadcast
-  equal,      ///< two inputs of one shape
-  matrices,   ///< two inputs as matmul takes them
-  channels,   ///< an input and a slope a channel
+  equal,      ///< two inputs of the same shape
+  matrices,   ///< two inputs of matmul
+  channels,   ///< an input and one slope per channel
   labels,     ///< logits and integer labels
 };
 
-/// Where an input may be drawn from so that no kink or jump is near.
+/// The range from which tests sample an input, and the kinks that they avoid.
 struct OpDomain {
-  double low = -2;
-  double high = 2;
-  std::vector<double> kinks = {};
+  double low = -2;                 ///< lower end
+  double high = 2;                 ///< upper end
+  std::vector<double> kinks = {};  ///< points to avoid
 };
 
+/// One op of the table.
 struct OpEntry {
-  std::string_view name;
-  std::string_view family;
-  OpShapes shapes;
-  std::vector<OpDomain> domains;  ///< one an input that has a derivative
-  std::function<Tensor(std::span<const Tensor>, const OpOptions&)> apply;
+  std::string_view name;          ///< unique name
+  std::string_view family;        ///< group, as in `arithmetic`
+  OpShapes shapes;                ///< relation between the input shapes
+  std::vector<OpDomain> domains;  ///< one per differentiable input
+  std::function<Tensor(std::span<const Tensor>, const OpOptions&)> apply;  ///< evaluates the op
 };
 
+/// All ops.
 const std::vector<OpEntry>& op_table();
 
-/// The entry called `name`, or null.
+/// The op called `name`, or null.
 const OpEntry* find_op(std::string_view name);
 
 }  // namespace boolgrad

@@ -9,7 +9,7 @@
 #include "boolgrad/backend/cpu/tensor/extremum.h"
 #include "boolgrad/backend/cpu/tensor/map.h"
 #include "boolgrad/backend/cpu/tensor/permute.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/checks.h"
 
 namespace boolgrad {
@@ -17,7 +17,7 @@ namespace {
 
 using cpu::MapKernel;
 
-/// The shapes of a reduction: with the reduced axes as 1, and as the caller wants them.
+/// The shapes of a reduction: with the reduced axes as 1, and as the options request.
 struct Reduced {
   Reduced(std::string_view op, const Tensor& x, const ReduceOptions& options)
       : axes(resolve_axes(op, options.axes, x.rank())),
@@ -42,8 +42,7 @@ Tensor scaled_sum(std::string_view op, const Tensor& x, const Reduced& reduced, 
                 });
 }
 
-// x with the reduced axes last, and seen as [outer, length, inner] around them. Axes that are
-// neighbours need no copy.
+// x with its reduced axes contiguous, viewed as [outer, length, inner]. Adjacent axes need no copy.
 Tensor gathered(const Tensor& x, const Axes& axes, cpu::AxisView& view) {
   view = {};
   if (axes.empty()) {
@@ -69,7 +68,7 @@ Tensor gathered(const Tensor& x, const Axes& axes, cpu::AxisView& view) {
   return turned;
 }
 
-// g / count: the share of each element that ties.
+// g / count: the share of each tied element.
 Tensor shares(const Tensor& g, const Tensor& count) {
   Tensor result(g.shape(), g.dtype());
   visit_dtype(g.dtype(), [&](auto zero) {

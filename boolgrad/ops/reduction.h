@@ -1,4 +1,4 @@
-// Sums, means and extrema over no axis given (all), one or several.
+// Reductions over some or all axes.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,24 @@
 
 namespace boolgrad {
 
+/// Settings of reductions.
 struct ReduceOptions {
-  /// Axes to reduce; none given reduces all of them, an empty list reduces nothing.
+  /// The axes to reduce; all axes if not given. An empty list reduces nothing.
   std::optional<Axes> axes = std::nullopt;
-  /// Leaves the reduced axes in place with size 1.
+  /// Keeps the reduced axes with size 1.
   bool keepdims = false;
 };
 
-/// The sum of no elements is 0.
+/// The sum over axes. The sum of no elements is 0.
 Tensor sum(const Tensor& x, const ReduceOptions& options = {});
 
-/// The mean of no elements is NaN.
+/// The mean over axes. The mean of no elements is NaN.
 Tensor mean(const Tensor& x, const ReduceOptions& options = {});
 
-/// Elements that tie for the largest (smallest) share its gradient equally. NaN if any element is
-/// NaN, and then no gradient. Throws where there is no element to choose.
+/// The maximum over axes. Ties share the gradient equally. The result is NaN, without gradient, if
+/// any element is NaN. Throws if there are no elements.
 Tensor max(const Tensor& x, const ReduceOptions& options = {});
+/// The minimum over axes, with the conventions of `max`.
 Tensor min(const Tensor& x, const ReduceOptions& options = {});
 
 }  // namespace boolgrad

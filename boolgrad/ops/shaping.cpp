@@ -6,13 +6,13 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/cpu/tensor/extremum.h"
 #include "boolgrad/backend/cpu/tensor/permute.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/checks.h"
 
 namespace boolgrad {
 namespace {
 
-// Replaces a size of -1 by what the others leave.
+// Replaces a size of -1 by the inferred one.
 Shape completed(const Tensor& x, Shape shape) {
   std::int64_t known = 1;
   std::int64_t* open = nullptr;
@@ -29,52 +29,52 @@ Shape completed(const Tensor& x, Shape shape) {
   return shape;
 }
 
-// Copies `rows` runs of `run` bytes between memory with different distances of rows.
-void copy_runs(const std::byte* from, std::size_t from_apart, std::byte* to, std::size_t to_apart,
+// Copies `rows` runs of `run` bytes between buffers with different row strides.
+void copy_runs(const std::byte* from, std::size_t from_stride, std::byte* to, std::size_t to_stride,
                std::size_t run, std::int64_t rows) {
   if (run == 0) return;
   for (std::int64_t i = 0; i < rows; ++i) {
     std::memcpy(to, from, run);
-    from += from_apart;
-    to += to_apart;
+    from += from_stride;
+    to += to_stride;
   }
 }
 
 const std::byte* bytes_of(const Tensor& x) { return static_cast<const std::byte*>(x.data()); }
 std::byte* bytes_of(Tensor& x) { return static_cast<std::byte*>(x.mutable_data()); }
 
-/// A stretch along an axis, as runs of bytes.
-struct Stretch {
-  Stretch(const Shape& whole, DType dtype, std::int64_t axis, std::int64_t begin,
-          std::int64_t length)
+/// A slice along an axis, as strided runs of bytes.
+struct AxisRange {
+  AxisRange(const Shape& whole, DType dtype, std::int64_t axis, std::int64_t begin,
+            std::int64_t length)
       : view(cpu::axis_view(whole, axis)) {
     const std::size_t step = static_cast<std::size_t>(view.inner) * size_of(dtype);
     offset = static_cast<std::size_t>(begin) * step;
     run = static_cast<std::size_t>(length) * step;
-    apart = static_cast<std::size_t>(view.length) * step;
+    stride = static_cast<std::size_t>(view.length) * step;
   }
   cpu::AxisView view;
   std::size_t offset = 0;
   std::size_t run = 0;
-  std::size_t apart = 0;
+  std::size_t stride = 0;
 };
 
 Tensor cut(const Tensor& x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
   Shape shape = x.shape();
   shape[static_cast<std::size_t>(axis)] = end - begin;
-  const Stretch stretch(x.shape(), x.dtype(), axis, begin, end - begin);
-  if (stretch.view.outer == 1) return x.viewed_from(begin * stretch.view.inner, shape);
+  const AxisRange range(x.shape(), x.dtype(), axis, begin, end - begin);
+  if (range.view.outer == 1) return x.viewed_from(begin * range.view.inner, shape);
   Tensor out(shape, x.dtype());
-  copy_runs(bytes_of(x) + stretch.offset, stretch.apart, bytes_of(out), stretch.run, stretch.run,
-            stretch.view.outer);
+  copy_runs(bytes_of(x) + range.offset, range.stride, bytes_of(out), range.run, range.run,
+            range.view.outer);
   return out;
 }
 
 void paste(const Tensor& part, Tensor& whole, std::int64_t axis, std::int64_t begin,
            std::int64_t length) {
-  const Stretch stretch(whole.shape(), whole.dtype(), axis, begin, length);
-  copy_runs(bytes_of(part), stretch.run, bytes_of(whole) + stretch.offset, stretch.apart,
-            stretch.run, stretch.view.outer);
+  const AxisRange range(whole.shape(), whole.dtype(), axis, begin, length);
+  copy_runs(bytes_of(part), range.run, bytes_of(whole) + range.offset, range.stride, range.run,
+            range.view.outer);
 }
 
 }  // namespace
@@ -94,7 +94,8 @@ Tensor slice(const Tensor& x, std::int64_t axis, std::int64_t begin, std::int64_
   const std::int64_t first = begin < 0 ? begin + size : begin;
   const std::int64_t last = end < 0 ? end + size : end;
   if (first < 0 || last > size || first > last) {
-    fail("slice", "expected bounds within 0 and {} in order, received {} and {}", size, begin, end);
+    fail("slice", "expected ascending bounds between 0 and {}, received {} and {}", size, begin,
+         end);
   }
   return record("slice", {x}, cut(x, axis, first, last), {},
                 [shape = x.shape(), axis, first, last](const VjpContext& c) {

@@ -1,4 +1,4 @@
-// What the ops of one input have in common.
+// Shared code of unary ops.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace boolgrad {
 
-/// Which tensor the gradient kernel reads beside the upstream gradient.
+/// The tensor that the gradient kernel reads besides the upstream gradient.
 enum class Saves : std::uint8_t { input, output };
 
 struct UnaryKernels {
@@ -18,7 +18,7 @@ struct UnaryKernels {
   Saves saves;
 };
 
-/// y = f(x) with gradient kernel(g, x or y).
+/// y = f(x), with the gradient kernel applied to (g, x) or (g, y).
 inline Tensor unary(std::string_view op, const UnaryKernels& kernels, const Tensor& x,
                     const cpu::MapParameters& forward_parameters = {},
                     const cpu::MapParameters& gradient_parameters = {}) {

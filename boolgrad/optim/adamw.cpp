@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boolgrad/backend/cpu/optimiser/adamw.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/optim/gradients.h"
 
 namespace boolgrad {
@@ -90,7 +90,7 @@ void AdamW::restore(const AdamWState& state) {
     check_like(parameters_[i], i, "first moment", state.first[i]);
     check_like(parameters_[i], i, "second moment", state.second[i]);
   }
-  // Copies: this optimiser writes into them, and whoever saved the state may still read it.
+  // Deep copies: this optimiser updates the moments in place, and the caller may still use `state`.
   state_.step = state.step;
   for (std::size_t i = 0; i < count; ++i) {
     state_.first[i] = state.first[i].clone();

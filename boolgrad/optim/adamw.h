@@ -5,33 +5,36 @@
 #include <cstdint>
 #include <vector>
 
-#include "boolgrad/backend/options/adamw.h"
+#include "boolgrad/options/adamw.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-/// Moments of every parameter. A plain value: copying it copies the handles, `clone` the moments.
+/// The state of the optimiser. Copies share the moments.
 struct AdamWState {
-  std::int64_t step = 0;
-  std::vector<Tensor> first;   ///< running means of the gradients
-  std::vector<Tensor> second;  ///< running means of their squares
+  std::int64_t step = 0;       ///< number of steps taken
+  std::vector<Tensor> first;   ///< running means of the gradients, one per parameter
+  std::vector<Tensor> second;  ///< running means of the squared gradients, one per parameter
 };
 
-/// Updates parameters in place from the gradients at them.
+/// The AdamW optimiser. It updates parameters in place.
 class AdamW {
  public:
+  /// An optimiser for `parameters`, which must be float32 or float64.
   AdamW(std::vector<Tensor> parameters, const AdamWOptions& options);
 
-  /// One step with `gradients` (one per parameter; an undefined one counts as zero), clipped and
-  /// with noise as the options say.
+  /// Takes one step with one gradient per parameter, after clipping and noise according to the
+  /// options. An undefined gradient counts as zero.
   void step(const std::vector<Tensor>& gradients, double learning_rate);
 
-  /// Goes on as if `step` steps had been taken.
+  /// Sets the number of steps taken, which the bias correction uses.
   void set_step(std::int64_t step) { state_.step = step; }
 
+  /// The hyperparameters.
   const AdamWOptions& options() const { return options_; }
+  /// The current state, to be saved.
   const AdamWState& state() const { return state_; }
-  /// Continues from a saved state. Refuses one of other shapes.
+  /// Continues from a saved state. Throws if its shapes do not match the parameters.
   void restore(const AdamWState& state);
 
  private:

@@ -8,22 +8,22 @@
 #include <string_view>
 
 #include "boolgrad/backend/cpu/tensor/map.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/random.h"
 
 namespace boolgrad {
 namespace {
 
-// Elements a task handles. Sums are taken task by task, so this number is part of their order.
+// Elements per task. Sums are taken task by task, so this number affects their rounding.
 constexpr std::size_t task_elements = 16384;
 
-// Wirings and initial values of layers take streams below this.
+// Wirings and initial values of layers use the streams below.
 constexpr std::uint32_t gradient_noise_stream = 0x01000000;
 
-/// Calls `f(task, stretch, first)` for the stretches of `values`, `first` being where each begins.
+/// Calls `f(task, chunk, first)` for every chunk of `values`, where `first` is its offset.
 template <class T, class F>
-void in_stretches(std::span<T> values, F f) {
+void in_chunks(std::span<T> values, F f) {
   parallel_for(task_count(values.size(), task_elements), [&](std::size_t task) {
     const std::size_t first = task * task_elements;
     f(task, values.subspan(first, std::min(task_elements, values.size() - first)), first);
@@ -62,8 +62,8 @@ double sum_of_squares(const Tensor& gradient) {
     using T = decltype(zero);
     const auto values = gradient.values<T>();
     std::vector<double> sums(task_count(values.size(), task_elements));
-    in_stretches(values, [&](std::size_t task, std::span<const T> stretch, std::size_t /*first*/) {
-      sums[task] = sum_of_squares(stretch);
+    in_chunks(values, [&](std::size_t task, std::span<const T> chunk, std::size_t /*first*/) {
+      sums[task] = sum_of_squares(chunk);
     });
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   });
@@ -137,17 +137,17 @@ std::vector<Tensor> with_noise(const std::vector<Tensor>& gradients, double stre
     Tensor result = gradient.clone();
     visit_gradient("with_noise", gradient, [&](auto zero) {
       using T = decltype(zero);
-      in_stretches(result.mutable_values<T>(),
-                   [&](std::size_t /*task*/, std::span<T> stretch, std::size_t first) {
-                     for (std::size_t i = 0; i < stretch.size(); ++i) {
-                       if (stretch[i] == 0) continue;
-                       const RandomAddress at{.seed = seed,
-                                              .stream = gradient_noise_stream,
-                                              .step = step,
-                                              .index = before + first + i};
-                       stretch[i] += static_cast<T>(strength * random_normal(at));
-                     }
-                   });
+      in_chunks(result.mutable_values<T>(),
+                [&](std::size_t /*task*/, std::span<T> chunk, std::size_t first) {
+                  for (std::size_t i = 0; i < chunk.size(); ++i) {
+                    if (chunk[i] == 0) continue;
+                    const RandomAddress at{.seed = seed,
+                                           .stream = gradient_noise_stream,
+                                           .step = step,
+                                           .index = before + first + i};
+                    chunk[i] += static_cast<T>(strength * random_normal(at));
+                  }
+                });
     });
     before += static_cast<std::uint64_t>(gradient.size());
     return result;

@@ -1,5 +1,4 @@
-// What happens to gradients between backward and the optimiser. An undefined tensor stands for a
-// gradient of zero and stays one.
+// Gradient preprocessing. An undefined tensor stands for a zero gradient and stays undefined.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +8,23 @@
 
 namespace boolgrad {
 
-/// Whether no element is NaN or infinite.
+/// Whether every element is finite.
 bool all_finite(const std::vector<Tensor>& gradients);
 
-/// Gradients with every element brought into [-limit, limit].
+/// Clips every element to [-limit, limit].
 std::vector<Tensor> clip_by_value(const std::vector<Tensor>& gradients, double limit);
 
-/// The Euclidean norm of all gradients together, in double and in a fixed order.
+/// The Euclidean norm of all gradients together, summed in double and in a fixed order.
 double global_norm(const std::vector<Tensor>& gradients);
 
-/// Gradients scaled down so that their norm is at most `limit`; as they are where it already is.
+/// Scales all gradients by one factor so that their global norm is at most `limit`.
 std::vector<Tensor> clip_by_norm(const std::vector<Tensor>& gradients, double limit);
 
-/// Gradients with normal noise of standard deviation `strength` added, drawn at (seed, step).
+/// Adds normal noise of standard deviation `strength`, sampled at (seed, step).
 ///
-/// An element that is exactly 0 stays so: it belongs to a gate that is switched off or cannot be
-/// heard, and because AdamW divides by the size of what it gets, the faintest noise alone would
-/// move its parameters as fast as a real gradient.
+/// An element that is exactly 0 stays 0: it belongs to a gate that is masked or has no effect on
+/// the output. AdamW normalises by the gradient magnitude, so noise alone would move such
+/// parameters as fast as a real gradient.
 std::vector<Tensor> with_noise(const std::vector<Tensor>& gradients, double strength,
                                std::uint64_t seed, std::uint32_t step);
 

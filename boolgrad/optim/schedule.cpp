@@ -6,7 +6,7 @@
 #include <numbers>
 #include <string>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad {
@@ -64,7 +64,7 @@ double Schedule::at(std::int64_t step) const {
     }
     case ScheduleKind::exponential: return rate * std::pow(final_share, done);
   }
-  fail("schedule", "expected one of the three kinds, received code {}", static_cast<int>(kind));
+  fail("schedule", "unknown schedule {}", static_cast<int>(kind));
 }
 
 }  // namespace boolgrad

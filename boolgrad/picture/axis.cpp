@@ -6,14 +6,14 @@
 #include <cmath>
 #include <limits>
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 constexpr double largest = 1e300;
 constexpr double smallest_range = 1e-300;
-constexpr double without_exponent = 1e6;  // ticks from here on are written with one
+constexpr double without_exponent = 1e6;  // larger ticks are written with an exponent
 
-bool is_whole(double value) { return value == std::round(value) || !can_be_placed(value); }
+bool is_whole(double value) { return value == std::round(value) || !is_plottable(value); }
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -27,7 +27,7 @@ struct Range {
   double size() const { return high - low; }
 };
 
-/// A range that ticks can divide, whatever was measured.
+/// A non-empty range that can be divided by ticks.
 Range widened(Range range) {
   if (range.empty()) return {0, 1};
   const double magnitude = std::max(std::abs(range.low), std::abs(range.high));
@@ -37,10 +37,9 @@ Range widened(Range range) {
   return {range.low - margin, range.high + margin};
 }
 
-/// The least of 1, 2, 5, 10, 20, ... (and 0.5, 0.2, ...) that divides the range into at most so
-/// many steps.
-double tick_step(const Range& range, int most) {
-  const double wanted = range.size() / most;
+/// The smallest of ..., 0.2, 0.5, 1, 2, 5, 10, ... that divides the range into at most `max_steps`.
+double tick_step(const Range& range, int max_steps) {
+  const double wanted = range.size() / max_steps;
   const double power = std::pow(10, std::floor(std::log10(wanted)));
   for (const double digit : {1.0, 2.0, 5.0}) {
     if (digit * power >= wanted) return digit * power;
@@ -57,7 +56,7 @@ std::string with_short_exponent(std::string text) {
   return text.substr(0, e + 1) + (text[e + 1] == '-' ? "-" : "") + text.substr(digits);
 }
 
-/// With as many digits as it takes to tell ticks apart that lie `step` from each other.
+/// A label with enough digits to distinguish ticks that are `step` apart.
 std::string tick_label(double value, double step, double greatest) {
   const auto decimals = static_cast<int>(-std::floor(std::log10(step) + 1e-9));
   if (value == 0) return "0";
@@ -68,7 +67,7 @@ std::string tick_label(double value, double step, double greatest) {
   return with_short_exponent(fmt::format("{:.{}g}", value, std::clamp(digits, 1, 12)));
 }
 
-/// 10 to a whole power.
+/// The label of a power of 10.
 std::string decade_label(int exponent) {
   if (exponent < -3 || exponent > 4) return fmt::format("1e{}", exponent);
   return fmt::format("{:.{}f}", std::pow(10, exponent), std::max(-exponent, 0));
@@ -79,23 +78,23 @@ std::string decade_label(int exponent) {
 std::string number_text(double value) {
   constexpr double longest = 1e9;
   if (std::abs(value) < longest && value == std::round(value)) {
-    return fmt::format("{:.0f}", value + 0.0);  // and no sign before a zero
+    return fmt::format("{:.0f}", value + 0.0);  // turns -0 into 0
   }
   return with_short_exponent(fmt::format("{:.4g}", value));
 }
 
-bool can_be_placed(double value) { return std::abs(value) <= largest; }
+bool is_plottable(double value) { return std::abs(value) <= largest; }
 
-Axis Axis::linear(std::span<const double> values, int most_ticks, Ends ends) {
+Axis Axis::linear(std::span<const double> values, int max_ticks, Ends ends) {
   Range measured;
   for (const double value : values) {
-    if (can_be_placed(value)) measured.include(value);
+    if (is_plottable(value)) measured.include(value);
   }
   Range range = widened(measured);
-  // What is counted from nothing should be seen to be.
+  // Start at zero if that does not squeeze the values.
   if (ends == Ends::rounded && range.low > 0 && range.low <= range.high / 2) range.low = 0;
-  double step = tick_step(range, most_ticks);
-  // Nobody takes half a training step.
+  double step = tick_step(range, max_ticks);
+  // Integer values get integer ticks.
   if (std::ranges::all_of(values, is_whole)) step = std::max(step, 1.0);
   const bool rounded = ends == Ends::rounded;
   const double first = rounded ? std::floor(range.low / step) : std::ceil(range.low / step - 1e-9);
@@ -107,7 +106,7 @@ Axis Axis::linear(std::span<const double> values, int most_ticks, Ends ends) {
   const double greatest = std::max(std::abs(first), std::abs(last)) * step;
   for (int i = 0; i <= static_cast<int>(last - first); ++i) {
     const double value = (first + i) * step;
-    axis.ticks_.push_back({axis.place(value), tick_label(value, step, greatest)});
+    axis.ticks_.push_back({axis.position(value), tick_label(value, step, greatest)});
   }
   return axis;
 }
@@ -117,7 +116,7 @@ Axis Axis::logarithmic(std::span<const double> values) {
   bool zeros = false;
   bool negatives = false;
   for (const double value : values) {
-    if (!can_be_placed(value)) continue;
+    if (!is_plottable(value)) continue;
     zeros = zeros || value <= 0;
     negatives = negatives || value < 0;
     if (value > 0) positive.include(std::log10(value));
@@ -140,8 +139,7 @@ Axis Axis::logarithmic(std::span<const double> values) {
   return axis;
 }
 
-/// Labels stand at decades, at most nine of them; where each has one, marks lie at 2 to 9 times
-/// each as well.
+/// Labels at most nine decades. If every decade has a label, adds minor ticks at 2 to 9 times each.
 void Axis::mark_decades() {
   const auto low = static_cast<int>(low_);
   const auto high = static_cast<int>(high_);
@@ -158,10 +156,10 @@ void Axis::mark_decades() {
   }
 }
 
-double Axis::place(double value) const {
+double Axis::position(double value) const {
   if (!logarithmic_) return (value - low_) / (high_ - low_);
   if (value <= 0) return 0;
   return floor_ + (1 - floor_) * (std::log10(value) - low_) / (high_ - low_);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -1,33 +1,34 @@
-// The axes of plots: where a value lies, and which values are marked. Internal.
+// Axes of plots: positions of values and ticks. Internal.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
+/// A tick of an axis.
 struct Tick {
-  double place;       ///< along the axis, from 0 to 1
-  std::string label;  ///< none for a mark between two that have one
+  double position;    ///< along the axis, from 0 to 1
+  std::string label;  ///< empty for minor ticks
 };
 
-/// Whether an axis can hold a value: finite, and not so large that a range could overflow.
-bool can_be_placed(double value);
+/// Whether an axis can show a value: finite, and small enough that a range cannot overflow.
+bool is_plottable(double value);
 
-/// Whether the ends of an axis are those of the values or lie at the next ticks.
+/// Whether an axis ends at the extreme values or at the next ticks.
 enum class Ends : bool { exact, rounded };
 
 class Axis {
  public:
-  /// Both scales pass over values that cannot be placed, and choose a range of their own where
-  /// none is left or all are equal.
-  static Axis linear(std::span<const double> values, int most_ticks, Ends ends);
-  /// Whole decades. Values at or below 0 lie on a floor of their own below the lowest.
+  /// Ignores values that are not plottable. Chooses a default range if none is left or all are
+  /// equal.
+  static Axis linear(std::span<const double> values, int max_ticks, Ends ends);
+  /// Covers whole decades. Values at or below 0 are shown below the lowest decade.
   static Axis logarithmic(std::span<const double> values);
 
-  /// Where a value lies along the axis, from 0 to 1.
-  double place(double value) const;
+  /// The position of a value along the axis, from 0 to 1.
+  double position(double value) const;
   const std::vector<Tick>& ticks() const { return ticks_; }
 
  private:
@@ -40,7 +41,7 @@ class Axis {
   std::vector<Tick> ticks_;
 };
 
-/// A number beside a bar: `0.25`, `1234567`, `2.5e12`.
+/// Formats a number as a short label: `0.25`, `1234567`, `2.5e12`.
 std::string number_text(double value);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -1,20 +1,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/picture/axis.h"
 #include "boolgrad/picture/canvas.h"
 #include "boolgrad/picture/plot.h"
 #include "boolgrad/picture/plot_style.h"
 #include "boolgrad/picture/png.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 constexpr int width = 800;
-constexpr std::size_t most_bars = 500;
+constexpr std::size_t max_bars = 500;
 constexpr double below = 20;  // the last bar
-constexpr double gap = 8;     // between a bar and what is written beside it
+constexpr double gap = 8;     // between a bar and its label
 constexpr Colour bar_colour{0x2f, 0x6d, 0xb5};
 
 class BarChartDrawing {
@@ -44,7 +44,7 @@ class BarChartDrawing {
   }
 
  private:
-  /// Rows share 500 pixels until they get too narrow to read.
+  /// Bars share 500 pixels until they get too thin to read.
   static double row_height(std::size_t bars, double top) {
     const double room = 500 - top - below;
     return std::clamp(room / static_cast<double>(std::max<std::size_t>(bars, 1)), 22.0, 44.0);
@@ -55,7 +55,7 @@ class BarChartDrawing {
     return static_cast<int>(std::ceil(top_ + row_ * bars + below));
   }
 
-  /// Labels stand left of everything; values behind the ends of their bars, on either side.
+  /// Labels are on the left, values at the ends of the bars.
   void place_area() {
     constexpr double widest_label = 320;
     double numbers = 0;
@@ -63,7 +63,7 @@ class BarChartDrawing {
       labels_.push_back(canvas_.shortened(chart_.labels[i], widest_label, label_style));
       label_width_ = std::max(label_width_, canvas_.text_width(labels_[i], label_style));
       numbers = std::max(numbers, canvas_.text_width(number_text(chart_.values[i]), tick_style));
-      if (!can_be_placed(chart_.values[i])) continue;
+      if (!is_plottable(chart_.values[i])) continue;
       lowest_ = std::min(lowest_, chart_.values[i]);
       highest_ = std::max(highest_, chart_.values[i]);
     }
@@ -80,15 +80,15 @@ class BarChartDrawing {
     const double value = chart_.values[i];
     const double middle = top_ + row_ * (static_cast<double>(i) + 0.5);
     const double thickness = std::min(0.68 * row_, 22.0);
-    TextStyle beside = label_style;
-    beside.align = Align::right;
-    canvas_.text({margin + label_width_, middle}, labels_[i], beside);
-    const double end = can_be_placed(value) ? x_at(value) : x_at(0);
+    TextStyle left_of_bar = label_style;
+    left_of_bar.align = Align::right;
+    canvas_.text({margin + label_width_, middle}, labels_[i], left_of_bar);
+    const double end = is_plottable(value) ? x_at(value) : x_at(0);
     const double from = std::min(x_at(0), end);
     const double length = std::abs(end - x_at(0));
     canvas_.rectangle({from, middle - thickness / 2}, length, thickness, bar_colour);
     TextStyle behind = tick_style;
-    behind.align = value < 0 && can_be_placed(value) ? Align::right : Align::left;
+    behind.align = value < 0 && is_plottable(value) ? Align::right : Align::left;
     canvas_.text({behind.align == Align::right ? end - gap : end + gap, middle}, number_text(value),
                  behind);
   }
@@ -97,7 +97,7 @@ class BarChartDrawing {
   double top_;
   double row_;
   Canvas canvas_;
-  std::vector<std::string> labels_;  ///< as they fit
+  std::vector<std::string> labels_;  ///< shortened to fit
   double label_width_ = 0;
   double left_ = 0;
   double right_ = 0;
@@ -109,13 +109,13 @@ class BarChartDrawing {
 
 void save_bar_chart(const std::filesystem::path& path, const BarChart& chart) {
   if (chart.labels.size() != chart.values.size()) {
-    fail("plot", "expected as many values as the {} labels, received {}", chart.labels.size(),
-         chart.values.size());
+    fail("plot", "expected one value per label, received {} values for {} labels",
+         chart.values.size(), chart.labels.size());
   }
-  if (chart.values.size() > most_bars) {
-    fail("plot", "expected at most {} bars, received {}", most_bars, chart.values.size());
+  if (chart.values.size() > max_bars) {
+    fail("plot", "expected at most {} bars, received {}", max_bars, chart.values.size());
   }
   write_png(path, BarChartDrawing(chart).draw());
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

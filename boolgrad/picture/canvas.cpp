@@ -5,10 +5,10 @@
 #include <numbers>
 #include <string_view>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
 Canvas::Canvas(int width, int height)
     : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height),
@@ -65,7 +65,7 @@ double Canvas::text_width(const std::string& text, const TextStyle& style) {
 }
 
 void Canvas::text(Point at, const std::string& text, const TextStyle& style) {
-  constexpr double half_of_capitals = 0.36;  // of the size of this font
+  constexpr double half_of_capitals = 0.36;  // relative to the font size
   const double width = style.align == Align::left ? 0 : text_width(text, style);
   use(style);
   cairo_move_to(context_.get(), at.x - (style.align == Align::centre ? width / 2 : width),
@@ -88,7 +88,7 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
   const std::string whole = printable(text);
   std::string shown = whole;
   for (std::string_view kept = whole; !kept.empty() && text_width(shown, style) > width;) {
-    kept = beginning(kept, kept.size() - 1);
+    kept = utf8_prefix(kept, kept.size() - 1);
     shown = std::string(kept) + "\u2026";
   }
   return shown;
@@ -97,10 +97,10 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
 Image Canvas::image() {
   const cairo_status_t status = cairo_status(context_.get());
   if (status == CAIRO_STATUS_INVALID_STRING) {
-    fail("plot", "expected text in UTF-8, received other bytes");
+    fail("plot", "expected text in UTF-8, received invalid UTF-8");
   }
   if (status != CAIRO_STATUS_SUCCESS) {
-    fail("plot", "expected to draw it, received {}", cairo_status_to_string(status));
+    fail("plot", "cannot draw the plot: {}", cairo_status_to_string(status));
   }
   cairo_surface_flush(surface_.get());
   const unsigned char* const data = cairo_image_surface_get_data(surface_.get());
@@ -118,4 +118,4 @@ Image Canvas::image() {
   return image;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -1,4 +1,4 @@
-// What plots are drawn on. Internal: cairo is not for those who include boolgrad.
+// The drawing surface of plots. Internal: keeps cairo out of the public headers.
 #pragma once
 
 #include <cairo.h>
@@ -10,7 +10,7 @@
 
 #include "boolgrad/picture/image.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
 struct Point {
   double x;
@@ -26,26 +26,26 @@ struct TextStyle {
   Align align = Align::left;
 };
 
-/// A white page. Places are pixels from the upper left corner.
+/// A white drawing surface. Coordinates are pixels from the top left corner.
 class Canvas {
  public:
   Canvas(int width, int height);
 
   void line(Point from, Point to, Colour colour, double thickness = 1);
-  /// Joined lines; dashed ones tell series apart that share a colour.
+  /// A polyline. Dashes distinguish series of the same colour.
   void path(std::span<const Point> points, Colour colour, double thickness, bool dashed);
   void dot(Point centre, double radius, Colour colour);
   void rectangle(Point corner, double width, double height, Colour colour);
 
-  /// `at` is the left end, the middle or the right end of the text, half-way up its capitals.
+  /// `at` is the left end, the middle or the right end of the text, vertically centred on capitals.
   void text(Point at, const std::string& text, const TextStyle& style);
-  /// Text that runs upwards, centred at `at`.
+  /// Text rotated by 90 degrees, centred at `at`.
   void upward_text(Point at, const std::string& text, const TextStyle& style);
   double text_width(const std::string& text, const TextStyle& style);
-  /// The text on one line, or as much of its beginning as fits into `width` with an ellipsis.
+  /// The text on one line, cut with an ellipsis if it is wider than `width`.
   std::string shortened(const std::string& text, double width, const TextStyle& style);
 
-  /// What was drawn. Throws where text was not UTF-8.
+  /// The drawing. Throws if a text was not valid UTF-8.
   Image image();
 
  private:
@@ -59,4 +59,4 @@ class Canvas {
   Context context_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 constexpr std::string_view where = "gif";
-constexpr std::size_t most_colours = 256;
+constexpr std::size_t max_colours = 256;
 constexpr int longest_time = 65535;  // the format has 16 bits for it
 
 struct Rectangle {
@@ -27,8 +27,8 @@ struct Rectangle {
   std::int64_t height;
 };
 
-/// The least rectangle outside which two frames agree; where they agree everywhere, one pixel,
-/// because a frame without any is more than some viewers bear.
+/// The smallest rectangle that contains all differences of two frames. Equal frames give one pixel,
+/// because some viewers reject empty frames.
 Rectangle changed_part(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after,
                        std::int64_t width, std::int64_t height) {
   std::int64_t left = width;
@@ -49,7 +49,7 @@ Rectangle changed_part(std::span<const std::uint8_t> before, std::span<const std
   return {left, top, right - left + 1, bottom - top + 1};
 }
 
-/// The format knows palettes of 2, 4, ... 256 colours; black fills the rest.
+/// The format has palettes of 2, 4, ... 256 colours. The rest is filled with black.
 std::vector<GifColorType> padded(std::span<const Colour> palette) {
   std::size_t size = 2;
   while (size < palette.size()) size *= 2;
@@ -62,8 +62,8 @@ std::vector<GifColorType> padded(std::span<const Colour> palette) {
 
 }  // namespace
 
-/// Sends what giflib encodes to the file. giflib writes through a callback, which must not throw,
-/// so it fills a buffer that is written out after every call.
+/// Writes the output of giflib to the file. The callback of giflib must not throw, so it fills a
+/// buffer that is written after every call.
 class GifWriter::Encoder {
  public:
   Encoder(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
@@ -75,14 +75,14 @@ class GifWriter::Encoder {
         colours_(palette.size()) {
     int error = 0;
     gif_.reset(EGifOpen(&buffer_, collect, &error));
-    if (gif_ == nullptr) refuse("expected to encode it, received {}", GifErrorString(error));
+    if (gif_ == nullptr) fail_to_encode(error);
     EGifSetGifVersion(gif_.get(), true);
     put_screen(palette);
     put_loop();
   }
 
   void add(std::span<const std::uint8_t> frame, int hundredths) {
-    if (gif_ == nullptr) refuse("expected no frame after the last, received one");
+    if (gif_ == nullptr) refuse("cannot add a frame after finish");
     check_frame(frame, hundredths);
     const Rectangle part = last_.empty() ? Rectangle{0, 0, width_, height_}
                                          : changed_part(last_, frame, width_, height_);
@@ -93,11 +93,11 @@ class GifWriter::Encoder {
   }
 
   void finish() {
-    if (gif_ == nullptr) refuse("expected one end, received a second");
+    if (gif_ == nullptr) refuse("finish was called twice");
     if (last_.empty()) refuse("expected at least one frame, received none");
     int error = 0;
     if (EGifCloseFile(gif_.release(), &error) == GIF_ERROR) {
-      refuse("expected to encode it, received {}", GifErrorString(error));
+      fail_to_encode(error);
     }
     flush();
     file_.commit();
@@ -119,10 +119,12 @@ class GifWriter::Encoder {
     fail(where, "{}: {}", path_.string(), fmt::format(format, std::forward<Args>(args)...));
   }
 
+  [[noreturn]] void fail_to_encode(int error) const {
+    fail(where, "cannot encode {}: {}", path_.string(), GifErrorString(error));
+  }
+
   void check(int result) const {
-    if (result == GIF_ERROR) {
-      refuse("expected to encode it, received {}", GifErrorString(gif_->Error));
-    }
+    if (result == GIF_ERROR) fail_to_encode(gif_->Error);
   }
 
   void check_frame(std::span<const std::uint8_t> frame, int hundredths) const {
@@ -130,13 +132,12 @@ class GifWriter::Encoder {
       refuse("expected {} pixels in a frame, received {}", width_ * height_, frame.size());
     }
     if (hundredths < 0 || hundredths > longest_time) {
-      refuse("expected a frame to stand for 0 to {} hundredths of a second, received {}",
+      refuse("expected a frame duration of 0 to {} hundredths of a second, received {}",
              longest_time, hundredths);
     }
     const std::uint8_t highest = *std::ranges::max_element(frame);
     if (highest >= colours_) {
-      refuse("expected indices below the {} colours of the palette, received {}", colours_,
-             highest);
+      refuse("expected palette indices below {}, received {}", colours_, highest);
     }
   }
 
@@ -145,12 +146,12 @@ class GifWriter::Encoder {
     const auto count = static_cast<int>(colours.size());
     const std::unique_ptr<ColorMapObject, void (*)(ColorMapObject*)> map(
         GifMakeMapObject(count, colours.data()), GifFreeMapObject);
-    if (map == nullptr) refuse("expected memory for its palette, received none");
+    if (map == nullptr) fail(where, "out of memory: palette of {}", path_.string());
     check(EGifPutScreenDesc(gif_.get(), static_cast<int>(width_), static_cast<int>(height_),
                             map->BitsPerPixel, 0, map.get()));
   }
 
-  // A count of 0 means for ever.
+  // A count of 0 means endless repetition.
   void put_loop() {
     constexpr std::string_view name = "NETSCAPE2.0";
     constexpr std::array<GifByteType, 3> count = {1, 0, 0};
@@ -160,7 +161,7 @@ class GifWriter::Encoder {
     check(EGifPutExtensionTrailer(gif_.get()));
   }
 
-  // Each frame is left standing, so that the next need only draw what differs.
+  // Each frame stays on the screen, so that the next one only draws its differences.
   void put_time(int hundredths) {
     const GraphicsControlBlock control{.DisposalMode = DISPOSE_DO_NOT,
                                        .UserInputFlag = false,
@@ -192,16 +193,16 @@ class GifWriter::Encoder {
   std::int64_t width_;
   std::int64_t height_;
   std::size_t colours_;
-  std::vector<std::uint8_t> last_;  ///< the frame before, empty before the first
+  std::vector<std::uint8_t> last_;  ///< previous frame; empty before the first
   std::vector<GifByteType> buffer_;
-  std::unique_ptr<GifFileType, Closing> gif_;  ///< none after the end
+  std::unique_ptr<GifFileType, Closing> gif_;  ///< null after `finish`
 };
 
 GifWriter::GifWriter(const std::filesystem::path& path, std::int64_t width, std::int64_t height,
                      std::span<const Colour> palette) {
-  check_sides(where, width, height);
-  if (palette.empty() || palette.size() > most_colours) {
-    fail(where, "expected a palette of 1 to {} colours, received {}", most_colours, palette.size());
+  check_size(where, width, height);
+  if (palette.empty() || palette.size() > max_colours) {
+    fail(where, "expected a palette of 1 to {} colours, received {}", max_colours, palette.size());
   }
   encoder_ = std::make_unique<Encoder>(path, width, height, palette);
 }
@@ -214,4 +215,4 @@ void GifWriter::add(std::span<const std::uint8_t> palette_indices, int hundredth
 
 void GifWriter::finish() { encoder_->finish(); }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/picture/axis.h"
 #include "boolgrad/picture/canvas.h"
@@ -12,7 +12,7 @@
 #include "boolgrad/picture/plot_style.h"
 #include "boolgrad/picture/png.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 constexpr int width = 800;
@@ -29,15 +29,16 @@ constexpr std::array<Colour, 8> series_colours = {{{0x2f, 0x6d, 0xb5},
 
 struct SeriesStyle {
   Colour colour;
-  bool dashed;  ///< the second time round the colours
+  bool dashed;  ///< if the colours are used a second time
 };
 
 SeriesStyle style_of(std::size_t series) {
   return {series_colours[series % series_colours.size()], series / series_colours.size() % 2 == 1};
 }
 
-bool can_be_placed(const Series& series, std::size_t i) {
-  return boolgrad::can_be_placed(series.x[i]) && boolgrad::can_be_placed(series.y[i]);
+bool is_plottable(const Series& series, std::size_t i) {
+  return boolgrad::picture::is_plottable(series.x[i]) &&
+         boolgrad::picture::is_plottable(series.y[i]);
 }
 
 /// The values of one coordinate over all series.
@@ -45,14 +46,14 @@ std::vector<double> gathered(const LinePlot& plot, std::vector<double> Series::*
   std::vector<double> values;
   for (const Series& series : plot.series) {
     for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (can_be_placed(series, i)) values.push_back((series.*coordinate)[i]);
+      if (is_plottable(series, i)) values.push_back((series.*coordinate)[i]);
     }
   }
   return values;
 }
 
-/// Of neighbours in the same column of pixels the first, the lowest, the highest and the last: it
-/// looks the same and takes no longer for a million points than for the width of the plot.
+/// Keeps the first, lowest, highest and last of consecutive points in the same pixel column. The
+/// plot looks the same, and the time to draw it depends on its width, not on the number of points.
 std::vector<Point> thinned(const std::vector<Point>& points) {
   std::vector<Point> kept;
   for (std::size_t first = 0; first < points.size();) {
@@ -104,9 +105,9 @@ class LinePlotDrawing {
     return plot.log_y ? Axis::logarithmic(values) : Axis::linear(values, 6, Ends::rounded);
   }
 
-  /// Rows below the title, as many as it takes. What would need a fifth is counted.
+  /// Up to four rows below the title. Further series are only counted.
   void draw_legend() {
-    constexpr int most_rows = 4;
+    constexpr int max_rows = 4;
     constexpr double swatch = 22;
     constexpr double gap = 24;
     constexpr double longest_name = 240;
@@ -120,8 +121,8 @@ class LinePlotDrawing {
         x = margin;
         top_ += legend_row;
       }
-      // The last row keeps room for the count.
-      const bool last_row = top_ >= 52 + (most_rows - 1) * legend_row;
+      // Leave space for the count in the last row.
+      const bool last_row = top_ >= 52 + (max_rows - 1) * legend_row;
       const std::size_t left_over = plot_.series.size() - i;
       if (last_row && left_over > 1 && x + taken > width - margin - 100) {
         canvas_.text({x, top_}, fmt::format("and {} more", left_over), legend_style);
@@ -136,7 +137,7 @@ class LinePlotDrawing {
     if (!plot_.series.empty()) top_ += legend_row;
   }
 
-  /// The axes leave as much room as their labels take.
+  /// Leaves space for the labels of the axes.
   void place_area() {
     double widest = 0;
     for (const Tick& tick : y_.ticks()) {
@@ -148,24 +149,24 @@ class LinePlotDrawing {
     bottom_ = height - (plot_.x_label.empty() ? 40 : 62);
   }
 
-  double x_at(double place) const { return left_ + place * (right_ - left_); }
-  double y_at(double place) const { return bottom_ - place * (bottom_ - top_); }
+  double x_at(double position) const { return left_ + position * (right_ - left_); }
+  double y_at(double position) const { return bottom_ - position * (bottom_ - top_); }
 
-  /// In the middle of a pixel, where a thin line is sharp.
-  static double sharp(double place) { return std::floor(place) + 0.5; }
+  /// The middle of a pixel, where a thin line is sharp.
+  static double sharp(double coordinate) { return std::floor(coordinate) + 0.5; }
 
   void draw_axes() {
     TextStyle y_style = tick_style;
     y_style.align = Align::right;
     for (const Tick& tick : y_.ticks()) {
-      const double y = sharp(y_at(tick.place));
+      const double y = sharp(y_at(tick.position));
       canvas_.line({left_, y}, {right_, y}, tick.label.empty() ? faint_colour : grid_colour);
       canvas_.text({left_ - 8, y}, tick.label, y_style);
     }
     TextStyle x_style = tick_style;
     x_style.align = Align::centre;
     for (const Tick& tick : x_.ticks()) {
-      const double x = sharp(x_at(tick.place));
+      const double x = sharp(x_at(tick.position));
       canvas_.line({x, bottom_}, {x, bottom_ + 4}, axis_colour);
       canvas_.text({x, bottom_ + 16}, tick.label, x_style);
     }
@@ -182,8 +183,8 @@ class LinePlotDrawing {
     const Series& series = plot_.series[index];
     std::vector<Point> run;
     for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (can_be_placed(series, i)) {
-        run.push_back({x_at(x_.place(series.x[i])), y_at(y_.place(series.y[i]))});
+      if (is_plottable(series, i)) {
+        run.push_back({x_at(x_.position(series.x[i])), y_at(y_.position(series.y[i]))});
       } else {
         draw_run(run, style_of(index));
         run.clear();
@@ -214,11 +215,11 @@ class LinePlotDrawing {
 void save_line_plot(const std::filesystem::path& path, const LinePlot& plot) {
   for (const Series& series : plot.series) {
     if (series.x.size() != series.y.size()) {
-      fail("plot", "expected as many y as the {} x of '{}', received {}", series.x.size(),
-           printable(series.name), series.y.size());
+      fail("plot", "expected {} y values to match the x values of '{}', received {}",
+           series.x.size(), printable(series.name), series.y.size());
     }
   }
   write_png(path, LinePlotDrawing(plot).draw());
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/picture/canvas.h"
 #include "boolgrad/picture/plot.h"
 #include "boolgrad/picture/plot_style.h"
 #include "boolgrad/picture/png.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
-constexpr std::size_t most_labels = 64;
+constexpr std::size_t max_labels = 64;
 constexpr double top = 84;
 constexpr double left = 150;
 constexpr Colour right_colour{0x2f, 0x6d, 0xb5};
@@ -31,9 +31,9 @@ void check(const MatrixChart& chart) {
   const bool is_square =
       chart.values.size() == count &&
       std::ranges::all_of(chart.values, [&](const auto& row) { return row.size() == count; });
-  if (count == 0 || count > most_labels || !is_square) {
+  if (count == 0 || count > max_labels || !is_square) {
     fail("plot", "expected a square matrix of 1 to {} labels, received {} rows for {} labels",
-         most_labels, chart.values.size(), count);
+         max_labels, chart.values.size(), count);
   }
 }
 
@@ -66,7 +66,7 @@ void save_matrix_chart(const std::filesystem::path& path, const MatrixChart& cha
     for (std::size_t c = 0; c < count; ++c) {
       const double x = left + cell * static_cast<double>(c);
       const double share = total > 0 ? chart.values[r][c] / total : 0;
-      // The root lets few mistakes be seen beside many hits.
+      // The square root makes rare errors visible.
       const Colour colour = r == c ? right_colour : wrong_colour;
       canvas.rectangle({x, y}, cell - 1, cell - 1, shade(colour, std::sqrt(share)));
       TextStyle style = tick_style;
@@ -78,4 +78,4 @@ void save_matrix_chart(const std::filesystem::path& path, const MatrixChart& cha
   write_png(path, canvas.image());
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -5,55 +5,57 @@
 #include <string>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
+/// A series of points.
 struct Series {
-  std::string name;  ///< in the legend; a lone series without a name needs none
-  std::vector<double> x;
-  std::vector<double> y;
+  std::string name;       ///< for the legend; a single series without a name has no legend
+  std::vector<double> x;  ///< x coordinates
+  std::vector<double> y;  ///< y coordinates
 };
 
+/// A line plot of one or more series.
 struct LinePlot {
-  std::string title;
-  std::string x_label;
-  std::string y_label;
-  /// Values at or below 0 have no logarithm; they are drawn on a floor below the lowest decade,
-  /// labelled 0, or ≤ 0 where some are negative.
+  std::string title;    ///< shown above the plot
+  std::string x_label;  ///< label of the x axis
+  std::string y_label;  ///< label of the y axis
+  /// Logarithmic y axis. Values at or below 0 are drawn below the lowest decade, at a tick labelled
+  /// 0 (≤ 0 if some are negative).
   bool log_y = false;
-  std::vector<Series> series;
-  bool log_x = false;                   ///< the same along the other axis
-  std::vector<double> y_includes = {};  ///< values that the axis reaches in any case
+  std::vector<Series> series;           ///< the lines
+  bool log_x = false;                   ///< logarithmic x axis, likewise
+  std::vector<double> y_includes = {};  ///< values that the y axis always includes
 };
 
-/// Draws the points of each series, in the order given, joined by lines: 800 by 500 pixels.
+/// Saves a line plot of 800 by 500 pixels as PNG. Points are joined in the given order.
 ///
-/// Points that are not finite, or beyond 1e300, are left out and break the line. A point without
-/// neighbours is a dot. A series may have millions of points; those that share a column of pixels
-/// are drawn as their range. A plot without points says so.
+/// Points that are not finite, or beyond 1e300, break the line. An isolated point is drawn as a
+/// dot. A series may have millions of points. A plot without points shows "no values".
 void save_line_plot(const std::filesystem::path& path, const LinePlot& plot);
 
+/// A chart of horizontal bars.
 struct BarChart {
-  std::string title;
-  std::string value_label;  ///< what the values count, below the title
-  std::vector<std::string> labels;
-  std::vector<double> values;  ///< as many as labels
+  std::string title;                ///< shown above the chart
+  std::string value_label;          ///< unit of the values, shown below the title
+  std::vector<std::string> labels;  ///< one per bar, at most 500
+  std::vector<double> values;       ///< one per label
 };
 
-/// Draws a horizontal bar for each value, from the top, its label before it and the value behind:
-/// 800 by about 500 pixels, higher where there are more than 18 bars. A value that is not finite
-/// has no bar.
+/// Saves a bar chart as PNG: 800 by about 500 pixels, higher for more than 18 bars. A value that is
+/// not finite has no bar.
 void save_bar_chart(const std::filesystem::path& path, const BarChart& chart);
 
+/// A matrix of counts, such as a confusion matrix.
 struct MatrixChart {
-  std::string title;
-  std::string row_label;                    ///< what rows are
-  std::string column_label;                 ///< what columns are
-  std::vector<std::string> labels;          ///< 1 to 64, of rows and columns
-  std::vector<std::vector<double>> values;  ///< 0 or more, a row a label
+  std::string title;                        ///< shown above the matrix
+  std::string row_label;                    ///< meaning of the rows
+  std::string column_label;                 ///< meaning of the columns
+  std::vector<std::string> labels;          ///< 1 to 64 labels of rows and columns
+  std::vector<std::vector<double>> values;  ///< non-negative, one row per label
 };
 
-/// Draws a square for each value, the darker the larger its share of its row: blue on the diagonal
-/// and red elsewhere.
+/// Saves a matrix as PNG, with one square per value: blue on the diagonal and red elsewhere, darker
+/// for a larger share of the row.
 void save_matrix_chart(const std::filesystem::path& path, const MatrixChart& chart);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -1,9 +1,9 @@
-// What all plots look alike in. Internal.
+// The common style of all plots. Internal.
 #pragma once
 
 #include "boolgrad/picture/canvas.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
 inline constexpr double margin = 24;
 
@@ -19,4 +19,4 @@ inline constexpr TextStyle label_style{.size = 12.5, .colour = ink};
 inline constexpr TextStyle tick_style{.size = 11.5, .colour = soft_ink};
 inline constexpr TextStyle note_style{.size = 13, .colour = soft_ink, .align = Align::centre};
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
-static_assert(sizeof(Colour) == 3, "libpng reads and writes pixels as they lie");
+static_assert(sizeof(Colour) == 3, "libpng accesses pixels directly");
 
 constexpr std::string_view where = "png";
 
@@ -29,7 +29,7 @@ template <class... Args>
   fail(where, "{}: {}", path.string(), fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// What libpng knows of a picture. It is freed however the reading or writing ends.
+/// Owns libpng's description of an image.
 class PngImage {
  public:
   PngImage() { image_.version = PNG_IMAGE_VERSION; }
@@ -46,27 +46,31 @@ class PngImage {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The signature, then the length and name of the first chunk, then the sides.
-using Opening = std::array<unsigned char, 24>;
+/// The start of a file: the signature, the length and name of the first chunk, width and height.
+using Start = std::array<unsigned char, 24>;
 
 std::int64_t big_endian(const unsigned char* bytes) {
   return std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
-/// Leaves `file` at its start.
-void check_opening(const std::filesystem::path& path, std::FILE* file) {
+[[noreturn]] void fail_to_read(const std::filesystem::path& path) {
+  fail(where, "cannot read {}: {}", path.string(), system_message());
+}
+
+/// Checks signature and image size before libpng allocates memory. Rewinds `file`.
+void check_start(const std::filesystem::path& path, std::FILE* file) {
   constexpr std::size_t signature_bytes = 8;
-  Opening opening{};
-  const std::size_t received = std::fread(opening.data(), 1, opening.size(), file);
-  if (std::ferror(file) != 0) refuse(path, "expected to read it, received {}", system_message());
-  if (received < signature_bytes || png_sig_cmp(opening.data(), 0, signature_bytes) != 0) {
-    refuse(path, "expected a PNG picture, received another kind of file");
+  Start start{};
+  const std::size_t received = std::fread(start.data(), 1, start.size(), file);
+  if (std::ferror(file) != 0) fail_to_read(path);
+  if (received < signature_bytes || png_sig_cmp(start.data(), 0, signature_bytes) != 0) {
+    refuse(path, "expected a PNG image, received a file of a different type");
   }
-  // What does not open with a header is left to libpng to refuse.
-  if (received == opening.size() && std::memcmp(opening.data() + 12, "IHDR", 4) == 0) {
-    const std::string fault =
-        fault_of_sides(big_endian(opening.data() + 16), big_endian(opening.data() + 20));
-    if (!fault.empty()) refuse(path, "{}", fault);
+  // libpng reports a missing header.
+  if (received == start.size() && std::memcmp(start.data() + 12, "IHDR", 4) == 0) {
+    const std::string error =
+        size_error(big_endian(start.data() + 16), big_endian(start.data() + 20));
+    if (!error.empty()) refuse(path, "{}", error);
   }
   std::rewind(file);
 }
@@ -75,18 +79,18 @@ void check_opening(const std::filesystem::path& path, std::FILE* file) {
 
 Image read_png(const std::filesystem::path& path) {
   const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  if (file == nullptr) refuse(path, "expected to read it, received {}", system_message());
-  check_opening(path, file.get());
+  if (file == nullptr) fail_to_read(path);
+  check_start(path, file.get());
 
   PngImage png;
   const auto check = [&](int good) {
     if (good == 0) {
-      refuse(path, "expected a whole PNG picture, received a damaged one ({})", png->message);
+      refuse(path, "expected a valid PNG image, received a damaged one ({})", png->message);
     }
   };
   check(png_image_begin_read_from_stdio(&*png, file.get()));
   png->format = PNG_FORMAT_RGB;
-  // Without this, 16 bits would be taken for linear light and come out too bright.
+  // Without this flag libpng treats 16-bit samples as linear light, and the image is too bright.
   png->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   Image image = filled_image(png->width, png->height, white);
   const png_color background{white.red, white.green, white.blue};
@@ -104,11 +108,11 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   png_alloc_size_t count = bytes.size();
   if (png_image_write_to_memory(&*png, bytes.data(), &count, 0, image.pixels.data(), 0, nullptr) ==
       0) {
-    refuse(path, "expected to compress the picture, received {}", png->message);
+    fail(where, "cannot compress {}: {}", path.string(), png->message);
   }
   Replacement replacement(std::string(where), path);
   replacement.write(bytes.data(), count);
   replacement.commit();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -5,14 +5,14 @@
 
 #include "boolgrad/picture/image.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
-/// Reads a PNG of any kind: grey, palette or colour, up to 16 bits deep. What is transparent is
-/// laid over white. Another kind of file, a damaged one, and one of more than `longest_side`
-/// pixels to a side are refused, the last before memory is asked for.
+/// Reads a PNG file: greyscale, palette or colour, up to 16 bits per sample. Transparent pixels are
+/// blended with white. Throws for other file types, damaged files and images with a side above
+/// `max_side`.
 Image read_png(const std::filesystem::path& path);
 
-/// Writes a picture, so that `path` holds either what it held before or all of the new picture.
+/// Writes a PNG file atomically: `path` holds either its old content or the complete image.
 void write_png(const std::filesystem::path& path, const Image& image);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -4,25 +4,25 @@
 #include <array>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
-/// A pixel of the picture and how much of it a pixel of the grid covers.
+/// A source pixel and its weight in a target pixel.
 struct Share {
   std::int64_t pixel;
   std::int64_t weight;
 };
 
-/// What place `place` of `places` covers of `pixels` in a row. With a pixel counted as `places`
-/// units and a place as `pixels`, every edge is a whole number and nothing is rounded; the weights
-/// of a place add up to `pixels`.
-std::vector<Share> covered(std::int64_t place, std::int64_t places, std::int64_t pixels) {
-  const std::int64_t begin = place * pixels;
+/// The source pixels that target pixel `target` of `targets` covers, in a row of `pixels`. A source
+/// pixel is `targets` units long and a target pixel `pixels` units, so that all edges are integers.
+/// The weights add up to `pixels`.
+std::vector<Share> covered(std::int64_t target, std::int64_t targets, std::int64_t pixels) {
+  const std::int64_t begin = target * pixels;
   const std::int64_t end = begin + pixels;
   std::vector<Share> shares;
-  for (std::int64_t pixel = begin / places; pixel * places < end; ++pixel) {
-    const std::int64_t from = std::max(begin, pixel * places);
-    const std::int64_t to = std::min(end, (pixel + 1) * places);
+  for (std::int64_t pixel = begin / targets; pixel * targets < end; ++pixel) {
+    const std::int64_t from = std::max(begin, pixel * targets);
+    const std::int64_t to = std::min(end, (pixel + 1) * targets);
     shares.push_back({pixel, to - from});
   }
   return shares;
@@ -47,10 +47,10 @@ Colour average(const Image& image, const std::vector<Share>& columns,
   return {mean(sums[0]), mean(sums[1]), mean(sums[2])};
 }
 
-std::vector<std::vector<Share>> all_covered(std::int64_t places, std::int64_t pixels) {
+std::vector<std::vector<Share>> all_covered(std::int64_t targets, std::int64_t pixels) {
   std::vector<std::vector<Share>> shares;
-  for (std::int64_t place = 0; place < places; ++place) {
-    shares.push_back(covered(place, places, pixels));
+  for (std::int64_t target = 0; target < targets; ++target) {
+    shares.push_back(covered(target, targets, pixels));
   }
   return shares;
 }
@@ -59,7 +59,7 @@ std::vector<std::vector<Share>> all_covered(std::int64_t places, std::int64_t pi
 
 Image reduced(const Image& image, std::int64_t width, std::int64_t height) {
   check_image("reduced", image);
-  check_sides("reduced", width, height);
+  check_size("reduced", width, height);
   const std::vector<std::vector<Share>> columns = all_covered(width, image.width);
   const std::vector<std::vector<Share>> rows = all_covered(height, image.height);
   Image result = filled_image(width, height, black);
@@ -72,4 +72,4 @@ Image reduced(const Image& image, std::int64_t width, std::int64_t height) {
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

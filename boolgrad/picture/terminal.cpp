@@ -11,7 +11,7 @@
 #include "boolgrad/core/tty.h"
 #include "boolgrad/picture/reduce.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 // ---------------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view reset = "\x1b[0m";
 constexpr std::string_view upper_half = "\u2580";  // the lower half shows the background
 
-/// Two rows of pixels as one line. A colour is named only where it changes.
+/// Two rows of pixels as one line. Colour codes are written only where the colour changes.
 std::string half_block_line(const Image& image, std::int64_t y) {
   const bool has_lower = y + 1 < image.height;
   std::optional<Colour> upper;
@@ -41,7 +41,7 @@ std::string half_block_line(const Image& image, std::int64_t y) {
   return line.append(reset) + '\n';
 }
 
-/// From `.` to `#` in eight steps, a step for each of the eight colours.
+/// From `.` to `#` by brightness, one character for each of the eight colours.
 char character_of(Colour colour) {
   constexpr std::string_view steps = ".:-=+*%#";
   const int brightness = 299 * colour.red + 587 * colour.green + 114 * colour.blue;
@@ -63,8 +63,8 @@ std::string plain_line(const Image& image, std::int64_t y) {
 // ---------------------------------------------------------------------------------------------
 // Animation
 
-/// The picture in at most so many columns and lines of half blocks, with its proportions; none
-/// where so little room is left that nothing could be made out.
+/// The image scaled down to at most `columns` by `lines` half-block characters. Keeps the aspect
+/// ratio. Empty if the terminal is too small to show anything.
 std::optional<Image> fitted(const Image& image, std::size_t columns, std::size_t lines) {
   constexpr std::size_t least = 4;
   if (columns < least || lines < least / 2) return std::nullopt;
@@ -73,9 +73,9 @@ std::optional<Image> fitted(const Image& image, std::size_t columns, std::size_t
   if (image.width <= widest && image.height <= highest) return image;
   const double scale = std::min(static_cast<double>(widest) / static_cast<double>(image.width),
                                 static_cast<double>(highest) / static_cast<double>(image.height));
-  const auto scaled = [scale](std::int64_t side, std::int64_t most) {
+  const auto scaled = [scale](std::int64_t side, std::int64_t max) {
     const auto wanted = static_cast<std::int64_t>(scale * static_cast<double>(side));
-    return std::clamp<std::int64_t>(wanted, 1, most);
+    return std::clamp<std::int64_t>(wanted, 1, max);
   };
   return reduced(image, scaled(image.width, widest), scaled(image.height, highest));
 }
@@ -106,15 +106,14 @@ Animation::~Animation() {
 void Animation::show(const Image& image, const std::string& caption) {
   if (!live_) return;
   check_image("animation", image);
-  // A line that fills the last column, or a picture taller than the screen, could not be redrawn.
+  // A line that fills the last column, or an image taller than the screen, could not be redrawn.
   const auto [columns, rows] = terminal_size(to_);
   const std::optional<Image> drawn = fitted(image, columns - 1, rows - 1);
 
   std::string frame = "\x1b[?25l\r";
   if (lines_ > 0) frame += fmt::format("\x1b[{}A", lines_);
   lines_ = 0;
-  // Whatever a larger frame left to the right and below is erased behind the new one, not before
-  // it, so that nothing flickers.
+  // The remains of a larger frame are erased after the new one is drawn, to avoid flicker.
   for (const char c : drawn ? terminal_text(*drawn, TerminalStyle::colour) : "") {
     if (c == '\n') {
       frame += "\x1b[K";
@@ -122,7 +121,7 @@ void Animation::show(const Image& image, const std::string& caption) {
     }
     frame += c;
   }
-  frame += beginning(printable(caption), columns - 1);
+  frame += utf8_prefix(printable(caption), columns - 1);
   frame += "\x1b[J\x1b[?25h";
   std::fwrite(frame.data(), 1, frame.size(), to_);
   std::fflush(to_);
@@ -142,4 +141,4 @@ void Animation::finish(const Image& image, const std::string& caption) {
   line_open_ = false;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -1,4 +1,4 @@
-// Pictures in a terminal.
+// Images in a terminal.
 #pragma once
 
 #include <cstdint>
@@ -7,50 +7,52 @@
 
 #include "boolgrad/picture/image.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 
+/// How images are drawn in a terminal.
 enum class TerminalStyle : std::uint8_t {
-  /// Half-block characters in 24-bit colours: a column a pixel, two rows of pixels a line. Every
-  /// line ends with the colours reset.
+  /// Half-block characters in 24-bit colours: one column per pixel and one line per two rows of
+  /// pixels. Every line ends with a colour reset.
   colour,
-  /// ASCII from `.` (black) to `#` (white) by brightness, without escape codes. A pixel takes two
-  /// characters, which makes it about square, or one where 80 columns would not hold two. The
-  /// eight colours remain eight.
+  /// ASCII characters by brightness, from a dot (black) to a hash sign (white), without escape
+  /// codes. A pixel takes two characters, or one if the image would exceed 80 columns. The eight
+  /// colours stay distinct.
   plain,
 };
 
-/// The picture as lines of text, each with its newline.
+/// The image as lines of text, each with a newline.
 std::string terminal_text(const Image& image, TerminalStyle style);
 
-/// A picture over a line of text, redrawn in place.
+/// An image with a caption, redrawn in place.
 ///
-/// Where nothing can be redrawn (a file, a pipe, `TERM=dumb`) or no colours are wanted
-/// (`NO_COLOR`), only the last picture is printed, in plain style. The cursor is hidden while a
-/// frame is drawn and never between frames, so that a program that is stopped leaves it visible.
+/// If the output cannot be redrawn (a file, a pipe, `TERM=dumb`) or `NO_COLOR` is set, only the
+/// last image is printed, in plain style. The cursor is hidden only while a frame is drawn, so that
+/// a stopped program leaves it visible.
 class Animation {
  public:
+  /// An animation on `to`.
   explicit Animation(std::FILE* to);
-  /// Leaves what was drawn last standing, and the cursor below it.
+  /// Leaves the last frame on the screen and the cursor below it.
   ~Animation();
   Animation(const Animation&) = delete;
   Animation& operator=(const Animation&) = delete;
 
-  /// Whether `show` draws. Lets the caller skip making the picture.
+  /// Whether `show` draws. Lets the caller skip rendering the image.
   bool live() const { return live_; }
 
-  /// Draws over what was drawn before, smaller where the terminal is too small; where it is too
-  /// small for any picture, the caption alone.
+  /// Draws over the previous frame. The image is scaled down to fit the terminal. A terminal that
+  /// is too small for an image shows the caption alone.
   void show(const Image& image, const std::string& caption);
 
-  /// Draws the last picture and goes to the line below. Where the animation is not live this is
-  /// all that is ever printed.
+  /// Draws the last image and moves to the next line. An animation that is not live prints only
+  /// this.
   void finish(const Image& image, const std::string& caption);
 
  private:
   std::FILE* to_;
   bool live_;
-  std::size_t lines_ = 0;   ///< of pictures above the caption
-  bool line_open_ = false;  ///< the cursor stands behind a caption
+  std::size_t lines_ = 0;   ///< lines of the image above the caption
+  bool line_open_ = false;  ///< whether the cursor is at the end of a caption
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

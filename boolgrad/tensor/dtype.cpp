@@ -1,5 +1,7 @@
 #include "boolgrad/tensor/dtype.h"
 
+#include "boolgrad/core/fail.h"
+
 namespace boolgrad {
 
 std::string_view to_string(DType dtype) {
@@ -21,5 +23,7 @@ std::size_t size_of(DType dtype) {
 bool is_floating(DType dtype) {
   return dtype == DType::float16 || dtype == DType::float32 || dtype == DType::float64;
 }
+
+void fail_unknown(DType dtype) { fail("dtype", "unknown dtype {}", static_cast<int>(dtype)); }
 
 }  // namespace boolgrad

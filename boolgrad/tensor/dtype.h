@@ -1,4 +1,4 @@
-// The element types of a tensor and what is known about each.
+// Element types of tensors.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,28 @@
 #include <type_traits>
 #include <utility>
 
-#include "boolgrad/core/error.h"
 #include "boolgrad/tensor/float16.h"
 
 namespace boolgrad {
 
+/// The element type of a tensor.
 enum class DType : std::uint8_t { float16, float32, float64, int32, int64, uint8 };
 
+/// The name of a dtype, as in `float32`.
 std::string_view to_string(DType dtype);
+/// The size of an element in bytes.
 std::size_t size_of(DType dtype);
+/// Whether a dtype is float16, float32 or float64.
 bool is_floating(DType dtype);
 
+/// Throws for a value that is not a dtype.
+[[noreturn]] void fail_unknown(DType dtype);
+
+/// False for every type, for use in `static_assert`.
 template <class T>
 inline constexpr bool always_false = false;
 
-/// The dtype whose elements are C++ values of type T.
+/// The dtype whose elements have C++ type T.
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, Float16>) return DType::float16;
@@ -45,10 +52,10 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
     case DType::int64: return std::forward<F>(f)(std::int64_t{});
     case DType::uint8: return std::forward<F>(f)(std::uint8_t{});
   }
-  fail("dtype", "expected one of the six dtypes, received code {}", static_cast<int>(dtype));
+  fail_unknown(dtype);
 }
 
-/// Converts one element. Floating to integer truncates towards zero and saturates, NaN becomes 0.
+/// Converts one element. Floating to integer truncates towards zero and saturates; NaN becomes 0.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<From, Float16>) {

@@ -1,4 +1,4 @@
-// IEEE half precision as a storage type: arithmetic happens in float.
+// IEEE half precision as a storage type. Arithmetic is done in float.
 #pragma once
 
 #include <bit>
@@ -6,18 +6,20 @@
 
 namespace boolgrad {
 
-/// 1 sign, 5 exponent and 10 fraction bits. Largest value 65504.
+/// A 16-bit float: 1 sign, 5 exponent and 10 fraction bits. The largest finite value is 65504.
 struct Float16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< the encoding
 
   Float16() = default;
   /// Rounds to nearest, ties to even; overflows to infinity; keeps NaN.
   explicit Float16(float value) : bits(round(value)) {}
+  /// Converts exactly.
   explicit operator float() const { return widen(bits); }
 
+  /// Compares as floats: -0 equals 0, NaN equals nothing.
   friend bool operator==(Float16 a, Float16 b) { return float(a) == float(b); }
 
-  static constexpr float largest = 65504.0F;
+  static constexpr float largest = 65504.0F;  ///< the largest finite value
 
  private:
   static std::uint16_t round(float value) {

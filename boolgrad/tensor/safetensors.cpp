@@ -20,23 +20,23 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 
 // The format: 8 bytes with the length of the header (little endian), the header (one JSON object),
-// the elements. The header names each tensor's dtype, shape and place among the elements, which
-// the tensors fill without gap or overlap, and has a map of strings at `__metadata__`.
+// the elements. The header names the dtype, shape and byte range of each tensor. The ranges cover
+// the elements without gaps or overlaps. `__metadata__` is a map of strings.
 
 namespace boolgrad {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "elements are stored as they lie");
+static_assert(std::endian::native == std::endian::little, "elements are stored little endian");
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t longest_header = 100'000'000;  // the limit of the format's own library
 constexpr std::string_view metadata_name = "__metadata__";
 
-/// A name or a list as it appears in a message: one line, however hostile, and not too long.
+/// A name or a list as it appears in a message: on one line and of limited length.
 std::string brief(std::string text) {
   constexpr std::size_t longest = 120;
   if (text.size() > longest) text = text.substr(0, longest) + "...";
@@ -103,10 +103,10 @@ struct Header {
   std::map<std::string, std::string> metadata;
 };
 
-/// Receives the header token by token and accepts the one form it may have.
+/// A SAX handler that accepts only the structure of a header.
 ///
-/// A tree of JSON values would keep only the last of several equal names; and since nothing here
-/// is deeper than an array in an object in the header, hostile nesting ends at once.
+/// A tree of JSON values would keep only the last of several equal names. The handler also stops at
+/// once where a hostile file nests deeper than an array in an object in the header.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(const std::filesystem::path& path) : path_(path) {}
@@ -253,7 +253,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::set<std::string> metadata_keys_;
 };
 
-/// A tensor whose description has been checked against the file.
+/// A tensor whose header entry has been checked against the file.
 struct PlacedTensor {
   std::string name;
   DType dtype = DType::float32;
@@ -290,7 +290,7 @@ void check_offsets(const std::filesystem::path& path, const TensorEntry& entry,
            list_text(entry.offsets));
   }
   if (entry.offsets[0] > entry.offsets[1]) {
-    refuse(path, "expected data_offsets of {} that ascend, received {}", in_quotes(entry.name),
+    refuse(path, "expected ascending data_offsets of {}, received {}", in_quotes(entry.name),
            list_text(entry.offsets));
   }
   if (entry.offsets[1] > data_bytes) {
@@ -323,7 +323,7 @@ PlacedTensor checked_entry(const std::filesystem::path& path, const TensorEntry&
   return placed;
 }
 
-/// The tensors in the order of their elements, which must lie end to end.
+/// The tensors in the order of their elements, which must be contiguous.
 void check_layout(const std::filesystem::path& path, std::vector<PlacedTensor>& tensors,
                   std::uint64_t data_bytes) {
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
@@ -332,14 +332,14 @@ void check_layout(const std::filesystem::path& path, std::vector<PlacedTensor>& 
   std::uint64_t end = 0;
   for (const PlacedTensor& tensor : tensors) {
     if (tensor.begin != end) {
-      refuse(path, "expected tensors end to end, received {} from byte {} {} byte {}",
+      refuse(path, "expected contiguous tensors, received {} from byte {} {} byte {}",
              in_quotes(tensor.name), tensor.begin,
              tensor.begin < end ? "overlapping the one that ends at" : "after a gap from", end);
     }
     end = tensor.end;
   }
   if (end != data_bytes) {
-    refuse(path, "expected {} bytes of data, as the header says, received {}", end, data_bytes);
+    refuse(path, "expected {} bytes of data according to the header, received {}", end, data_bytes);
   }
 }
 
@@ -350,10 +350,10 @@ class Source {
  public:
   explicit Source(const std::filesystem::path& path)
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (!file_.open()) refuse(path, "expected a file to read, received {}", system_message());
+    if (!file_.open()) fail("safetensors", "cannot read {}: {}", path.string(), system_message());
     struct stat status {};
     if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-      refuse(path, "expected a file to read, received something that is not a regular file");
+      fail("safetensors", "cannot read {}: not a regular file", path.string());
     }
     bytes_ = static_cast<std::uint64_t>(status.st_size);
   }
@@ -365,10 +365,11 @@ class Source {
   void read(void* to, std::uint64_t count) {
     auto* next = static_cast<std::byte*>(to);
     while (count > 0) {
-      const ssize_t received = ::read(file_.get(), next, std::min(count, most_at_once));
+      const ssize_t received = ::read(file_.get(), next, std::min(count, max_at_once));
       if (received < 0 && errno == EINTR) continue;
-      if (received < 0)
-        refuse(path_, "expected {} more bytes, received {}", count, system_message());
+      if (received < 0) {
+        fail("safetensors", "cannot read {}: {}", path_.string(), system_message());
+      }
       if (received == 0)
         refuse(path_, "expected {} more bytes, received the end of the file", count);
       next += received;
@@ -378,7 +379,7 @@ class Source {
   }
 
  private:
-  static constexpr std::uint64_t most_at_once = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t max_at_once = std::uint64_t{1} << 30;
   const std::filesystem::path& path_;
   FileDescriptor file_;
   std::uint64_t bytes_ = 0;
@@ -409,7 +410,7 @@ Header parse_header(const std::filesystem::path& path, const std::string& text) 
     refuse(path, "expected a header that opens with '{{', received {}",
            text.empty() ? "an empty one" : in_quotes(text.substr(0, 1)));
   }
-  // The parser would take a zero byte for the end of the text and ignore what follows.
+  // The parser would treat a zero byte as the end of the text and ignore the rest.
   const std::size_t zero = text.find('\0');
   if (zero != std::string::npos) {
     refuse(path, "expected a header of valid JSON, received an error at its byte {}", zero + 1);
@@ -422,7 +423,7 @@ Header parse_header(const std::filesystem::path& path, const std::string& text) 
 void check_bools(const std::filesystem::path& path, const std::string& name, const Tensor& tensor) {
   for (const std::uint8_t value : tensor.values<std::uint8_t>()) {
     if (value > 1) {
-      refuse(path, "expected 0 or 1 in {} of BOOL, received {}", in_quotes(name), value);
+      refuse(path, "expected 0 or 1 in the BOOL tensor {}, received {}", in_quotes(name), value);
     }
   }
 }
@@ -440,10 +441,11 @@ std::vector<NamedTensor> in_file_order(const std::filesystem::path& path, const 
   std::vector<NamedTensor> order;
   for (const auto& [name, tensor] : file.tensors) {
     if (name == metadata_name) {
-      refuse(path, "expected names other than {}, received it for a tensor", in_quotes(name));
+      refuse(path, "expected a tensor name other than {}, which is reserved", in_quotes(name));
     }
     if (!tensor.defined()) {
-      refuse(path, "expected a tensor with values at {}, received none", in_quotes(name));
+      refuse(path, "expected a tensor with values at {}, received an undefined one",
+             in_quotes(name));
     }
     order.push_back({&name, &tensor});
   }
@@ -453,7 +455,7 @@ std::vector<NamedTensor> in_file_order(const std::filesystem::path& path, const 
   return order;
 }
 
-/// The length, the header and the spaces that bring the data to a multiple of 8 bytes.
+/// The length, the header and the padding that aligns the data to 8 bytes.
 std::string header_bytes(const std::filesystem::path& path, const std::vector<NamedTensor>& order,
                          const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -469,7 +471,7 @@ std::string header_bytes(const std::filesystem::path& path, const std::vector<Na
   try {
     text = header.dump();
   } catch (const nlohmann::json::type_error&) {
-    refuse(path, "expected names and metadata in UTF-8, received other bytes");
+    refuse(path, "expected names and metadata in UTF-8, received invalid UTF-8");
   }
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > longest_header) {
@@ -486,7 +488,7 @@ std::string header_bytes(const std::filesystem::path& path, const std::vector<Na
 TensorFile load_safetensors(const std::filesystem::path& path) {
   Source source(path);
   Header header = parse_header(path, read_header(source));
-  // Only the header is read so far; what remains is exactly the elements.
+  // Only the header has been read: the rest of the file is exactly the elements.
   const std::uint64_t data_bytes = source.remaining();
   std::vector<PlacedTensor> placed;
   placed.reserve(header.entries.size());

@@ -9,18 +9,17 @@
 
 namespace boolgrad {
 
+/// The contents of a safetensors file: named tensors and string metadata.
 struct TensorFile {
-  std::map<std::string, Tensor> tensors;
-  std::map<std::string, std::string> metadata;
+  std::map<std::string, Tensor> tensors;        ///< tensors by name
+  std::map<std::string, std::string> metadata;  ///< the `__metadata__` entries
 };
 
-/// Reads a whole file. Everything in it is checked before it is used: a truncated or hostile file
-/// is an `Error` that names the file, never undefined behaviour. dtypes F16, F32, F64, I32, I64,
-/// U8 and BOOL (as uint8).
+/// Reads a whole file with dtypes F16, F32, F64, I32, I64, U8 and BOOL (as uint8). The file is
+/// fully validated: a truncated or hostile file throws an `Error` that names it.
 TensorFile load_safetensors(const std::filesystem::path& path);
 
-/// Writes a file so that `path` holds either what it held before or all of the new content: to a
-/// temporary file beside it, synced, then renamed.
+/// Writes a file atomically: `path` holds either its old content or all of the new content.
 void save_safetensors(const std::filesystem::path& path, const TensorFile& file);
 
 }  // namespace boolgrad

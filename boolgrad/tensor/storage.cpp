@@ -6,17 +6,18 @@
 #include <new>
 #include <vector>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 
 namespace boolgrad {
 namespace {
 
 constexpr std::size_t alignment = 64;
 constexpr std::size_t smallest_kept = std::size_t{1} << 16;
-constexpr std::size_t most_kept = std::size_t{1} << 28;  // 256 MiB in all
+constexpr std::size_t max_kept = std::size_t{1} << 28;  // 256 MiB in all
 
-// Sizes are rounded up to an eighth of their power of two, so that blocks are found again while at
-// most an eighth of one is wasted.
+// Sizes are rounded up to an eighth of their power of two: blocks can be reused, and at most an
+// eighth of a block is wasted.
 std::size_t rounded_size(std::size_t bytes) {
   std::size_t step = alignment;
   if (bytes >= smallest_kept) {
@@ -41,14 +42,14 @@ class BlockCache {
       }
     }
     void* block = std::aligned_alloc(alignment, size);
-    if (block == nullptr) fail("storage", "expected {} bytes of memory, received none", size);
+    if (block == nullptr) fail("storage", "out of memory: {} requested", bytes_text(size));
     return block;
   }
 
   void give(void* block, std::size_t size) {
     if (size >= smallest_kept) {
       const std::lock_guard lock(mutex_);
-      if (kept_bytes_ + size <= most_kept) {
+      if (kept_bytes_ + size <= max_kept) {
         kept_[size].push_back(block);
         kept_bytes_ += size;
         return;

@@ -1,4 +1,4 @@
-// Memory behind tensors.
+// Tensor memory.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,21 @@
 
 namespace boolgrad {
 
-/// A block of memory, aligned to a cache line. Its bytes start out undefined.
+/// A block of uninitialised memory, aligned to a cache line.
 ///
-/// Large blocks are kept when freed and handed out again, because fresh pages cost a page fault
-/// every 4 KiB, which is more than most elementwise kernels spend on the same bytes.
+/// Large blocks are cached when freed and reused. A fresh block costs a page fault every 4 KiB,
+/// which takes longer than most elementwise kernels on the same bytes.
 class Storage {
  public:
+  /// Allocates `bytes` bytes. Throws if there is not enough memory.
   static std::shared_ptr<Storage> allocate(std::size_t bytes);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  /// The start of the block.
   void* data() { return data_; }
+  /// The size of the block.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -26,7 +29,7 @@ class Storage {
   std::size_t bytes_;
 };
 
-/// Returns the kept blocks to the system.
+/// Returns all cached blocks to the system.
 void release_cached_memory();
 
 }  // namespace boolgrad

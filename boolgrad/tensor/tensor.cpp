@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "boolgrad/core/fail.h"
+
 namespace boolgrad {
 
 Tensor::Tensor(Shape shape, DType dtype)
@@ -40,7 +42,7 @@ template Tensor Tensor::copy_of(std::span<const std::int64_t>, Shape);
 template Tensor Tensor::copy_of(std::span<const std::uint8_t>, Shape);
 
 void Tensor::check_dtype(DType wanted) const {
-  if (!defined()) fail("tensor", "expected values, received a tensor that has none");
+  if (!defined()) fail("tensor", "expected a tensor with values, received an undefined one");
   if (wanted != dtype_) {
     fail("tensor", "expected a tensor of {}, received {}", to_string(wanted), to_string(dtype_));
   }
@@ -64,7 +66,8 @@ Tensor Tensor::viewed_from(std::int64_t first, Shape shape) const {
   Tensor result = detach();
   result.size_ = element_count(shape);
   if (first < 0 || first + result.size_ > size_) {
-    fail("view", "expected elements within {}, received {} from {}", size_, result.size_, first);
+    fail("view", "expected a range within {} elements, received {} elements from {}", size_,
+         result.size_, first);
   }
   result.shape_ = std::move(shape);
   result.start_ += static_cast<std::size_t>(first) * size_of(dtype_);

@@ -11,7 +11,7 @@
 namespace boolgrad {
 namespace {
 
-TEST(Gradcheck, AcceptsATrueDerivative) {
+TEST(Gradcheck, AcceptsACorrectDerivative) {
   const Tensor inputs[] = {random_tensor({3, 4}, DType::float64, 1),
                            random_tensor({4}, DType::float64, 2)};
   const GradcheckResult result =
@@ -32,7 +32,7 @@ TensorFunction square_with_slope(double slope) {
       });
 }
 
-TEST(Gradcheck, SaysWhereAWrongOneDiffers) {
+TEST(Gradcheck, LocatesAWrongDerivative) {
   const Tensor inputs[] = {Tensor::of<double>({1, 2, 3})};
   const auto check = [&](double slope) {
     const TensorFunction f = square_with_slope(slope);
@@ -44,16 +44,16 @@ TEST(Gradcheck, SaysWhereAWrongOneDiffers) {
   EXPECT_EQ(wrong.input, 0U);
   EXPECT_EQ(wrong.element, 1);
   EXPECT_NEAR(wrong.error, 0.0099, 1e-4);
-  EXPECT_NE(wrong.describe().find("input 0, element 1: the tape gives"), std::string::npos);
+  EXPECT_NE(wrong.describe().find("input 0, element 1: tape "), std::string::npos);
 }
 
-TEST(Gradcheck, RefusesNotANumber) {
+TEST(Gradcheck, RejectsNaN) {
   const Tensor inputs[] = {Tensor::of<double>({1, 2, 3})};
   const TensorFunction f = square_with_slope(std::numeric_limits<double>::quiet_NaN());
   EXPECT_FALSE(gradcheck([&](std::span<const Tensor> in) { return f(in)[0]; }, inputs).pass);
 }
 
-TEST(Gradcheck, WantsDoubles) {
+TEST(Gradcheck, RequiresFloat64) {
   const Tensor inputs[] = {Tensor::ones({2}, DType::float32)};
   expect_error([&] { gradcheck([](std::span<const Tensor> in) { return in[0]; }, inputs); },
                "[gradcheck] expected float64 inputs, received float32");

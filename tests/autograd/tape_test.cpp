@@ -20,37 +20,24 @@ Tensor leaf(double value) { return parameter(Tensor::scalar(value, DType::float6
 TEST(Tape, SumsOverAllUses) {
   const Tensor x = leaf(3);
   const Tensor y = add(multiply(x, x), multiply(x, exp(x)));  // x^2 + x e^x
-  backward(y);
-  EXPECT_DOUBLE_EQ(gradient(x).item(), 2 * 3 + std::exp(3.0) + 3 * std::exp(3.0));
+  EXPECT_DOUBLE_EQ(grad(y, x).item(), 2 * 3 + std::exp(3.0) + 3 * std::exp(3.0));
 }
 
-TEST(Tape, AddsUpOverSweepsUntilCleared) {
+TEST(Tape, GradientsDoNotAccumulate) {
   const Tensor x = leaf(2);
-  backward(scale(x, 5));
-  backward(scale(x, 7));
-  EXPECT_EQ(gradient(x).item(), 12);
-  clear_gradient(x);
-  EXPECT_FALSE(gradient(x).defined());
+  const Tensor first = grad(scale(x, 5), x);
+  EXPECT_EQ(grad(scale(x, 7), x).item(), 7);
+  EXPECT_EQ(first.item(), 5);
 }
 
-TEST(Tape, AGradientHandedOutDoesNotChangeLater) {
-  const Tensor x = leaf(2);
-  backward(scale(x, 5));
-  const Tensor kept = gradient(x);
-  backward(scale(x, 7));
-  EXPECT_EQ(kept.item(), 5);
-  EXPECT_EQ(gradient(x).item(), 12);
-}
-
-TEST(Tape, TheUpstreamGradientIsNotTouched) {
+TEST(Tape, DoesNotChangeTheUpstreamGradient) {
   const Tensor x = parameter(Tensor::ones({3}, DType::float64));
   const Tensor upstream = Tensor::of<double>({1, 2, 3});
-  backward(add(x, x), {.upstream = upstream});
+  EXPECT_EQ(grad(add(x, x), x, {.upstream = upstream}).at(2), 6);
   EXPECT_EQ(upstream.at(2), 3);
-  EXPECT_EQ(gradient(x).at(2), 6);
 }
 
-TEST(Tape, GradLeavesTheLeavesAlone) {
+TEST(Tape, DifferentiatesWithRespectToParametersIntermediatesAndUnusedInputs) {
   const Tensor x = leaf(2);
   const Tensor unused = leaf(1);
   const Tensor middle = multiply(x, x);
@@ -59,32 +46,29 @@ TEST(Tape, GradLeavesTheLeavesAlone) {
   EXPECT_EQ(gradients[0].item(), 12);
   EXPECT_EQ(gradients[1].item(), 2);
   EXPECT_EQ(gradients[2].item(), 0);
-  EXPECT_FALSE(gradient(x).defined());
 }
 
-TEST(Tape, ALongChainNeitherOverflowsNorCrawls) {
+TEST(Tape, HandlesLongChains) {
   constexpr int length = 100000;
   const Tensor x = leaf(1);
   Tensor y = x;
   for (int i = 0; i < length; ++i) y = add(y, x);
-  backward(y);
-  EXPECT_EQ(gradient(x).item(), length + 1);
+  EXPECT_EQ(grad(y, x).item(), length + 1);
 }
 
-TEST(Tape, ALongChainIsDroppedWithoutASweep) {
+TEST(Tape, ReleasesLongChainsWithoutABackwardPass) {
   Tensor y = leaf(1);
   for (int i = 0; i < 200000; ++i) y = scale(y, 1);
   y = Tensor();
   SUCCEED();
 }
 
-// Reuse doubles the number of paths at every step: a sweep that followed paths would never end.
+// Reuse doubles the number of paths at every step: a pass that followed paths would not terminate.
 TEST(Tape, SharedNodesAreVisitedOnce) {
   const Tensor x = leaf(1);
   Tensor y = x;
   for (int i = 0; i < 60; ++i) y = add(y, y);
-  backward(y);
-  EXPECT_EQ(gradient(x).item(), 0x1p60);
+  EXPECT_EQ(grad(y, x).item(), 0x1p60);
 }
 
 TEST(Tape, NoGradAndDetachRecordNothing) {
@@ -92,62 +76,56 @@ TEST(Tape, NoGradAndDetachRecordNothing) {
   {
     const NoGrad guard;
     EXPECT_FALSE(needs_grad(multiply(x, x)));
-    const Recording on(true);
+    const GradMode on(true);
     EXPECT_TRUE(needs_grad(multiply(x, x)));
   }
   EXPECT_TRUE(needs_grad(multiply(x, x)));
   const Tensor y = multiply(x, x.detach());
-  backward(y);
-  EXPECT_EQ(gradient(x).item(), 3);
+  EXPECT_EQ(grad(y, x).item(), 3);
 }
 
-TEST(Tape, AFreedGraphIsRefused) {
+TEST(Tape, RejectsAFreedGraph) {
   const Tensor x = leaf(3);
   const Tensor y = multiply(x, x);
   const Tensor z = scale(y, 2);
-  backward(y, {.keep_graph = true});
-  backward(y);
-  expect_error([&] { backward(y); },
-               "[backward] expected a graph that is still there, received one freed by an earlier "
-               "backward (at multiply); pass keep_graph to the first");
-  expect_error([&] { backward(z); },
-               "[backward] expected a graph that is still there, received one freed by an earlier "
-               "backward (at multiply); pass keep_graph to the first");
-  EXPECT_EQ(gradient(x).item(), 12);
+  EXPECT_EQ(grad(y, x, {.keep_graph = true}).item(), 6);
+  EXPECT_EQ(grad(y, x).item(), 6);
+  const char* message =
+      "[grad] the graph was freed by an earlier call (at multiply); set keep_graph in that call";
+  expect_error([&] { grad(y, x); }, message);
+  expect_error([&] { grad(z, x); }, message);
 }
 
-TEST(Tape, FreesResidualsAsItPasses) {
+TEST(Tape, FreesResidualsDuringTheBackwardPass) {
   const Tensor x = parameter(Tensor::ones({4}, DType::float32));
   Tensor hidden = exp(x);
   const Tensor watch = hidden.detach();
   const Tensor y = sum(hidden);
   hidden = Tensor();
-  EXPECT_FALSE(watch.owns_memory_alone());  // exp keeps its output for backward
-  backward(y);
+  EXPECT_FALSE(watch.owns_memory_alone());  // exp keeps its output for its derivative
+  grad(y, x);
   EXPECT_TRUE(watch.owns_memory_alone());
 }
 
-TEST(Tape, RefusesWrongUse) {
+TEST(Tape, RejectsInvalidArguments) {
   const Tensor x = parameter(Tensor::ones({2, 3}, DType::float32));
   const Tensor y = scale(x, 2);
-  expect_error([&] { backward(y); },
-               "[backward] expected one element or an upstream gradient, received shape [2, 3]");
-  expect_error([&] { backward(y, {.upstream = Tensor::ones({3}, DType::float32)}); },
-               "[backward] expected an upstream gradient of float32 [2, 3], received float32 [3]");
-  expect_error([&] { backward(y.detach()); },
-               "[backward] expected a tensor computed from parameters, received one off the tape");
-  expect_error([&] { gradient(y); },
-               "[gradient] expected a tensor made by parameter(), received another");
+  expect_error([&] { grad(y, x); },
+               "[grad] expected one element or an upstream gradient, received shape [2, 3]");
+  expect_error([&] { grad(y, x, {.upstream = Tensor::ones({3}, DType::float32)}); },
+               "[grad] expected an upstream gradient of float32 [2, 3], received float32 [3]");
+  expect_error([&] { grad(y.detach(), x); },
+               "[grad] expected an output that depends on parameters, received one that does not");
   expect_error([] { parameter(Tensor::ones({2}, DType::int32)); },
                "[parameter] expected a floating dtype, received int32");
   expect_error(
       [&] {
         grad(sum(y), {x, x.detach()});
       },
-      "[grad] expected inputs that need gradients, received one at 1 that does not");
+      "[grad] expected inputs that need gradients, but input 1 does not");
 }
 
-// |x| whose backward picks its branch by an integer label that the forward saved.
+// |x| whose backward pass selects its branch by an integer label saved in the forward pass.
 TensorFunction labelled_abs() {
   return custom_vjp(
       "labelled_abs",
@@ -174,9 +152,10 @@ TEST(CustomVjp, ReadsIntegerResidualsAndAcceptsBatches) {
   for (const Shape& shape : {Shape{4}, Shape{2, 4}, Shape{2, 1, 4}, Shape{0, 4}, Shape{}}) {
     const Tensor x = parameter(random_tensor(shape, DType::float64, 1, {-2, 2, {0}}));
     const Tensor inputs[] = {x};
-    backward(labelled_abs()(inputs)[0], {.upstream = Tensor::ones(shape, DType::float64)});
+    const Tensor slopes =
+        grad(labelled_abs()(inputs)[0], x, {.upstream = Tensor::ones(shape, DType::float64)});
     for (std::int64_t i = 0; i < x.size(); ++i) {
-      EXPECT_EQ(gradient(x).at(i), x.at(i) < 0 ? -1 : 1);
+      EXPECT_EQ(slopes.at(i), x.at(i) < 0 ? -1 : 1);
     }
   }
 }
@@ -196,14 +175,12 @@ TEST(CustomVjp, MayReturnSeveralValues) {
   const Tensor x = leaf(2);
   const Tensor inputs[] = {x};
   const std::vector<Tensor> y = both(inputs);
-  backward(y[1], {.keep_graph = true});  // nothing arrives at the square: zeros do
-  EXPECT_EQ(gradient(x).item(), 12);
-  clear_gradient(x);
-  backward(add(y[0], y[1]));
-  EXPECT_EQ(gradient(x).item(), 16);
+  // The square is unused: its upstream gradient is zero.
+  EXPECT_EQ(grad(y[1], x, {.keep_graph = true}).item(), 12);
+  EXPECT_EQ(grad(add(y[0], y[1]), x).item(), 16);
 }
 
-TEST(CustomVjp, RefusesGradientsThatDoNotFit) {
+TEST(CustomVjp, RejectsGradientsOfAnotherShape) {
   const auto broken = [](const std::vector<Tensor>& gradients) {
     return custom_vjp(
         "broken",
@@ -215,11 +192,11 @@ TEST(CustomVjp, RefusesGradientsThatDoNotFit) {
   const Tensor x = parameter(Tensor::ones({2}, DType::float64));
   const Tensor inputs[] = {x};
   const Tensor upstream = Tensor::ones({2}, DType::float64);
-  expect_error([&] { backward(broken({})(inputs)[0], {.upstream = upstream}); },
-               "[broken] expected 1 gradients from backward, received 0");
+  expect_error([&] { grad(broken({})(inputs)[0], x, {.upstream = upstream}); },
+               "[broken] expected 1 gradients from the VJP, received 0");
   expect_error(
       [&] {
-        backward(broken({Tensor::ones({3}, DType::float64)})(inputs)[0], {.upstream = upstream});
+        grad(broken({Tensor::ones({3}, DType::float64)})(inputs)[0], x, {.upstream = upstream});
       },
       "[broken] expected the gradient of input 0 to be float64 [2], received float64 [3]");
 }
@@ -251,20 +228,20 @@ TEST(Recomputed, KeepsOnlyItsInputs) {
   const Tensor inputs[] = {leaf(0.5)};
   const Tensor y = counted(inputs)[0];
   EXPECT_EQ(runs, 1);
-  backward(y);
+  const Tensor slope = grad(y, inputs[0]);
   EXPECT_EQ(runs, 2);
-  EXPECT_DOUBLE_EQ(gradient(inputs[0]).item(), std::exp(0.5) * std::exp(std::exp(0.5)));
+  EXPECT_DOUBLE_EQ(slope.item(), std::exp(0.5) * std::exp(std::exp(0.5)));
 }
 
-TEST(Recomputed, RefusesCapturedParameters) {
+TEST(Recomputed, RejectsCapturedParameters) {
   const Tensor captured = leaf(2);
   const TensorFunction function = recomputed(
       [captured](std::span<const Tensor> in) { return std::vector{multiply(in[0], captured)}; });
   const Tensor inputs[] = {leaf(3)};
   const Tensor y = function(inputs)[0];
-  expect_error([&] { backward(y); },
-               "[recomputed] expected every tensor that needs a gradient to be passed as an input, "
-               "received one that the function captured (made by parameter)");
+  expect_error([&] { grad(y, inputs[0]); },
+               "[recomputed] expected every tensor that needs a gradient as an input, but the "
+               "function captured one (computed by parameter)");
 }
 
 }  // namespace

@@ -15,15 +15,15 @@
 #include "tests/support/random_rules.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 Rule random_rule(const RuleShape& shape, Border border, std::uint64_t seed) {
   return Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
-                    {Initialisation::gaussian, 1}, seed);
+                    {logic::Initialisation::gaussian, 1}, seed);
 }
 
-/// Every state on the way, as the soft kernels lead to it when the tables are hard.
+/// All states of a rollout of the soft kernels with hard tables.
 Tensor states_by_numbers(const Rule& rule, const Tensor& starts, const Tensor& fire,
                          std::int64_t steps) {
   std::vector<Tensor> tables;
@@ -36,10 +36,10 @@ Tensor states_by_numbers(const Rule& rule, const Tensor& starts, const Tensor& f
 Tensor fire_of(const Tensor& fire, std::int64_t step) { return slice(fire, 0, step, step + 1); }
 
 TEST(BitAutomaton, StepsLikeSoftGatesWithHardTables) {
-  EXPECT_TRUE(rc::check("bits and numbers agree in every step", [](std::uint64_t seed) {
+  EXPECT_TRUE(rc::check("bits and soft values agree in every step", [](std::uint64_t seed) {
     Choices choose(seed);
     const Rule rule = random_rule(choose, seed);
-    // Widths on either side of one, two and three words.
+    // Widths around one, two and three words.
     const std::int64_t width =
         choose.below(2) == 0 ? choose.between(3, 200) : 64 * choose.between(1, 3) - choose.below(3);
     const RolloutSize size{choose.between(1, 3), choose.between(3, 8), width, 3};
@@ -69,12 +69,12 @@ TEST(BitAutomaton, PlaysLife) {
   BitGrid state = BitGrid::from(expected.viewed_as({1, 1, 37, 75}));
   for (int step = 0; step < 40; ++step) {
     automaton.step(state);
-    expected = life_step(expected);
+    expected = data::life_step(expected);
     ASSERT_TRUE(same_bits(state.to_tensor(DType::uint8), expected.viewed_as({1, 1, 37, 75})));
   }
 }
 
-TEST(BitAutomaton, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST(BitAutomaton, IsDeterministicForAnyNumberOfThreads) {
   const int before = thread_count();
   const RuleShape shape{.channels = 3, .kernels = 2, .perceive = {8, 4}, .update = {30}};
   const Rule rule = random_rule(shape, Border::periodic, 4);
@@ -90,29 +90,29 @@ TEST(BitAutomaton, GivesTheSameBitsOnAnyNumberOfThreads) {
     results.push_back(state.to_tensor(DType::uint8));
   }
   set_thread_count(before);
-  EXPECT_FALSE(same_bits(results[0], starts)) << "something must have happened";
+  EXPECT_FALSE(same_bits(results[0], starts)) << "the state must change";
   EXPECT_TRUE(same_bits(results[0], results[1]));
   EXPECT_TRUE(same_bits(results[0], results[2]));
 }
 
-TEST(BitAutomaton, LeavesCellsAloneThatDoNotFire) {
+TEST(BitAutomaton, KeepsCellsThatDoNotFire) {
   const Rule rule = life_rule();
   const Tensor starts = random_starts({1, 1, 9, 70}, 2, 1);
-  const BitGrid nobody(1, 1, 9, 70);
+  const BitGrid no_cells(1, 1, 9, 70);
   BitGrid state = BitGrid::from(starts);
-  BitAutomaton(rule).step(state, &nobody);
+  BitAutomaton(rule).step(state, &no_cells);
   EXPECT_TRUE(same_bits(state.to_tensor(DType::uint8), starts));
   BitAutomaton(rule).step(state);
   EXPECT_FALSE(same_bits(state.to_tensor(DType::uint8), starts));
 }
 
-TEST(BitAutomaton, SaysHowMuchItComputes) {
+TEST(BitAutomaton, CountsItsOperations) {
   EXPECT_GE(BitAutomaton(life_rule()).operations(), 10);
   EXPECT_LE(BitAutomaton(life_rule()).operations(), 40);
   EXPECT_EQ(BitAutomaton(life_rule()).channels(), 1);
 }
 
-TEST(BitAutomaton, RefusesStatesThatDoNotFit) {
+TEST(BitAutomaton, RejectsStatesOfTheWrongSize) {
   BitAutomaton automaton(life_rule());
   BitGrid two_channels(2, 1, 4, 4);
   expect_error([&] { automaton.step(two_channels); },
@@ -123,4 +123,4 @@ TEST(BitAutomaton, RefusesStatesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -11,10 +11,10 @@
 #include "tests/support/op_cases.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
-TEST(BitGrid, IsReadBackAsItWasWritten) {
+TEST(BitGrid, RoundTripsThroughATensor) {
   EXPECT_TRUE(rc::check("a state survives packing", [](std::uint64_t seed) {
     Choices choose(seed);
     const Shape shape{choose.between(1, 4), choose.between(1, 3), choose.between(1, 9),
@@ -33,7 +33,7 @@ TEST(BitGrid, IsReadBackAsItWasWritten) {
   }));
 }
 
-TEST(BitGrid, HoldsNothingPastTheLastColumn) {
+TEST(BitGrid, HasZerosBeyondTheLastColumn) {
   for (const std::int64_t width : {1, 63, 64, 65, 130}) {
     const BitGrid grid = BitGrid::from(Tensor::ones({2, 2, 3, width}, DType::uint8));
     std::int64_t ones = 0;
@@ -44,7 +44,7 @@ TEST(BitGrid, HoldsNothingPastTheLastColumn) {
   }
 }
 
-TEST(BitGrid, IsOnAboveOneHalf) {
+TEST(BitGrid, RoundsAtOneHalf) {
   const Tensor soft = Tensor::of<float>({0.0F, 0.5F, 0.51F, 1.0F}).viewed_as({1, 1, 2, 2});
   const Tensor hard = BitGrid::from(soft).to_tensor(DType::float64);
   EXPECT_EQ(hard.dtype(), DType::float64);
@@ -69,7 +69,7 @@ TEST(BitGrid, ClearsARectangleOfEveryGridAndNothingElse) {
   }
 }
 
-TEST(BitGrid, NeedsCells) {
+TEST(BitGrid, RejectsEmptyGridsAndOtherShapes) {
   expect_error([] { BitGrid(1, 1, 0, 4); },
                "[grid] expected at least one cell and channel, received 1 channels of 1 grids 0x4");
   expect_error(
@@ -80,4 +80,4 @@ TEST(BitGrid, NeedsCells) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

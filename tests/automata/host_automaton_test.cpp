@@ -7,19 +7,20 @@
 #include "boolgrad/automata/starts.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 Rule small_rule() {
   return Rule::make({.channels = 2, .kernels = 2, .perceive = {8, 4}, .update = {8}}, Border::zero,
-                    Parametrisation::sigmoid, DType::float32, {Initialisation::pass_through, 2}, 3);
+                    Parametrisation::sigmoid, DType::float32,
+                    {logic::Initialisation::pass_through, 2}, 3);
 }
 
 AutomatonSpec spec_of(std::int64_t steps) {
   return {.size = {.batch = 3, .height = 5, .width = 6, .steps = steps}, .loss_channels = 1};
 }
 
-AutomatonDraws with_share(double share) {
+RolloutArguments with_share(double share) {
   return {.hardening = {.kind = HardeningKind::states, .share = share, .seed = 7, .stream = 1}};
 }
 
@@ -46,15 +47,15 @@ TEST(HostAutomaton, RoundsStatesOfAllStepsButTheLast) {
   EXPECT_FALSE(same_bits(some, final_state(2, 0)));
 }
 
-TEST(HostAutomaton, CountsGatesOfTwoInputs) {
+TEST(HostAutomaton, CountsTwoInputGates) {
   const auto count = [](const std::vector<double>& table) {
     return two_input_gates({Tensor::of(table, {1, 4})}).item();
   };
-  EXPECT_EQ(count({0, 1, 0, 1}), 0) << "a wire";
+  EXPECT_EQ(count({0, 1, 0, 1}), 0) << "a buffer";
   EXPECT_EQ(count({1, 1, 1, 1}), 0) << "a constant";
   EXPECT_EQ(count({0, 0, 0, 1}), 0.25) << "AND";
   EXPECT_EQ(count({0, 1, 1, 0}), 1) << "XOR";
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -13,12 +13,12 @@
 #include "tests/support/op_cases.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 const OpDomain probability{0, 1};
 
-/// An automaton with everything that a rollout of it needs.
+/// A rule with the inputs of a rollout.
 struct Scene {
   Rule rule;
   Tensor initial;
@@ -28,7 +28,7 @@ struct Scene {
   Scene(const RuleShape& shape, Border border, const RolloutSize& size, DType dtype,
         std::uint64_t seed, double fire_rate = 1)
       : rule(Rule::make(shape, border, Parametrisation::softmax16, dtype,
-                        {Initialisation::gaussian, 1}, seed)),
+                        {logic::Initialisation::gaussian, 1}, seed)),
         initial(random_tensor({shape.channels, size.batch, size.height, size.width}, dtype,
                               seed + 1, probability)),
         options{.steps = size.steps} {
@@ -59,7 +59,7 @@ double difference(const Tensor& a, const Tensor& b) {
   return most;
 }
 
-TEST(Rollout, AgreesWithItsCompositionOfPlainLayers) {
+TEST(Rollout, AgreesWithTheReference) {
   EXPECT_TRUE(rc::check("fused and composed agree", [](std::uint64_t seed) {
     Choices choose(seed);
     const RuleShape shape{.channels = choose.between(1, 5),
@@ -87,12 +87,12 @@ TEST(Rollout, AgreesWithItsCompositionOfPlainLayers) {
   }));
 }
 
-TEST(Rollout, AgreesWithDifferences) {
+TEST(Rollout, PassesGradcheck) {
   for (const Border border : {Border::zero, Border::periodic}) {
     const RuleShape shape{.channels = 2, .kernels = 1, .perceive = {8, 2}, .update = {4}};
     const Scene scene(shape, border, {1, 3, 4, 3}, DType::float64, 5, 0.6);
     std::vector<Tensor> inputs{scene.initial};
-    for (const LogicNetwork* network : {&scene.rule.perceive(), &scene.rule.update()}) {
+    for (const logic::Network* network : {&scene.rule.perceive(), &scene.rule.update()}) {
       for (const Tensor& table : network->tables()) inputs.push_back(table.detach());
     }
     const GradcheckResult result = gradcheck(
@@ -105,7 +105,7 @@ TEST(Rollout, AgreesWithDifferences) {
   }
 }
 
-TEST(Rollout, GivesTheSameBitsWhateverItKeeps) {
+TEST(Rollout, IsDeterministicForAnyMemoryPolicy) {
   const Scene scene(small, Border::periodic, {2, 7, 9, 11}, DType::float32, 3, 0.6);
   const Tensor states = scene.run({MemoryPolicy::everything});
   const std::vector<Tensor> gradients = scene.gradients(states);
@@ -122,7 +122,7 @@ TEST(Rollout, GivesTheSameBitsWhateverItKeeps) {
   }
 }
 
-TEST(Rollout, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST(Rollout, IsDeterministicForAnyNumberOfThreads) {
   const int before = thread_count();
   const Scene scene(small, Border::zero, {3, 12, 11, 6}, DType::float32, 8, 0.6);
   std::vector<std::vector<Tensor>> results;
@@ -139,7 +139,7 @@ TEST(Rollout, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-TEST(Rollout, CanBeCutAnywhereAndGoOn) {
+TEST(Rollout, CanBeSplitAtAnyStep) {
   const Scene scene(small, Border::zero, {1, 6, 6, 7}, DType::float32, 4, 0.6);
   const Tensor whole = scene.run();
   const Tensor first = rollout(scene.rule, scene.initial, slice(scene.fire, 0, 0, 3), {.steps = 3});
@@ -148,7 +148,7 @@ TEST(Rollout, CanBeCutAnywhereAndGoOn) {
   EXPECT_TRUE(same_bits(whole.detach(), second.detach()));
 }
 
-TEST(Rollout, LeavesCellsAloneThatDoNotFire) {
+TEST(Rollout, KeepsCellsThatDoNotFire) {
   Scene scene(small, Border::zero, {1, 5, 5, 4}, DType::float32, 4);
   scene.fire = Tensor::zeros({4, 1, 5, 5}, DType::uint8);
   EXPECT_TRUE(same_bits(scene.run().detach().viewed_as(scene.initial.shape()), scene.initial));
@@ -157,12 +157,12 @@ TEST(Rollout, LeavesCellsAloneThatDoNotFire) {
   }
 }
 
-TEST(Rollout, RoundsWhatItIsToldTo) {
+TEST(Rollout, RoundsTheMaskedStates) {
   Scene scene(small, Border::zero, {1, 5, 6, 4}, DType::float64, 4);
   scene.options.returned = 4;
   scene.options.round = Tensor::zeros({4, 1, 5, 6}, DType::uint8);
   const Tensor soft = scene.run();
-  // Rounding the state after the second step is the same as starting there from rounded values.
+  // Rounding after the second step equals a restart from the rounded state.
   const std::span<std::uint8_t> round = scene.options.round.mutable_values<std::uint8_t>();
   std::fill(round.begin() + 30, round.begin() + 60, std::uint8_t{1});
   const Tensor rounded = scene.run();
@@ -173,7 +173,7 @@ TEST(Rollout, RoundsWhatItIsToldTo) {
   const Tensor from_there =
       rollout(scene.rule, expected.viewed_as(scene.initial.shape()), {}, {.steps = 2});
   EXPECT_TRUE(same_bits(slice(rounded.detach(), 0, 3, 4), from_there.detach()));
-  // Gradients reach the start as if nothing had been rounded.
+  // Gradients pass straight through the rounding.
   scene.initial = parameter(scene.initial);
   const std::vector<Tensor> wrt{scene.initial};
   const Tensor reached = slice(scene.run(), 0, 1, 2);
@@ -185,7 +185,7 @@ TEST(Rollout, RoundsWhatItIsToldTo) {
             1e-14);
 }
 
-TEST(Rollout, OfOneCellSeesNothingOutside) {
+TEST(Rollout, OfASingleCellReadsZeros) {
   const Scene scene(small, Border::zero, {1, 1, 1, 2}, DType::float64, 6);
   const Tensor composed = rollout_reference(scene.rule, scene.initial, {}, scene.options);
   EXPECT_LT(difference(scene.run(), composed), 1e-14);
@@ -194,10 +194,10 @@ TEST(Rollout, OfOneCellSeesNothingOutside) {
 TEST(RolloutMemory, IsPredictedAndChosen) {
   const RuleShape shape{.channels = 8, .kernels = 16, .perceive = {8, 4, 2}, .update = {256, 8}};
   const Rule rule = Rule::make(shape, Border::zero, Parametrisation::softmax16, DType::float32,
-                               {Initialisation::pass_through, 5}, 1);
+                               {logic::Initialisation::pass_through, 5}, 1);
   const RolloutSize size{2, 16, 16, 20};
   const std::size_t states = memory_needed(rule, size, {MemoryPolicy::states});
-  // 20 states of 8 channels, each grid with a margin, and 64 elements to spare in each plane.
+  // 20 states of 8 channels. Each grid has a margin, each plane 64 spare elements.
   EXPECT_EQ(states, 20U * 8 * (2 * 18 * 18 + 64) * 4);
   EXPECT_GT(memory_needed(rule, size, {MemoryPolicy::everything}), 20 * states);
   EXPECT_LT(memory_needed(rule, size, {MemoryPolicy::some_states, 4}), states / 2);
@@ -206,10 +206,10 @@ TEST(RolloutMemory, IsPredictedAndChosen) {
   EXPECT_EQ(least.policy, MemoryPolicy::some_states);
   EXPECT_EQ(describe(least), "every 4th state");
   expect_error([&] { fitting_memory(rule, size, 1000); },
-               "[memory] expected at least 205056 bytes for a rollout of 20 steps, received 1000");
+               "[memory] a rollout of 20 steps needs at least 205056 bytes, but the limit is 1000");
 }
 
-TEST(Rollout, RefusesWhatDoesNotFit) {
+TEST(Rollout, RejectsInvalidArguments) {
   const Scene scene(small, Border::periodic, {1, 4, 4, 2}, DType::float32, 1);
   const auto run = [&](const Shape& shape, const Tensor& fire, const RolloutOptions& options = {}) {
     return [&scene, shape, fire, options] {
@@ -217,7 +217,7 @@ TEST(Rollout, RefusesWhatDoesNotFit) {
     };
   };
   expect_error(run({2, 1, 4, 4}, {}),
-               "[rollout] expected a start of shape [3, batch, height, width], received "
+               "[rollout] expected an initial state of shape [3, batch, height, width], received "
                "[2, 1, 4, 4]");
   expect_error(run({3, 1, 2, 4}, {}),
                "[grid] expected at least 3x3 cells with periodic borders, received 2x4");
@@ -231,12 +231,12 @@ TEST(Rollout, RefusesWhatDoesNotFit) {
       [&] {
         rollout(scene.rule, Tensor::zeros({3, 1, 4, 4}, DType::float64), {}, {});
       },
-      "[rollout] expected a start of float32, received float64");
+      "[rollout] expected an initial state of float32, received float64");
   expect_error([&] { rollout(scene.rule, std::vector<Tensor>{}, scene.initial, {}, {}); },
                "[rollout] expected tables of 6 layers, received 0");
 }
 
-TEST(FireMasks, FireAtTheirRateWhereverTheyAreDrawn) {
+TEST(FireMasks, FireAtTheirRate) {
   const RolloutSize size{2, 50, 50, 10};
   const Tensor masks = fire_masks(size, 0.6, 7, 3);
   double fired = 0;
@@ -253,4 +253,4 @@ TEST(FireMasks, FireAtTheirRateWhereverTheyAreDrawn) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -8,24 +8,25 @@
 #include "tests/support/messages.h"
 #include "tests/support/tensor_files.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
 const RuleShape shape{.channels = 3, .kernels = 2, .perceive = {8, 4, 2}, .update = {20, 9}};
 
 Rule made(const RuleShape& of, std::uint64_t seed = 1) {
   return Rule::make(of, Border::zero, Parametrisation::softmax16, DType::float32,
-                    {Initialisation::pass_through, 5}, seed);
+                    {logic::Initialisation::pass_through, 5}, seed);
 }
 
-LogicNetwork one_gate(std::int64_t inputs, DType dtype = DType::float32) {
-  LogicNetwork network(inputs, Parametrisation::sigmoid, dtype);
-  network.add_layer(std::make_shared<const Wiring>(inputs, Tensor::zeros({2, 1}, DType::int32)),
-                    Tensor::zeros({1, 4}, dtype));
+logic::Network one_gate(std::int64_t inputs, DType dtype = DType::float32) {
+  logic::Network network(inputs, Parametrisation::sigmoid, dtype);
+  network.add_layer(
+      std::make_shared<const logic::Wiring>(inputs, Tensor::zeros({2, 1}, DType::int32)),
+      Tensor::zeros({1, 4}, dtype));
   return network;
 }
 
-TEST(Rule, HasTheSizesAskedFor) {
+TEST(Rule, HasTheRequestedSize) {
   EXPECT_EQ(shape.update_inputs(), 3 * (1 + 2 * 2));
   const Rule rule = made(shape);
   EXPECT_EQ(rule.channels(), 3);
@@ -38,13 +39,13 @@ TEST(Rule, HasTheSizesAskedFor) {
   EXPECT_EQ(rule.tables().size(), 6U);
 }
 
-TEST(Rule, FollowsItsSeed) {
+TEST(Rule, DependsOnTheSeed) {
   expect_same(made(shape).to_file(), made(shape).to_file());
   const Tensor wires = made(shape).to_file().tensors.at("update.layer.0.wires");
   EXPECT_FALSE(same_bits(wires, made(shape, 2).to_file().tensors.at("update.layer.0.wires")));
 }
 
-TEST(Rule, HardTablesAreSoftOnesRounded) {
+TEST(Rule, HardTablesAreRoundedSoftTables) {
   const Rule rule = made(shape);
   const std::vector<Tensor> soft = rule.tables();
   const std::vector<Tensor> hard = rule.hard_tables();
@@ -57,7 +58,7 @@ TEST(Rule, HardTablesAreSoftOnesRounded) {
   }
 }
 
-TEST(Rule, IsReadBackFromItsFile) {
+TEST(Rule, RoundTripsThroughAFile) {
   const TensorFile file = life_rule().to_file();
   EXPECT_TRUE(Rule::is_in(file));
   EXPECT_FALSE(Rule::is_in(one_gate(2).to_file()));
@@ -67,7 +68,7 @@ TEST(Rule, IsReadBackFromItsFile) {
   expect_same(again.to_file(), file);
 }
 
-TEST(Rule, RefusesFilesThatLackSomething) {
+TEST(Rule, RejectsIncompleteFiles) {
   TensorFile file = made(shape).to_file();
   file.metadata["automaton"] = R"({"border": "moebius", "kernels": 2})";
   expect_error([&] { Rule::from_file(file); },
@@ -78,19 +79,19 @@ TEST(Rule, RefusesFilesThatLackSomething) {
                "[rule] expected the metadata of an automaton, received none");
 }
 
-TEST(Rule, RefusesNetworksThatDoNotFitTogether) {
-  const auto rule_of = [](std::int64_t kernels, const LogicNetwork& perceive,
-                          const LogicNetwork& update) {
+TEST(Rule, RejectsNetworksThatDoNotFitTogether) {
+  const auto rule_of = [](std::int64_t kernels, const logic::Network& perceive,
+                          const logic::Network& update) {
     return [=] { Rule(Border::zero, kernels, perceive, update); };
   };
-  const LogicNetwork empty(9, Parametrisation::sigmoid, DType::float32);
+  const logic::Network empty(9, Parametrisation::sigmoid, DType::float32);
   expect_error(rule_of(1, empty, one_gate(2)),
                "[rule] expected at least one layer of perception and of the update, received 0 "
                "and 1");
   expect_error(rule_of(1, one_gate(8), one_gate(2)),
                "[rule] expected perception to read 9 values, received 8");
   expect_error(rule_of(2, one_gate(9), one_gate(2)),
-               "[rule] expected kernels that share 1 outputs, received 2");
+               "[rule] expected a number of kernels that divides 1 outputs, received 2");
   expect_error(rule_of(1, one_gate(9), one_gate(3)),
                "[rule] expected an update of 2 inputs for 1 channels, received 3");
   expect_error(rule_of(1, one_gate(9), one_gate(2, DType::float64)),
@@ -102,4 +103,4 @@ TEST(Rule, RefusesNetworksThatDoNotFitTogether) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

@@ -9,11 +9,11 @@
 #include "tests/support/random_rules.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::automata {
 namespace {
 
-TEST(SimplifiedAutomaton, StepsAsTheRuleDoes) {
-  EXPECT_TRUE(rc::check("simplified or not, rules lead to the same states", [](std::uint64_t seed) {
+TEST(SimplifiedAutomaton, StepsLikeTheRule) {
+  EXPECT_TRUE(rc::check("simplified rules lead to the same states", [](std::uint64_t seed) {
     Choices choose(seed);
     const Rule rule = random_rule(choose, seed);
     BitGrid state = BitGrid::from(random_starts({rule.channels(), 2, 7, 70}, seed % 1000, 0));
@@ -29,12 +29,12 @@ TEST(SimplifiedAutomaton, StepsAsTheRuleDoes) {
   }));
 }
 
-TEST(SimplifiedAutomaton, RefusesTheCircuitOfAnotherRule) {
+TEST(SimplifiedAutomaton, RejectsTheCircuitOfAnotherRule) {
   const Rule rule = Rule::make({2, 1, {8}, {6}}, Border::zero, Parametrisation::softmax16,
-                               DType::float32, {Initialisation::gaussian, 1}, 1);
-  expect_error([&] { const BitAutomaton automaton(rule, BitCircuit(9)); },
+                               DType::float32, {logic::Initialisation::gaussian, 1}, 1);
+  expect_error([&] { const BitAutomaton automaton(rule, circuit::BitCircuit(9)); },
                "[automaton] expected a circuit of 18 inputs and 2 outputs, received 9 and 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::automata

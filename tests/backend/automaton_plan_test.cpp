@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/backend/plan/lut_wires.h"
 #include "tests/support/messages.h"
 
 namespace boolgrad {
@@ -19,29 +20,30 @@ using namespace layout;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// A rule's wires, and the wirings they are views of.
+/// The wires of a rule, and the wirings that own them.
 struct Wired {
-  std::vector<WiringPtr> perceive_wirings, update_wirings;
+  std::vector<logic::WiringPtr> perceive_wirings, update_wirings;
   std::vector<LutWires> perceive, update;
   RuleWires rule;
 
-  explicit Wired(const Rule& of)
+  explicit Wired(const automata::Rule& of)
       : perceive_wirings(of.perceive().wirings()), update_wirings(of.update().wirings()) {
-    for (const WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
-    for (const WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
+    for (const logic::WiringPtr& wiring : perceive_wirings) perceive.push_back(wiring->view());
+    for (const logic::WiringPtr& wiring : update_wirings) update.push_back(wiring->view());
     rule = {of.channels(), of.kernels(), perceive, update};
   }
 };
 
-Rule rule_of(const RuleShape& shape, std::uint64_t seed = 3) {
-  return Rule::make(shape, Border::zero, Parametrisation::softmax16, DType::float32, {}, seed);
+automata::Rule rule_of(const automata::RuleShape& shape, std::uint64_t seed = 3) {
+  return automata::Rule::make(shape, Border::zero, Parametrisation::softmax16, DType::float32, {},
+                              seed);
 }
 
 RulePlan plan_of(const Wired& wired, int classes = 8) {
   return plan_rule(wired.rule, {.layers = 64, .tree_kernels = 16, .classes = classes});
 }
 
-/// The rows that the edges of a value lie in.
+/// The rows of the edges of a value.
 std::vector<int> rows_of(const RulePlan& plan, const Reads& reads) {
   std::vector<int> rows;
   for (const std::uint32_t row : {reads.rows & 0xFFFF, reads.rows >> 16}) {
@@ -57,7 +59,8 @@ std::vector<int> rows_of(const RulePlan& plan, const Reads& reads) {
 
 int half(std::uint32_t pair, int which) { return static_cast<int>(pair >> (16 * which) & 0xFFFF); }
 
-/// Every wire of a layer has an edge of its own, and the owner of each input reads all edges to it.
+/// Checks that every wire of a layer has its own edge, and that the owner of an input reads all
+/// edges to it.
 void expect_edges_fit(const RulePlan& plan, std::size_t l, const std::vector<Reads>& owners) {
   const Layer& layer = plan.layers[l];
   std::map<int, std::vector<int>> written;  // by input
@@ -90,14 +93,14 @@ std::vector<Reads> owners_of(const RulePlan& plan, std::size_t l) {
   return owners;
 }
 
-/// The row that what the update reads as its input u lies in.
+/// The row of input u of the update.
 int update_row(const RulePlan& plan, int channels, int u) {
   if (u < channels) return u;
   const int outputs = plan.kernel_outputs;
   return (1 + (u - channels) % outputs) * channels + (u - channels) / outputs;
 }
 
-/// Positions and rows are another name for the rule's gates and wires.
+/// Checks that positions and rows are a renumbering of the rule's gates and wires.
 void expect_same_rule(const RulePlan& plan, const Wired& wired) {
   std::vector<int> row;
   for (std::int64_t u = 0; u < wired.update.front().inputs; ++u) {
@@ -127,7 +130,7 @@ void expect_same_rule(const RulePlan& plan, const Wired& wired) {
   for (std::size_t c = 0; c < row.size(); ++c) EXPECT_EQ(row[c], static_cast<int>(c));
 }
 
-void expect_sound(const Rule& rule, int classes) {
+void expect_sound(const automata::Rule& rule, int classes) {
   const Wired wired(rule);
   const RulePlan plan = plan_of(wired, classes);
   expect_same_rule(plan, wired);
@@ -140,7 +143,7 @@ void expect_sound(const Rule& rule, int classes) {
   EXPECT_EQ(static_cast<std::int64_t>(parameters.size()), plan.gates());
 }
 
-TEST(AutomatonPlan, IsTheRuleUnderOtherNames) {
+TEST(AutomatonPlan, RenumbersTheRule) {
   for (const int classes : {1, 2, 8}) {
     expect_sound(rule_of({1, 1, {8}, {}}), classes);
     expect_sound(rule_of({3, 2, {8, 4, 2}, {11, 7}}), classes);
@@ -150,16 +153,16 @@ TEST(AutomatonPlan, IsTheRuleUnderOtherNames) {
   }
 }
 
-TEST(AutomatonPlan, KnowsTrees) {
+TEST(AutomatonPlan, RecognisesTrees) {
   EXPECT_EQ(plan_of(Wired(rule_of({3, 2, {8, 4, 2}, {8}}))).tree_outputs, 2);
   EXPECT_EQ(plan_of(Wired(rule_of({3, 2, {8, 4, 2, 1}, {8}}))).tree_outputs, 1);
   EXPECT_EQ(plan_of(Wired(rule_of({3, 2, {8, 5}, {8}}))).tree_outputs, 0);
   EXPECT_EQ(plan_of(Wired(rule_of({3, 17, {8, 4, 2}, {8}}))).tree_outputs, 0);
   const RulePlan plan = plan_of(Wired(rule_of({3, 2, {8, 4, 2}, {8}})));
-  std::vector<int> places(plan.places.begin(), plan.places.end());
-  EXPECT_EQ(places.back(), 4);
-  std::ranges::sort(places);
-  for (int i = 0; i < neighbourhood; ++i) EXPECT_EQ(places[index(i)], i);
+  std::vector<int> neighbours(plan.neighbours.begin(), plan.neighbours.end());
+  EXPECT_EQ(neighbours.back(), 4);
+  std::ranges::sort(neighbours);
+  for (int i = 0; i < neighbourhood; ++i) EXPECT_EQ(neighbours[index(i)], i);
 }
 
 TEST(AutomatonPlan, KeepsGroupsOnDifferentBanks) {
@@ -179,7 +182,7 @@ TEST(AutomatonPlan, KeepsGroupsOnDifferentBanks) {
   EXPECT_GE(clean, 30) << "of 32 groups";
 }
 
-TEST(AutomatonPlan, MatchingsHoldEveryEdgeOnce) {
+TEST(AutomatonPlan, MatchingsContainEveryEdgeOnce) {
   EXPECT_TRUE(rc::check([] {
     const int classes = *rc::gen::inRange(1, 9);
     const auto edges = *rc::gen::container<std::vector<std::pair<int, int>>>(
@@ -194,7 +197,7 @@ TEST(AutomatonPlan, MatchingsHoldEveryEdgeOnce) {
       RC_ASSERT(sorted[i] == static_cast<int>(i));
     }
     RC_ASSERT(sorted.size() == pairs.size());
-    // Of a graph in which every vertex has d edges, all groups are matchings.
+    // In a regular graph all groups are matchings.
     std::vector<std::array<int, 2>> regular;
     for (int d = 0; d < 5; ++d) {
       for (int v = 0; v < classes; ++v) regular.push_back({v, (v + d * 3) % classes});
@@ -213,9 +216,9 @@ TEST(AutomatonPlan, MatchingsHoldEveryEdgeOnce) {
   }));
 }
 
-TEST(AutomatonPlan, KnowsWhetherEdgesAreInPlace) {
-  // Layers as wide as the one before: two readers each, and three for one at most.
-  const Rule rule = rule_of({8, 16, {8, 4, 2}, {256, 256, 128, 64, 8}});
+TEST(AutomatonPlan, DetectsCompressibleEdges) {
+  // Layers of equal width: two readers per gate, and three for at most one gate.
+  const automata::Rule rule = rule_of({8, 16, {8, 4, 2}, {256, 256, 128, 64, 8}});
   const Wired wired(rule);
   RulePlan plan = plan_of(wired);
   EXPECT_TRUE(plan.edges_are_in_place());
@@ -235,7 +238,7 @@ TEST(AutomatonPlan, KnowsWhetherEdgesAreInPlace) {
   EXPECT_TRUE(read_often.edges_are_in_place());
 
   // 64 gates that are read 512 times.
-  const Rule narrow = rule_of({8, 16, {8, 4, 2}, {64, 256, 8}});
+  const automata::Rule narrow = rule_of({8, 16, {8, 4, 2}, {64, 256, 8}});
   EXPECT_FALSE(plan_of(Wired(narrow)).edges_are_in_place());
 }
 

@@ -7,6 +7,7 @@
 
 #include "boolgrad/automata/rule.h"
 #include "boolgrad/backend/plan/automaton_cells.h"
+#include "boolgrad/backend/plan/lut_wires.h"
 #include "tests/support/random_tensor.h"
 
 namespace boolgrad {
@@ -14,20 +15,20 @@ namespace {
 
 using namespace layout;
 
-/// A shape of a rule, and the wirings that it views.
+/// The shape of a rule, and the wirings that own its wires.
 struct Shaped {
-  std::vector<WiringPtr> wirings;
+  std::vector<logic::WiringPtr> wirings;
   std::vector<LutWires> perceive, update;
   AutomatonShape shape;
 
-  explicit Shaped(const RuleShape& sizes) {
-    const Rule rule =
-        Rule::make(sizes, Border::zero, Parametrisation::softmax16, DType::float32, {}, 3);
-    for (const WiringPtr& wiring : rule.perceive().wirings()) {
+  explicit Shaped(const automata::RuleShape& sizes) {
+    const automata::Rule rule = automata::Rule::make(
+        sizes, Border::zero, Parametrisation::softmax16, DType::float32, {}, 3);
+    for (const logic::WiringPtr& wiring : rule.perceive().wirings()) {
       wirings.push_back(wiring);
       perceive.push_back(wiring->view());
     }
-    for (const WiringPtr& wiring : rule.update().wirings()) {
+    for (const logic::WiringPtr& wiring : rule.update().wirings()) {
       wirings.push_back(wiring);
       update.push_back(wiring->view());
     }
@@ -42,7 +43,7 @@ struct Interval {
   int begin, words;
 };
 
-/// Intervals of whole vectors that do not overlap, all below `words`.
+/// Checks that intervals are aligned to vectors, do not overlap and end below `words`.
 void expect_apart(std::vector<Interval> intervals, int words) {
   std::ranges::sort(intervals, {}, &Interval::begin);
   int end = 0;
@@ -108,7 +109,7 @@ void expect_good_plan(const AutomatonShape& shape, RolloutUse use, int tile) {
   expect_apart(all, work.words);
 }
 
-TEST(AutomatonTiles, PartsOfABlocksMemoryDoNotOverlap) {
+TEST(AutomatonTiles, BuffersOfABlockDoNotOverlap) {
   const Shaped trees(
       {.channels = 8, .kernels = 16, .perceive = {8, 4, 2, 1}, .update = {128, 64, 32}});
   const Shaped layers({.channels = 3, .kernels = 2, .perceive = {8, 6}, .update = {20}});
@@ -119,7 +120,7 @@ TEST(AutomatonTiles, PartsOfABlocksMemoryDoNotOverlap) {
   }
 }
 
-TEST(AutomatonTiles, NarrowLayersAreTheLastThatFitTogether) {
+TEST(AutomatonTiles, NarrowLayersAreTheFinalOnesThatFitTogether) {
   const Shaped shaped(
       {.channels = 8, .kernels = 16, .perceive = {8, 4, 2, 1}, .update = {128, 64, 32}});
   const RulePlan plan =
@@ -132,7 +133,7 @@ TEST(AutomatonTiles, NarrowLayersAreTheLastThatFitTogether) {
   EXPECT_EQ(narrow_layers_from(plan, 10'000), layers - 3) << "the first layer is none of them";
 }
 
-TEST(AutomatonCells, GoToADeviceAndComeBack) {
+TEST(AutomatonCells, RoundTripThroughTheDeviceLayout) {
   const Shape shape{3, 2, 4, 5};
   const Tensor grid = random_tensor(shape, DType::float32, 1, {.low = 0, .high = 1, .kinks = {}});
   const std::vector<float> cells = to_cells(grid, 2);
@@ -143,7 +144,7 @@ TEST(AutomatonCells, GoToADeviceAndComeBack) {
   for (std::int64_t i = 0; i < grid.size(); ++i) EXPECT_EQ(bits.at(i), grid.at(i) > 0.5 ? 1 : 0);
 }
 
-TEST(AutomatonCells, OneSampleStandsForAll) {
+TEST(AutomatonCells, BroadcastASingleSample) {
   Tensor grid({2, 1, 1, 3}, DType::uint8);
   const std::vector<std::uint8_t> values{1, 0, 1, 0, 1, 0};
   std::ranges::copy(values, grid.mutable_values<std::uint8_t>().begin());

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Backend backends[] = {Backend::cpu, Backend::cuda, Backend::vulkan};
 
-TEST(Capabilities, EveryFeatureHasAText) {
+TEST(Capabilities, EveryFeatureHasADescription) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < feature_count; ++i) {
     const FeatureText& text = feature_texts()[i];
@@ -30,7 +30,7 @@ TEST(Capabilities, TheCpuSupportsEverything) {
   EXPECT_TRUE(capabilities_of(Backend::cpu).all());
 }
 
-TEST(Capabilities, GpusSupportEverythingButDoublePrecision) {
+TEST(Capabilities, GpusSupportEverythingExceptDoublePrecision) {
   for (const Backend backend : {Backend::cuda, Backend::vulkan}) {
     for (const FeatureText& text : feature_texts()) {
       EXPECT_EQ(supports(backend, text.feature), text.feature != Feature::float64)
@@ -39,7 +39,7 @@ TEST(Capabilities, GpusSupportEverythingButDoublePrecision) {
   }
 }
 
-TEST(Capabilities, TheTableHasALinePerFeature) {
+TEST(Capabilities, TheTableHasOneLinePerFeature) {
   const std::string table = capability_table();
   EXPECT_TRUE(
       table.starts_with("| feature | key | CPU | CUDA | Vulkan |\n|---|---|---|---|---|\n"));
@@ -59,7 +59,7 @@ TEST(Capabilities, TheTableIsInTheGuide) {
   ASSERT_NE(begin, std::string::npos);
   ASSERT_NE(end, std::string::npos);
   EXPECT_EQ(guide.substr(begin + opening.size(), end - begin - opening.size()), capability_table())
-      << "what `boolgrad devices --capabilities` prints";
+      << "replace the table by the output of `boolgrad devices --capabilities`";
 }
 
 }  // namespace

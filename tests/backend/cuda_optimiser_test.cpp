@@ -1,4 +1,4 @@
-// AdamW on a CUDA device against that of the CPU. Skipped where there is no device.
+// AdamW on a CUDA device, compared with the CPU. Skipped without a device.
 #include "boolgrad/backend/cuda/optimiser/optimiser.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ void expect_same_bits(const Parameters& a, const Parameters& b) {
   EXPECT_TRUE(same_bits(a.second, b.second));
 }
 
-// One parameter, few, and so many that they are looked at by a launch of their own.
+// One parameter, a few, and so many that checking them takes a separate launch.
 constexpr std::int64_t counts[] = {1, 37, 4096, 100'003};
 
 TEST_F(CudaOptimiser, GivesTheBitsOfTheCpu) {
@@ -115,7 +115,7 @@ TEST_F(CudaOptimiser, AddsTheNoiseOfTheCpu) {
   }
 }
 
-TEST_F(CudaOptimiser, UpdatesNothingWhereSomethingIsNotFinite) {
+TEST_F(CudaOptimiser, SkipsTheUpdateIfAGradientIsNotFinite) {
   for (const std::int64_t count : counts) {
     const Tensor before = start(count);
     const cuda::DeviceArray<float> parameters = to_device(before);
@@ -142,7 +142,7 @@ TEST_F(CudaOptimiser, UpdatesNothingWhereSomethingIsNotFinite) {
   }
 }
 
-TEST_F(CudaOptimiser, MemoryIsUsedAgain) {
+TEST_F(CudaOptimiser, ReusesMemory) {
   float* first = nullptr;
   {
     const cuda::DeviceArray<float> array(12'345'678);
@@ -152,7 +152,7 @@ TEST_F(CudaOptimiser, MemoryIsUsedAgain) {
   EXPECT_EQ(array.data(), first);
 }
 
-TEST_F(CudaOptimiser, MemoryGoesBackToItsDevice) {
+TEST_F(CudaOptimiser, ReturnsMemoryToItsDevice) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "there is one device only";
   constexpr std::size_t count = 9'876'543;
   float* first = nullptr;
@@ -168,10 +168,10 @@ TEST_F(CudaOptimiser, MemoryGoesBackToItsDevice) {
   EXPECT_EQ(again.data(), first);
 }
 
-TEST_F(CudaOptimiser, SaysHowMuchMemoryIsMissing) {
+TEST_F(CudaOptimiser, ReportsOutOfMemory) {
   try {
     const cuda::DeviceArray<float> array(std::size_t{1} << 50);
-    FAIL() << "expected no such memory";
+    FAIL() << "expected an out-of-memory error";
   } catch (const std::exception& error) {
     EXPECT_NE(std::string(error.what()).find("out of device memory: "), std::string::npos)
         << error.what();

@@ -1,4 +1,4 @@
-// Automata on a device and on the tape, which says what the device has to compute.
+// Automata on a device, and the reference implementation on the tape.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,19 @@
 namespace boolgrad {
 
 struct AutomatonScene {
-  RuleShape shape;
-  RolloutSize size;
+  automata::RuleShape shape;
+  automata::RolloutSize size;
   Border border = Border::zero;
   double fire_rate = 1;
   Parametrisation parametrisation = Parametrisation::softmax16;
 };
 
-inline Rule rule_of(const AutomatonScene& scene) {
-  return Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
-                    {Initialisation::gaussian, 1}, 7);
+inline automata::Rule rule_of(const AutomatonScene& scene) {
+  return automata::Rule::make(scene.shape, scene.border, scene.parametrisation, DType::float32,
+                              {logic::Initialisation::gaussian, 1}, 7);
 }
 
-/// What training has apart from rule and sizes.
+/// Training settings apart from rule and sizes.
 struct AutomatonTraining {
   std::int64_t extra_steps = 0;
   std::int64_t loss_channels = 0;  ///< 0: all
@@ -45,10 +45,11 @@ struct AutomatonTraining {
   AdamWOptions optimiser = {};
 };
 
-inline std::unique_ptr<DeviceAutomaton> automaton_on_device(const Device& device, const Rule& rule,
-                                                            const RolloutSize& size,
+inline std::unique_ptr<DeviceAutomaton> automaton_on_device(const Device& device,
+                                                            const automata::Rule& rule,
+                                                            const automata::RolloutSize& size,
                                                             const AutomatonTraining& training) {
-  return make_automaton_program(
+  return automata::make_automaton_program(
       device, rule,
       {.size = size,
        .extra_steps = training.extra_steps,
@@ -60,12 +61,12 @@ inline std::unique_ptr<DeviceAutomaton> automaton_on_device(const Device& device
        .optimiser = training.optimiser});
 }
 
-/// Starts and targets of bits.
+/// Random initial states and targets.
 inline AutomatonInputs inputs_for(const AutomatonScene& scene, std::int64_t loss_channels = 0) {
-  const RolloutSize& size = scene.size;
+  const automata::RolloutSize& size = scene.size;
   const std::int64_t channels = scene.shape.channels;
   const auto bits = [&](std::int64_t count, std::uint64_t seed) {
-    return cast(random_starts({count, size.batch, size.height, size.width}, seed, 1),
+    return cast(automata::random_starts({count, size.batch, size.height, size.width}, seed, 1),
                 DType::float32);
   };
   return {.starts = bits(channels, 1),
@@ -73,7 +74,8 @@ inline AutomatonInputs inputs_for(const AutomatonScene& scene, std::int64_t loss
           .target = bits(loss_channels > 0 ? loss_channels : channels, 2)};
 }
 
-/// Of a table t over inputs a and b, the mean square of its change with a, times that with b.
+/// The gate penalty of a table t over inputs a and b: the mean square of its change with a, times
+/// that with b.
 inline Tensor penalty_on_tape(const std::vector<Tensor>& tables) {
   Tensor total;
   for (const Tensor& table : tables) {
@@ -90,42 +92,46 @@ inline Tensor penalty_on_tape(const std::vector<Tensor>& tables) {
 }
 
 /// The tables of a training step on the tape.
-inline std::vector<Tensor> step_tables(const Rule& rule, const AutomatonDraws& draws) {
-  const HardeningStep& hardening = draws.hardening;
+inline std::vector<Tensor> step_tables(const automata::Rule& rule,
+                                       const RolloutArguments& arguments) {
+  const HardeningStep& hardening = arguments.hardening;
   const std::vector<Tensor> logits =
-      hardened_logits(hardening, rule.parameters(), rule.update().parametrisation());
+      logic::hardened_logits(hardening, rule.parameters(), rule.update().parametrisation());
   const auto perceived = static_cast<std::ptrdiff_t>(rule.perceive().layers().size());
   std::vector<Tensor> tables = rule.perceive().tables({logits.begin(), logits.begin() + perceived});
   const std::vector<Tensor> update =
       rule.update().tables({logits.begin() + perceived, logits.end()});
   tables.insert(tables.end(), update.begin(), update.end());
-  return hardened_tables(hardening, tables, rule.hard_tables(),
-                         {draws.frozen.begin(), draws.frozen.end()});
+  return logic::hardened_tables(hardening, tables, rule.hard_tables(),
+                                {arguments.frozen.begin(), arguments.frozen.end()});
 }
 
 struct RolloutOnTape {
   Tensor loss;
-  Tensor states;  ///< the last ones, [loss steps, channels, batch, height, width]
+  Tensor states;  ///< final states [loss steps, channels, batch, height, width]
 };
 
-/// A training rollout from the starts that are given.
-inline RolloutOnTape rollout_on_tape(const Rule& rule, RolloutSize size,
+/// A training rollout from the given initial states.
+inline RolloutOnTape rollout_on_tape(const automata::Rule& rule, automata::RolloutSize size,
                                      const AutomatonTraining& training,
-                                     const AutomatonInputs& inputs, const AutomatonDraws& draws) {
-  if (draws.steps > 0) size.steps = draws.steps;
+                                     const AutomatonInputs& inputs,
+                                     const RolloutArguments& arguments) {
+  if (arguments.steps > 0) size.steps = arguments.steps;
   const Tensor fire = inputs.fire.defined() ? inputs.fire
-                      : draws.fire_rate < 1 ? fire_masks(size, draws.fire_rate, draws.seed,
-                                                         draws.fire_stream, draws.draw)
-                                            : Tensor();
-  const HardeningStep& hardening = draws.hardening;
+                      : arguments.fire_rate < 1
+                          ? automata::fire_masks(size, arguments.fire_rate, arguments.seed,
+                                                 arguments.fire_stream, arguments.random_step)
+                          : Tensor();
+  const HardeningStep& hardening = arguments.hardening;
   Tensor round;
   if (hardening.kind == HardeningKind::states && hardening.share > 0) {
-    round = fire_masks(size, hardening.share, hardening.seed, hardening.stream, hardening.step);
+    round = automata::fire_masks(size, hardening.share, hardening.seed, hardening.stream,
+                                 hardening.step);
     const auto cells = static_cast<std::size_t>(size.batch * size.height * size.width);
     std::ranges::fill(round.mutable_values<std::uint8_t>().last(cells), std::uint8_t{0});
   }
-  const Tensor states = rollout(
-      rule, step_tables(rule, draws), inputs.starts, fire,
+  const Tensor states = automata::rollout(
+      rule, step_tables(rule, arguments), inputs.starts, fire,
       {.steps = size.steps, .returned = std::min(training.loss_steps, size.steps), .round = round});
   const std::int64_t channels =
       training.loss_channels > 0 ? training.loss_channels : rule.channels();

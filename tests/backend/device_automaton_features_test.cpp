@@ -1,10 +1,11 @@
-// What training of automata on devices can do, against the tape: hardening, losses of several
-// states, more steps, penalties of gates. Skipped where there is no device.
+// Features of automaton training on devices, compared with the tape: hardening, losses over several
+// states, extra steps, gate penalties. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "boolgrad/optim/adamw.h"
+#include "boolgrad/options/names.h"
 #include "tests/backend/device_automata.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
@@ -14,17 +15,17 @@ namespace {
 
 class DeviceAutomatonFeatures : public DeviceTest {};
 
-/// One rule for all tests, because devices compile their programs for it.
+/// One rule for all tests, because devices compile programs per rule.
 AutomatonScene scene_of(Parametrisation parametrisation) {
   return {.shape = {2, 2, {8, 4, 2}, {12, 6}},
           .size = {.batch = 2, .height = 4, .width = 5, .steps = 4},
           .parametrisation = parametrisation};
 }
 
-/// With some gates of the first layer of the update switched off.
-Rule masked_rule(const AutomatonScene& scene) {
-  const Rule rule = rule_of(scene);
-  LogicNetwork update = rule.update();
+/// Masks some gates of the first layer of the update.
+automata::Rule masked_rule(const AutomatonScene& scene) {
+  const automata::Rule rule = rule_of(scene);
+  logic::Network update = rule.update();
   Tensor mask = Tensor::ones({12}, DType::float32);
   for (const std::size_t gate : {0U, 7U}) mask.mutable_values<float>()[gate] = 0;
   update.set_mask(0, mask);
@@ -32,7 +33,7 @@ Rule masked_rule(const AutomatonScene& scene) {
 }
 
 /// Every third gate.
-std::vector<Tensor> some_frozen(const Rule& rule) {
+std::vector<Tensor> some_frozen(const automata::Rule& rule) {
   std::vector<Tensor> layers;
   for (const Tensor& logits : rule.parameters()) {
     Tensor frozen = Tensor::zeros({logits.shape()[0]}, DType::float32);
@@ -44,9 +45,9 @@ std::vector<Tensor> some_frozen(const Rule& rule) {
   return layers;
 }
 
-AutomatonDraws draws_of(HardeningKind kind, double share, const std::vector<Tensor>& frozen) {
+RolloutArguments arguments_of(HardeningKind kind, double share, const std::vector<Tensor>& frozen) {
   return {.seed = 5,
-          .draw = 3,
+          .random_step = 3,
           .fire_rate = 0.7,
           .fire_stream = 2,
           .hardening = {.kind = kind,
@@ -76,15 +77,16 @@ bool is_zero(const Tensor& gradients, std::int64_t gate) {
   return true;
 }
 
-/// Loss, gradients and the last state of a step, against the tape; and the same bits twice. The
-/// device has its inputs. Returns the gradients.
-std::vector<Tensor> expect_same_step(DeviceAutomaton& there, const Rule& rule,
-                                     const RolloutSize& size, const AutomatonTraining& training,
-                                     const AutomatonInputs& inputs, const AutomatonDraws& draws,
-                                     double tolerance = 2e-5) {
-  const RolloutOnTape expected = rollout_on_tape(rule, size, training, inputs, draws);
+/// Compares loss, gradients and final state of a step with the tape, and checks that a second run
+/// gives the same bits. The device already has its inputs. Returns the gradients.
+std::vector<Tensor> expect_same_step(DeviceAutomaton& there, const automata::Rule& rule,
+                                     const automata::RolloutSize& size,
+                                     const AutomatonTraining& training,
+                                     const AutomatonInputs& inputs,
+                                     const RolloutArguments& arguments, double tolerance = 2e-5) {
+  const RolloutOnTape expected = rollout_on_tape(rule, size, training, inputs, arguments);
   const std::vector<Tensor> expected_gradients = grad(expected.loss, rule.parameters());
-  const double loss = there.gradients(draws);
+  const double loss = there.gradients(arguments);
   std::vector<Tensor> gradients = there.parameter_gradients();
   EXPECT_NEAR(loss, expected.loss.item(), 1e-5 * expected.loss.item());
   EXPECT_EQ(gradients.size(), expected_gradients.size());
@@ -97,7 +99,7 @@ std::vector<Tensor> expect_same_step(DeviceAutomaton& there, const Rule& rule,
       largest_error(there.final_state(),
                     slice(states, 0, returned - 1, returned).viewed_as(inputs.starts.shape())),
       1e-5);
-  EXPECT_EQ(there.gradients(draws), loss);
+  EXPECT_EQ(there.gradients(arguments), loss);
   const std::vector<Tensor> again = there.parameter_gradients();
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     EXPECT_TRUE(same_bits(gradients[i], again[i])) << "layer " << i;
@@ -105,10 +107,10 @@ std::vector<Tensor> expect_same_step(DeviceAutomaton& there, const Rule& rule,
   return gradients;
 }
 
-/// Every kind, at the addresses of the hardening and not of the rollout.
+/// Every kind of hardening, with random addresses that differ from those of the rollout.
 void expect_same_hardening(const Device& where, Parametrisation parametrisation) {
   const AutomatonScene scene = scene_of(parametrisation);
-  const Rule rule = masked_rule(scene);
+  const automata::Rule rule = masked_rule(scene);
   const std::vector<Tensor> frozen = some_frozen(rule);
   const AutomatonInputs inputs = inputs_for(scene);
   const auto there = automaton_on_device(where, rule, scene.size, {});
@@ -117,7 +119,7 @@ void expect_same_hardening(const Device& where, Parametrisation parametrisation)
     for (const double share : {0.0, 0.4, 1.0}) {
       SCOPED_TRACE(testing::Message() << to_string(kind) << " " << share);
       const std::vector<Tensor> gradients =
-          expect_same_step(*there, rule, scene.size, {}, inputs, draws_of(kind, share, frozen));
+          expect_same_step(*there, rule, scene.size, {}, inputs, arguments_of(kind, share, frozen));
       const std::size_t first_of_update = rule.perceive().layers().size();
       for (const std::int64_t gate : {0, 7}) {
         EXPECT_TRUE(is_zero(gradients[first_of_update], gate));
@@ -141,10 +143,10 @@ TEST_P(DeviceAutomatonFeatures, HardensWalshCoefficientsAsTheTapeDoes) {
   expect_same_hardening(device(), Parametrisation::walsh);
 }
 
-/// The loss of several last states, of rollouts of different lengths, whatever is kept of them.
+/// Losses over several final states, for all rollout lengths and memory policies.
 TEST_P(DeviceAutomatonFeatures, SumsTheLossOfSeveralStates) {
   const AutomatonScene scene = scene_of(Parametrisation::softmax16);
-  const Rule rule = masked_rule(scene);
+  const automata::Rule rule = masked_rule(scene);
   for (const std::int64_t loss_steps : {3, 9}) {
     std::vector<std::vector<Tensor>> first;
     for (const Memory memory : {Memory{MemoryPolicy::everything}, Memory{MemoryPolicy::states},
@@ -160,12 +162,13 @@ TEST_P(DeviceAutomatonFeatures, SumsTheLossOfSeveralStates) {
       std::vector<std::vector<Tensor>> all;
       for (const std::int64_t steps : {0, 7, 5, 4}) {
         for (const auto kind : {HardeningKind::none, HardeningKind::states}) {
-          SCOPED_TRACE(testing::Message() << loss_steps << " losses, " << describe(memory) << ", "
-                                          << steps << " steps, " << to_string(kind));
-          AutomatonDraws draws = draws_of(kind, 0.4, {});
-          draws.steps = steps;
-          // Cross-entropies of states that are nearly right are steep.
-          all.push_back(expect_same_step(*there, rule, scene.size, training, inputs, draws, 1e-4));
+          SCOPED_TRACE(testing::Message() << loss_steps << " losses, " << automata::describe(memory)
+                                          << ", " << steps << " steps, " << to_string(kind));
+          RolloutArguments arguments = arguments_of(kind, 0.4, {});
+          arguments.steps = steps;
+          // The cross-entropy of nearly correct states is steep.
+          all.push_back(
+              expect_same_step(*there, rule, scene.size, training, inputs, arguments, 1e-4));
           if (memory.policy != MemoryPolicy::some_states) {
             EXPECT_EQ(there->states().shape()[0], (steps == 0 ? 4 : steps) + 1);
           }
@@ -173,23 +176,23 @@ TEST_P(DeviceAutomatonFeatures, SumsTheLossOfSeveralStates) {
       }
       for (std::size_t run = 0; run < first.size(); ++run) {
         for (std::size_t i = 0; i < all[run].size(); ++i) {
-          EXPECT_TRUE(same_bits(all[run][i], first[run][i])) << describe(memory);
+          EXPECT_TRUE(same_bits(all[run][i], first[run][i])) << automata::describe(memory);
         }
       }
       if (first.empty()) first = all;
-      AutomatonDraws too_long;
+      RolloutArguments too_long;
       too_long.steps = 8;
       EXPECT_THROW(there->gradients(too_long), Error);
     }
   }
 }
 
-/// The penalty is that of the model's own tables, however hard those of the step are.
+/// The penalty uses the soft tables of the model, not the hardened ones of the step.
 TEST_P(DeviceAutomatonFeatures, PenalisesGatesAsTheTapeDoes) {
   for (const auto parametrisation :
        {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const AutomatonScene scene = scene_of(parametrisation);
-    const Rule rule = masked_rule(scene);
+    const automata::Rule rule = masked_rule(scene);
     const std::vector<Tensor> frozen = some_frozen(rule);
     const AutomatonTraining training{.gate_penalty = 0.7};
     const AutomatonInputs inputs = inputs_for(scene);
@@ -198,8 +201,8 @@ TEST_P(DeviceAutomatonFeatures, PenalisesGatesAsTheTapeDoes) {
     for (const auto kind : {HardeningKind::none, HardeningKind::blend, HardeningKind::temperature,
                             HardeningKind::noise, HardeningKind::freeze}) {
       SCOPED_TRACE(testing::Message() << to_string(parametrisation) << ", " << to_string(kind));
-      const std::vector<Tensor> gradients =
-          expect_same_step(*there, rule, scene.size, training, inputs, draws_of(kind, 0.6, frozen));
+      const std::vector<Tensor> gradients = expect_same_step(
+          *there, rule, scene.size, training, inputs, arguments_of(kind, 0.6, frozen));
       const std::size_t first_of_update = rule.perceive().layers().size();
       for (const std::int64_t gate : {0, 7}) {
         EXPECT_TRUE(is_zero(gradients[first_of_update], gate));
@@ -208,13 +211,13 @@ TEST_P(DeviceAutomatonFeatures, PenalisesGatesAsTheTapeDoes) {
   }
 }
 
-/// Steps of all features together, from starts that are given before each, as those of a pool are.
+/// Training steps with all features together, from new initial states at each step, as with a pool.
 TEST_P(DeviceAutomatonFeatures, TrainsAsTheTapeDoes) {
   for (const auto kind : {HardeningKind::none, HardeningKind::noise, HardeningKind::temperature,
                           HardeningKind::gates, HardeningKind::freeze}) {
     SCOPED_TRACE(to_string(kind));
     const AutomatonScene scene = scene_of(Parametrisation::softmax16);
-    const Rule rule = rule_of(scene);
+    const automata::Rule rule = rule_of(scene);
     const std::vector<Tensor> frozen = some_frozen(rule);
     const bool freezes = kind == HardeningKind::freeze;
     const AutomatonTraining training{
@@ -225,13 +228,13 @@ TEST_P(DeviceAutomatonFeatures, TrainsAsTheTapeDoes) {
     const Tensor before = rule.parameters().back().detach().clone();
     AdamW adamw(rule.parameters(), {});
     for (std::int64_t step = 0; step < 5; ++step) {
-      AutomatonDraws draws =
-          draws_of(kind, freezes ? 0.5 : 0.2 * static_cast<double>(step), frozen);
-      draws.draw = draws.hardening.step = static_cast<std::uint32_t>(step);
-      draws.steps = scene.size.steps + step % 3;
-      const RolloutOnTape expected = rollout_on_tape(rule, scene.size, training, inputs, draws);
+      RolloutArguments arguments =
+          arguments_of(kind, freezes ? 0.5 : 0.2 * static_cast<double>(step), frozen);
+      arguments.random_step = arguments.hardening.step = static_cast<std::uint32_t>(step);
+      arguments.steps = scene.size.steps + step % 3;
+      const RolloutOnTape expected = rollout_on_tape(rule, scene.size, training, inputs, arguments);
       adamw.step(grad(expected.loss, rule.parameters()), 0.02);
-      const AutomatonOutcome taken = there->step(draws, step, 0.02, step % 2 == 1);
+      const AutomatonOutcome taken = there->step(arguments, step, 0.02, step % 2 == 1);
       EXPECT_TRUE(taken.finite);
       EXPECT_NEAR(taken.loss, expected.loss.item(), 1e-4 * expected.loss.item()) << "step " << step;
       inputs.starts = there->final_state();
@@ -248,10 +251,10 @@ TEST_P(DeviceAutomatonFeatures, TrainsAsTheTapeDoes) {
   }
 }
 
-/// Moments and parameters that are read and given to another automaton continue its training.
+/// Parameters and moments copied to another program continue the training.
 TEST_P(DeviceAutomatonFeatures, ContinuesFromParametersAndMoments) {
   const AutomatonScene scene = scene_of(Parametrisation::softmax16);
-  const Rule rule = rule_of(scene);
+  const automata::Rule rule = rule_of(scene);
   const auto make = [&] {
     auto made = automaton_on_device(device(), rule, scene.size, {});
     made->set_inputs(inputs_for(scene));
@@ -269,18 +272,18 @@ TEST_P(DeviceAutomatonFeatures, ContinuesFromParametersAndMoments) {
   }
 }
 
-/// An evaluation sees neither hardening nor penalty nor the loss of states before the last.
+/// Evaluation ignores hardening, penalty and the loss of earlier states.
 TEST_P(DeviceAutomatonFeatures, EvaluatesSoftGatesAlone) {
   const AutomatonScene scene = scene_of(Parametrisation::softmax16);
-  const Rule rule = rule_of(scene);
+  const automata::Rule rule = rule_of(scene);
   const AutomatonInputs inputs = inputs_for(scene);
   const auto there = automaton_on_device(device(), rule, scene.size,
                                          {.extra_steps = 2, .loss_steps = 3, .gate_penalty = 0.5});
-  AutomatonDraws draws = draws_of(HardeningKind::noise, 0.5, {});
-  draws.steps = 6;
+  RolloutArguments arguments = arguments_of(HardeningKind::noise, 0.5, {});
+  arguments.steps = 6;
   Tensor last;
-  const double loss = there->soft_rollout(2, inputs, draws, last);
-  AutomatonDraws plain = draws;
+  const double loss = there->soft_rollout(2, inputs, arguments, last);
+  RolloutArguments plain = arguments;
   plain.hardening = {};
   plain.steps = 0;
   const RolloutOnTape expected = rollout_on_tape(rule, scene.size, {}, inputs, plain);

@@ -1,4 +1,4 @@
-// Hardened automata on devices against the CPU's. Skipped where there is no device.
+// Hardened automata on devices, compared with the CPU. Skipped without a device.
 #include "boolgrad/automata/starts.h"
 #include "boolgrad/backend/device/bit_automaton.h"
 
@@ -21,41 +21,42 @@ namespace {
 
 class DeviceBitAutomatonTest : public DeviceTest {
  protected:
-  std::unique_ptr<DeviceBitAutomaton> made(const BitAutomaton& host, const BitGrid& state,
-                                           Border border) const {
+  std::unique_ptr<DeviceBitAutomaton> made(const automata::BitAutomaton& host,
+                                           const automata::BitGrid& state, Border border) const {
     return make_device_bit_automaton(device(), host.program().code(),
                                      {state.channels(), state.batch(), state.height(),
                                       state.width(), border == Border::periodic});
   }
 
-  static void expect_same(const DeviceBitAutomaton& there, const BitGrid& here,
+  static void expect_same(const DeviceBitAutomaton& there, const automata::BitGrid& here,
                           const std::string& when) {
-    BitGrid fetched(here.channels(), here.batch(), here.height(), here.width());
+    automata::BitGrid fetched(here.channels(), here.batch(), here.height(), here.width());
     there.download(fetched.words());
     ASSERT_TRUE(same_bits(fetched.to_tensor(DType::uint8), here.to_tensor(DType::uint8))) << when;
   }
 
-  /// All at once, one by one, by chance, and with holes.
-  void expect_agreement(const Rule& rule, const RolloutSize& size) {
-    BitAutomaton host(rule);
-    BitGrid state =
-        BitGrid::from(random_starts({rule.channels(), size.batch, size.height, size.width}, 1, 1));
+  /// Compares several steps at once, single steps, asynchronous steps and damage.
+  void expect_agreement(const automata::Rule& rule, const automata::RolloutSize& size) {
+    automata::BitAutomaton host(rule);
+    automata::BitGrid state = automata::BitGrid::from(
+        automata::random_starts({rule.channels(), size.batch, size.height, size.width}, 1, 1));
     const auto there = made(host, state, rule.border());
     there->upload(state.words());
     expect_same(*there, state, "before");
     for (int i = 0; i < 3; ++i) host.step(state);
     there->step_all(3);
     expect_same(*there, state, "after three steps");
-    const Rectangle hole{size.height / 2, size.width / 3, 1, (size.width + 1) / 2};
+    const automata::Rectangle hole{size.height / 2, size.width / 3, 1, (size.width + 1) / 2};
     state.clear(hole);
     there->clear(hole.top, hole.left, hole.height, hole.width);
     expect_same(*there, state, "with a hole");
-    RolloutSize one = size;
+    automata::RolloutSize one = size;
     one.steps = 1;
-    for (const std::uint32_t draw : {0U, 1U}) {
-      const BitGrid fires = BitGrid::from(fire_masks(one, 0.6, 7, 3, draw));
+    for (const std::uint32_t step : {0U, 1U}) {
+      const automata::BitGrid fires =
+          automata::BitGrid::from(automata::fire_masks(one, 0.6, 7, 3, step));
       host.step(state, &fires);
-      there->step_some({0.6, 7, 3, draw});
+      there->step_some({0.6, 7, 3, step});
       expect_same(*there, state, "after a step of some");
     }
     for (int i = 0; i < 37; ++i) host.step(state);
@@ -64,13 +65,13 @@ class DeviceBitAutomatonTest : public DeviceTest {
   }
 };
 
-Rule random_rule(const RuleShape& shape, Border border) {
-  return Rule::make(shape, border, Parametrisation::sigmoid, DType::float32,
-                    {Initialisation::gaussian, 1}, 5);
+automata::Rule random_rule(const automata::RuleShape& shape, Border border) {
+  return automata::Rule::make(shape, border, Parametrisation::sigmoid, DType::float32,
+                              {logic::Initialisation::gaussian, 1}, 5);
 }
 
 TEST_P(DeviceBitAutomatonTest, AgreesOnGridsOfAnyWidth) {
-  const RuleShape shape{.channels = 2, .kernels = 2, .perceive = {8, 4}, .update = {20}};
+  const automata::RuleShape shape{.channels = 2, .kernels = 2, .perceive = {8, 4}, .update = {20}};
   for (const std::int64_t width : {3, 31, 32, 33, 64, 65, 97}) {
     for (const Border border : {Border::zero, Border::periodic}) {
       expect_agreement(random_rule(shape, border), {2, 5, width, 1});
@@ -78,23 +79,23 @@ TEST_P(DeviceBitAutomatonTest, AgreesOnGridsOfAnyWidth) {
   }
 }
 
-/// More slots than shared memory holds anywhere, so that they lie in a buffer.
+/// More slots than fit into shared memory, so that they are stored in a buffer.
 TEST_P(DeviceBitAutomatonTest, AgreesForLongPrograms) {
-  const RuleShape shape{
+  const automata::RuleShape shape{
       .channels = 256, .kernels = 4, .perceive = {8, 4, 2}, .update = {2048, 1024, 512}};
   expect_agreement(random_rule(shape, Border::periodic), {1, 4, 40, 1});
 }
 
 TEST_P(DeviceBitAutomatonTest, PlaysLife) { expect_agreement(life_rule(), {1, 33, 75, 1}); }
 
-TEST_P(DeviceBitAutomatonTest, RefusesGridsThatItCannotAddress) {
-  const BitAutomaton host(life_rule());
+TEST_P(DeviceBitAutomatonTest, RejectsGridsThatAreTooLarge) {
+  const automata::BitAutomaton host(life_rule());
   try {
     make_device_bit_automaton(device(), host.program().code(), {1, 1, 1 << 20, 1 << 20, true});
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("[" + to_string(device()) + "] expected grids of below "))
+    EXPECT_TRUE(message.starts_with("[" + to_string(device()) + "] expected grids smaller than "))
         << message;
     EXPECT_TRUE(message.ends_with("received 1 channels of 1 grids 1048576x1048576")) << message;
   }

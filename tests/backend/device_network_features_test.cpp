@@ -1,15 +1,19 @@
-// What training of gate networks on devices can do, against the tape: hardening, heads, learned
-// thresholds. Skipped where there is no device.
+// Features of network training on devices, compared with the tape: hardening, heads, learned
+// thresholds, learned wires. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "boolgrad/logic/image_transforms.h"
 #include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/matrix.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/optim/gradients.h"
+#include "boolgrad/options/names.h"
 #include "tests/backend/device_networks.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
@@ -27,9 +31,9 @@ constexpr auto parametrisations = {Parametrisation::softmax16, Parametrisation::
                                    Parametrisation::walsh};
 
 /// Every third gate.
-std::vector<Tensor> some_frozen(const LogicNetwork& network) {
+std::vector<Tensor> some_frozen(const logic::Network& network) {
   std::vector<Tensor> layers;
-  for (const LogicLayer& layer : network.layers()) {
+  for (const logic::GateLayer& layer : network.layers()) {
     Tensor frozen = Tensor::zeros({layer.mask.size()}, DType::float32);
     for (std::size_t gate = 0; gate < static_cast<std::size_t>(frozen.size()); gate += 3) {
       frozen.mutable_values<float>()[gate] = 1;
@@ -62,8 +66,8 @@ constexpr auto hardening_kinds = {HardeningKind::none,        HardeningKind::ble
                                   HardeningKind::temperature, HardeningKind::noise,
                                   HardeningKind::freeze};
 
-/// Losses and gradients of every kind and parametrisation, with gates that are masked and gradients
-/// that are scaled on their way; evaluations do not see any of it.
+/// Losses and gradients of every hardening kind and parametrisation, with masked gates and gradient
+/// scaling. Evaluation is not affected.
 TEST_P(DeviceNetworkFeatures, HardensAsTheTapeDoes) {
   for (const auto parametrisation : parametrisations) {
     const int arity = parametrisation == Parametrisation::softmax16 ? 2 : 3;
@@ -72,7 +76,7 @@ TEST_P(DeviceNetworkFeatures, HardensAsTheTapeDoes) {
                       .arities = {arity, 2, 2},
                       .samples = 60,
                       .parametrisation = parametrisation};
-    LogicNetwork network = network_of(scene);
+    logic::Network network = network_of(scene);
     Tensor mask = Tensor::ones({30}, DType::float32);
     for (const std::size_t gate : {0U, 7U, 29U}) mask.mutable_values<float>()[gate] = 0;
     network.set_mask(1, mask);
@@ -102,15 +106,14 @@ TEST_P(DeviceNetworkFeatures, HardensAsTheTapeDoes) {
   }
 }
 
-/// A few steps of each kind, whose draws change from step to step; frozen gates stay where they
-/// are.
+/// A few steps of each kind, with new random numbers at each step. Frozen gates do not change.
 TEST_P(DeviceNetworkFeatures, TrainsHardenedTablesAsTheTapeDoes) {
   for (const auto parametrisation : parametrisations) {
     for (const auto kind : hardening_kinds) {
       SCOPED_TRACE(testing::Message() << to_string(parametrisation) << ", " << to_string(kind));
       const Scene scene{
           .inputs = 9, .widths = {30, 6}, .samples = 40, .parametrisation = parametrisation};
-      const LogicNetwork network = network_of(scene);
+      const logic::Network network = network_of(scene);
       const std::vector<Tensor> before = [&] {
         std::vector<Tensor> copies;
         for (const Tensor& logits : network.parameters()) copies.push_back(logits.detach().clone());
@@ -150,10 +153,10 @@ TEST_P(DeviceNetworkFeatures, TrainsHardenedTablesAsTheTapeDoes) {
   }
 }
 
-/// Drawn again for every step, and at one address the same.
-TEST_P(DeviceNetworkFeatures, DrawsAtTheAddressOfTheStep) {
+/// Random numbers differ between steps and are equal for equal addresses.
+TEST_P(DeviceNetworkFeatures, SamplesAtTheAddressOfTheStep) {
   const Scene scene{.inputs = 9, .widths = {30, 6}, .samples = 40};
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const auto there = on_device(device(), network, {.batch = 40});
   there->set_cases(DataRole::training, shares({9, 40}, 1), shares({6, 40}, 2));
   for (const auto kind : {HardeningKind::gates, HardeningKind::noise}) {
@@ -172,7 +175,7 @@ void expect_head(const Device& where, const Head& head, const Scene& scene, doub
   SCOPED_TRACE(testing::Message() << to_string(head.kind) << ", " << scene.widths.back()
                                   << " outputs of arity " << scene.arities.back() << ", "
                                   << scene.samples << " samples");
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const NetworkSpec spec{.batch = scene.samples,
                          .parametrisation = scene.parametrisation,
                          .head = head,
@@ -193,13 +196,13 @@ const std::vector<Head>& heads() {
   return all;
 }
 
-TEST_P(DeviceNetworkFeatures, HeadsGiveTheLossesOfTheTape) {
+TEST_P(DeviceNetworkFeatures, HeadLossesAgreeWithTheTape) {
   for (const Head& head : heads()) {
     for (const std::int64_t samples : {1, 10, 100, 300}) {
       const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = samples};
       expect_head(device(), head, scene, 0);
     }
-    // Sums of many parts, of which that of a binary head is nearly cancelled by half of all.
+    // Sums of many terms; the sum of a binary head nearly cancels.
     expect_head(device(), head, {.inputs = 40, .widths = {120, 3000}, .samples = 40}, 0.1, 5e-5);
   }
 }
@@ -224,7 +227,7 @@ TEST_P(DeviceNetworkFeatures, HeadsTrainAsTheTapeDoes) {
   for (const Head& head : heads()) {
     SCOPED_TRACE(to_string(head.kind));
     const Scene scene{.inputs = 9, .widths = {30, 20}, .samples = 40};
-    const LogicNetwork network = network_of(scene);
+    const logic::Network network = network_of(scene);
     const NetworkSpec spec{.batch = 40, .head = head, .label_smoothing = 0.1};
     const auto there = on_device(device(), network, spec);
     const Tensor x = shares({9, 40}, 1);
@@ -284,28 +287,17 @@ struct Images {
             .width_share = 0.3};
   }
 
-  /// Features [samples, pixels] of what is picked and shifted.
-  Tensor shifted(const std::vector<std::int64_t>& picked,
-                 const std::vector<ImageShift>& shifts) const {
-    Tensor result = Tensor::zeros({std::ssize(picked), pixels}, DType::float32);
-    const auto to = result.mutable_values<float>();
-    for (std::size_t s = 0; s < picked.size(); ++s) {
-      for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-        const std::int64_t x = pixel % width - shifts[s].right;
-        const std::int64_t y = pixel / width % height - shifts[s].down;
-        if (x < 0 || x >= width || y < 0 || y >= height) continue;
-        const std::int64_t from = pixel - shifts[s].down * width - shifts[s].right;
-        to[s * static_cast<std::size_t>(pixels) + static_cast<std::size_t>(pixel)] =
-            static_cast<float>(features.at(picked[s] * pixels + from));
-      }
-    }
-    return result;
+  /// Features [samples, pixels] of the selected images, transformed by the reference.
+  Tensor transformed(const std::vector<std::int64_t>& picked,
+                     const std::vector<ImageTransform>& transforms) const {
+    return cast(logic::transformed_images(features, height, width, picked, transforms),
+                DType::float32);
   }
 
   /// [bits, samples]
   Tensor bits(const Tensor& of) const {
-    return unpack_bits(Thresholds(pixels, sources, Tensor::of(thresholds)).bits_of(of),
-                       DType::float32);
+    return logic::unpack_bits(
+        logic::Thresholds(pixels, sources, Tensor::of(thresholds)).bits_of(of), DType::float32);
   }
 
   Tensor labels_of(const std::vector<std::int64_t>& picked) const {
@@ -323,12 +315,29 @@ std::vector<std::int64_t> some_images(std::int64_t count) {
   return picked;
 }
 
-std::vector<ImageShift> some_shifts(std::int64_t count) {
-  std::vector<ImageShift> shifts;
+std::vector<ImageTransform> some_shifts(std::int64_t count) {
+  std::vector<ImageTransform> shifts;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(count); ++i) {
     shifts.push_back({.right = i * 7 % 5 - 2, .down = i * 3 % 5 - 2});
   }
   return shifts;
+}
+
+/// Rotated, scaled, mirrored, shifted and cut out.
+std::vector<ImageTransform> some_transforms(std::int64_t count) {
+  std::vector<ImageTransform> transforms;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(count); ++i) {
+    const logic::ImageChange change{.is_mirrored = i % 2 == 1,
+                                    .degrees = i * 47 % 360 - 180.0,
+                                    .scale = 0.6 + i % 7 * 0.2,
+                                    .right = i % 3 - 1,
+                                    .down = i % 4 - 1,
+                                    .cut_left = i % 6 - 2,
+                                    .cut_top = i % 5 - 1,
+                                    .cut_side = i % 3};
+    transforms.push_back(logic::image_transform(change, Images::height, Images::width));
+  }
+  return transforms;
 }
 
 std::vector<std::int64_t> all_images() {
@@ -337,53 +346,169 @@ std::vector<std::int64_t> all_images() {
   return all;
 }
 
-TEST_P(DeviceNetworkFeatures, MakesBitsOfShiftedImages) {
+TEST_P(DeviceNetworkFeatures, BinarisesTransformedImages) {
   for (const DType dtype : {DType::uint8, DType::float32}) {
     const Images images(dtype);
     const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = 33};
-    const LogicNetwork network = network_of(scene);
+    const logic::Network network = network_of(scene);
     const NetworkSpec spec{.batch = scene.samples, .head = Head{.classes = 5}};
     const auto there = on_device(device(), network, spec);
     there->set_samples(DataRole::training, images.samples(false), images.labels);
     const auto picked = some_images(scene.samples);
-    const std::vector<ImageShift> none(picked.size());
-    const std::vector<ImageShift> shifts = some_shifts(scene.samples);
-    for (const auto& now : {none, shifts}) {
-      const Tensor x = images.bits(images.shifted(picked, now));
+    const std::vector<ImageTransform> none(picked.size());
+    const std::vector<ImageTransform> shifts = some_shifts(scene.samples);
+    // Shifts again at the end: a program that has seen other transforms.
+    for (const auto& now : {none, shifts, some_transforms(scene.samples), shifts}) {
+      const Tensor x = images.bits(images.transformed(picked, now));
       expect_same_gradients(*there, network, x, images.labels_of(picked), spec,
-                            {.samples = picked, .shifts = now}, tolerance);
+                            {.samples = picked, .transforms = now}, tolerance);
     }
     const Tensor in_order =
-        images.bits(images.shifted(all_images(), std::vector<ImageShift>(Images::count)));
+        images.bits(images.transformed(all_images(), std::vector<ImageTransform>(Images::count)));
     expect_same_scores(*there, network, in_order, spec, tolerance);
     const std::string name = "[" + to_string(device()) + "] ";
     expect_error(
         [&] {
-          there->gradients({.samples = picked, .shifts = {shifts.data(), 3}});
+          there->gradients({.samples = picked, .transforms = {shifts.data(), 3}});
         },
-        name + "expected a shift for each of 33 images, received 3 of images");
+        name + "expected one transform per image (33), received 3");
     there->set_cases(DataRole::training, in_order, images.labels);
-    expect_error([&] { there->gradients({.samples = picked, .shifts = shifts}); },
-                 name +
-                     "expected a shift for each of 33 images, received 33 of samples that are "
-                     "none");
+    expect_error([&] { there->gradients({.samples = picked, .transforms = shifts}); },
+                 name + "expected images for transforms, received other samples");
   }
 }
 
-/// Bits of learned thresholds on the tape, in float32 as on the device.
+/// Gates that pass one input show the bits of transformed images, for many thresholds.
+TEST_P(DeviceNetworkFeatures, TransformsImagesAsTheCpuDoes) {
+  for (const DType dtype : {DType::uint8, DType::float32}) {
+    const Images images(dtype);
+    std::vector<std::int32_t> sources;
+    std::vector<float> thresholds;
+    for (std::int32_t pixel = 0; pixel < Images::pixels; ++pixel) {
+      for (int level = 0; level < 64; ++level) {
+        sources.push_back(pixel);
+        thresholds.push_back(static_cast<float>(level * 4 + pixel % 4) + 0.5F);
+      }
+    }
+    const auto bits = std::ssize(sources);
+    logic::Network network(bits, Parametrisation::softmax16, DType::float32);
+    // Sharp enough that every output is 0 or 1 up to rounding.
+    network.add_layer(logic::random_wiring({.inputs = bits, .gates = bits}, 3, 0),
+                      logic::initial_logits(Parametrisation::softmax16, bits, 2, DType::float32,
+                                            {logic::Initialisation::pass_through, 100}, 5, 0));
+    network.add_layer(logic::random_wiring({.inputs = bits, .gates = 10}, 3, 1),
+                      logic::initial_logits(Parametrisation::softmax16, 10, 2, DType::float32,
+                                            {logic::Initialisation::gaussian, 1}, 5, 1));
+    const NetworkSpec spec{.batch = 33, .head = Head{.classes = 5}};
+    const auto there = on_device(device(), network, spec);
+    FeatureSamples samples = images.samples(false);
+    samples.sources = sources;
+    samples.thresholds = thresholds;
+    there->set_samples(DataRole::training, samples, images.labels);
+    const auto picked = some_images(33);
+    for (const auto& now : {some_transforms(33), some_shifts(33)}) {
+      there->gradients({.samples = picked, .transforms = now});
+      const Tensor expected = network.soft_layers(
+          logic::unpack_bits(logic::Thresholds(Images::pixels, sources, Tensor::of(thresholds))
+                                 .bits_of(images.transformed(picked, now)),
+                             DType::float32))[0];
+      EXPECT_LT(largest_error(there->layer_outputs()[0], expected), 1e-6);
+    }
+  }
+}
+
+/// Probabilities of a teacher, [samples, 5].
+Tensor some_soft_targets() {
+  Tensor targets =
+      random_tensor({Images::count, 5}, DType::float32, 8, {.low = 0.05, .high = 1, .kinks = {}});
+  const auto values = targets.mutable_values<float>();
+  for (std::size_t row = 0; row < values.size(); row += 5) {
+    float sum = 0;
+    for (std::size_t c = 0; c < 5; ++c) sum += values[row + c];
+    for (std::size_t c = 0; c < 5; ++c) values[row + c] /= sum;
+  }
+  return targets;
+}
+
+/// Gradients and steps with soft targets, for chosen samples and in order; then without them.
+TEST_P(DeviceNetworkFeatures, LearnsFromATeacherAsTheCpuDoes) {
+  const Images images(DType::uint8);
+  for (const double weight : {0.3, 1.0}) {
+    SCOPED_TRACE(weight);
+    const Scene scene{.inputs = 40, .widths = {120, 100}, .samples = 33};
+    const logic::Network network = network_of(scene);
+    const NetworkSpec spec{.batch = scene.samples,
+                           .head = Head{.classes = 5, .temperature = 3},
+                           .label_smoothing = 0.1,
+                           .teacher_weight = weight};
+    const auto there = on_device(device(), network, spec);
+    const auto host = logic::make_host_network(network, spec);
+    load(*host, network);
+    FeatureSamples samples = images.samples(false);
+    samples.soft_targets = some_soft_targets();
+    const auto picked = some_images(scene.samples);
+    const auto expect_same = [&](const NetworkStepArguments& step) {
+      const double loss = host->gradients(step);
+      EXPECT_NEAR(there->gradients(step), loss, tolerance * loss);
+      for (std::size_t k = 0; k < 2; ++k) {
+        EXPECT_LT(largest_error(there->parameter_gradients()[k], host->parameter_gradients()[k]),
+                  tolerance);
+      }
+      return loss;
+    };
+    for (DeviceNetwork* program : {there.get(), host.get()}) {
+      program->set_samples(DataRole::training, samples, images.labels);
+    }
+    const double mixed = expect_same({.samples = picked});
+    expect_same({});
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const NetworkStepArguments step{.step = i, .learning_rate = 0.02, .samples = picked};
+      const double loss = host->step(step).loss;
+      EXPECT_NEAR(there->step(step).loss, loss, 1e-4 * loss);
+    }
+    // Data without soft targets.
+    for (DeviceNetwork* program : {there.get(), host.get()}) {
+      load(*program, network);
+      program->set_samples(DataRole::training, images.samples(false), images.labels);
+    }
+    EXPECT_NE(expect_same({.samples = picked}), mixed);
+  }
+}
+
+TEST_P(DeviceNetworkFeatures, RejectsUnsuitableSoftTargets) {
+  const Images images(DType::uint8);
+  const logic::Network network = network_of({.inputs = 40, .widths = {120, 100}, .samples = 33});
+  const std::string name = "[" + to_string(device()) + "] ";
+  FeatureSamples samples = images.samples(false);
+  samples.soft_targets = Tensor::zeros({Images::count, 4}, DType::float32);
+  const auto set_with = [&](const Head& head) {
+    const auto there = empty_on_device(device(), network, {.batch = 33, .head = head});
+    there->set_samples(DataRole::training, samples, images.labels);
+  };
+  expect_error([&] { set_with({.classes = 5}); },
+               name + "expected soft targets [70, 5], received [70, 4]");
+  for (std::int32_t& label : Tensor(images.labels).mutable_values<std::int32_t>()) label %= 2;
+  expect_error([&] { set_with({.kind = HeadKind::binary}); },
+               name + "expected soft targets only with a head of classes");
+  samples.soft_targets = Tensor::zeros({Images::count, 5}, DType::float64);
+  expect_error([&] { set_with({.classes = 5}); },
+               name + "expected soft targets of float32, received float64");
+}
+
+/// The input bits of learned thresholds on the tape, in float32 as on the device.
 Tensor learned_bits(const Images& images, const Tensor& features, const Tensor& offsets) {
   const Tensor ranges = Tensor::of(images.ranges);
   const Tensor thresholds = add(Tensor::of(images.thresholds), multiply(offsets, ranges));
-  return threshold_bits(transpose(features), thresholds, images.sources, scale(ranges, 0.3));
+  return logic::threshold_bits(transpose(features), thresholds, images.sources, scale(ranges, 0.3));
 }
 
-/// Gradients, steps and evaluations with thresholds that are learned, with and without shifts.
+/// Gradients, steps and evaluations with learned thresholds, with and without transforms.
 TEST_P(DeviceNetworkFeatures, LearnsThresholdsAsTheTapeDoes) {
-  for (const bool shifts_images : {false, true}) {
-    SCOPED_TRACE(shifts_images ? "shifted" : "not shifted");
-    const Images images(shifts_images ? DType::uint8 : DType::float32);
+  for (const std::string kind : {"unchanged", "shifted", "transformed"}) {
+    SCOPED_TRACE(kind);
+    const Images images(kind == "unchanged" ? DType::float32 : DType::uint8);
     const Scene scene{.inputs = 40, .widths = {60, 50}, .samples = 33};
-    LogicNetwork network = network_of(scene);
+    logic::Network network = network_of(scene);
     Tensor input_mask = Tensor::ones({40}, DType::float32);
     input_mask.mutable_values<float>()[5] = 0;
     network.set_input_mask(input_mask);
@@ -393,7 +518,7 @@ TEST_P(DeviceNetworkFeatures, LearnsThresholdsAsTheTapeDoes) {
                            .gradient_factor = 1.3,
                            .optimiser = {.clip_norm = 0.5}};
     const auto there = empty_on_device(device(), network, spec);
-    // Ranges of the training samples are those of all, whichever are given first.
+    // The ranges of the training samples apply, whichever samples are set first.
     there->set_samples(DataRole::evaluation, images.samples(false), images.labels);
     there->set_samples(DataRole::training, images.samples(true), images.labels);
     Tensor offsets =
@@ -406,13 +531,14 @@ TEST_P(DeviceNetworkFeatures, LearnsThresholdsAsTheTapeDoes) {
     parameters.push_back(offsets);
     AdamW adamw(parameters, {});
     const auto picked = some_images(scene.samples);
-    const auto shifts =
-        shifts_images ? some_shifts(scene.samples) : std::vector<ImageShift>(picked.size());
-    const Tensor features = images.shifted(picked, shifts);
+    const auto transforms = kind == "shifted"       ? some_shifts(scene.samples)
+                            : kind == "transformed" ? some_transforms(scene.samples)
+                                                    : std::vector<ImageTransform>(picked.size());
+    const Tensor features = images.transformed(picked, transforms);
     const Tensor labels = images.labels_of(picked);
     for (std::int64_t i = 0; i < 4; ++i) {
       NetworkStepArguments step{.step = i, .learning_rate = 0.02, .samples = picked};
-      if (shifts_images) step.shifts = shifts;
+      if (kind != "unchanged") step.transforms = transforms;
       const Tensor x = learned_bits(images, features, offsets);
       const Tensor loss = loss_on_tape(network, x, labels, spec);
       const std::vector<Tensor> expected = grad(loss, parameters);
@@ -433,12 +559,157 @@ TEST_P(DeviceNetworkFeatures, LearnsThresholdsAsTheTapeDoes) {
       EXPECT_LT(largest_error(there->parameters()[k], parameters[k].detach()), 1e-3)
           << "parameter " << k;
     }
-    // What the device has learned, on the CPU.
+    // The parameters learned on the device, evaluated on the CPU.
     load(*there, network, {offsets});
-    const Tensor all = images.shifted(all_images(), std::vector<ImageShift>(Images::count));
+    const Tensor all = images.transformed(all_images(), std::vector<ImageTransform>(Images::count));
     expect_same_scores(*there, network, learned_bits(images, all, offsets.detach()).detach(), spec,
                        tolerance);
   }
+}
+
+/// Learned wires in the first and the last layer.
+struct WireScene {
+  WireForward forward;
+  std::int64_t candidates;  ///< 0: every input
+  int arity;
+  Parametrisation parametrisation;
+};
+
+constexpr WireScene wire_scenes[] = {
+    {WireForward::hard, 6, 2, Parametrisation::softmax16},
+    {WireForward::hard, 0, 3, Parametrisation::sigmoid},
+    {WireForward::soft, 6, 3, Parametrisation::walsh},
+    {WireForward::soft, 0, 2, Parametrisation::softmax16},
+};
+
+std::string name_of(const WireScene& scene) {
+  return std::string(to_string(scene.parametrisation)) + ", " + std::to_string(scene.candidates) +
+         (scene.forward == WireForward::hard ? " candidates, hard" : " candidates, soft");
+}
+
+logic::Network network_with_learned_wires(const WireScene& scene) {
+  logic::Network network(40, scene.parametrisation, DType::float32);
+  for (const std::int64_t gates : {60, 45, 50}) {
+    network.add_layer({.gates = gates,
+                       .arity = scene.arity,
+                       .candidates = gates == 45 ? 1 : scene.candidates,
+                       .seed = 7,
+                       .initialisation = {logic::Initialisation::gaussian, 1.5}});
+  }
+  return network;
+}
+
+NetworkSpec spec_of(const WireScene& scene) {
+  return {.batch = 33,
+          .parametrisation = scene.parametrisation,
+          .head = Head{.classes = 5},
+          .gradient_factor = 1.3,
+          .wire_forward = scene.forward,
+          .optimiser = {.clip_norm = 0.004}};
+}
+
+/// With learned thresholds.
+void prepare(DeviceNetwork& program, const logic::Network& network, const Images& images) {
+  program.set_samples(DataRole::training, images.samples(true), images.labels);
+  load(program, network,
+       {random_tensor({40}, DType::float32, 3, {.low = -0.2, .high = 0.2, .kinks = {}})});
+}
+
+void expect_same_bits(const std::vector<Tensor>& some, const std::vector<Tensor>& others) {
+  ASSERT_EQ(some.size(), others.size());
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_TRUE(same_bits(some[i], others[i])) << "parameter " << i;
+  }
+}
+
+void expect_near(const std::vector<Tensor>& received, const std::vector<Tensor>& expected,
+                 double limit) {
+  ASSERT_EQ(received.size(), expected.size());
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    EXPECT_LT(largest_error(received[i], expected[i]), limit) << "parameter " << i;
+  }
+}
+
+void expect_near(const NetworkScores& received, const NetworkScores& expected) {
+  EXPECT_LT(largest_error(received.soft, expected.soft), tolerance);
+  EXPECT_TRUE(same_bits(received.hard, expected.hard));
+}
+
+/// Gradients, steps and evaluations with clipping and learned thresholds; the same bits in two
+/// runs; and new candidates.
+TEST_P(DeviceNetworkFeatures, LearnsWiresAsTheCpuDoes) {
+  const Images images(DType::float32);
+  const auto picked = some_images(33);
+  for (const WireScene& scene : wire_scenes) {
+    SCOPED_TRACE(name_of(scene));
+    const logic::Network network = network_with_learned_wires(scene);
+    const NetworkSpec spec = spec_of(scene);
+    const auto there = empty_on_device(device(), network, spec);
+    const auto again = empty_on_device(device(), network, spec);
+    const auto host = logic::make_host_network(network, spec);
+    for (DeviceNetwork* program : {there.get(), again.get(), host.get()}) {
+      prepare(*program, network, images);
+    }
+    const auto expect_same_step = [&](const NetworkStepArguments& step) {
+      const double loss = host->gradients(step);
+      EXPECT_NEAR(there->gradients(step), loss, 1e-5 * loss);
+      expect_near(there->parameter_gradients(), host->parameter_gradients(), 1e-4);
+      EXPECT_GT(global_norm(host->parameter_gradients()), 2 * spec.optimiser.clip_norm);
+      EXPECT_NEAR(there->step(step).loss, loss, 1e-5 * loss);
+      again->step(step);
+      host->step(step);
+      expect_same_bits(there->parameters(), again->parameters());
+    };
+    for (std::int64_t i = 0; i < 4; ++i) {
+      SCOPED_TRACE(testing::Message() << "step " << i);
+      expect_same_step({.step = i,
+                        .learning_rate = 0.02,
+                        .samples = picked,
+                        .wire_temperature = 1.5 - 0.3 * static_cast<double>(i)});
+    }
+    expect_near(there->parameters(), host->parameters(), 1e-3);
+    // AdamW normalises its steps; only the moments show the factor of clipping.
+    expect_near(there->first_moments(), host->first_moments(), 1e-3);
+    expect_same_bits(there->first_moments(), again->first_moments());
+    for (const double temperature : {1.0, 0.6}) {
+      expect_near(there->evaluate(temperature), host->evaluate(temperature));
+    }
+    for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
+      if (!network.layers()[layer].learns_wires()) continue;
+      const NetworkStepArguments step{.samples = picked, .wire_temperature = 0.8};
+      const WireSignals received = there->wire_signals(step, layer);
+      const WireSignals expected = host->wire_signals(step, layer);
+      expect_near(std::vector{received.inputs, received.slot_gradients},
+                  std::vector{expected.inputs, expected.slot_gradients}, 1e-3);
+    }
+
+    const std::string name = "[" + to_string(device()) + "] ";
+    const logic::CandidatesPtr other = logic::random_candidates(
+        {.inputs = 40, .gates = 60, .arity = scene.arity},
+        scene.candidates == 0 ? 40 : scene.candidates, /*seed=*/8, /*layer=*/0);
+    expect_error([&] { there->set_candidates(1, other->view()); },
+                 name + "expected a layer with learned wires, received layer 1");
+    for (DeviceNetwork* program : {there.get(), again.get(), host.get()}) {
+      program->set_candidates(0, other->view());
+    }
+    expect_near(there->evaluate(0.6), host->evaluate(0.6));
+    expect_same_step(
+        {.step = 4, .learning_rate = 0.02, .samples = picked, .wire_temperature = 0.6});
+  }
+}
+
+/// Only the gradients of the last wires are not finite.
+TEST_P(DeviceNetworkFeatures, SkipsUpdatesIfAGradientOfWiresIsNotFinite) {
+  const logic::Network network = network_with_learned_wires(wire_scenes[0]);
+  const auto there = empty_on_device(device(), network, spec_of(wire_scenes[0]));
+  Tensor wire_logits = network.layers().back().wire_logits.detach();
+  wire_logits.mutable_values<float>()[9] = std::numeric_limits<float>::infinity();
+  prepare(*there, network, Images(DType::float32));
+  const std::vector<Tensor> before = there->parameters();
+  const StepResult result = there->step({.learning_rate = 0.02});
+  EXPECT_TRUE(std::isfinite(result.loss));
+  EXPECT_FALSE(result.finite);
+  expect_same_bits(there->parameters(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkFeatures, all_other_devices, name_of_device);

@@ -1,5 +1,5 @@
-// Gate networks on devices against the CPU: every size, loss and arity, data and training steps.
-// Skipped where there is no device.
+// Gate networks on devices, compared with the CPU: sizes, losses, arities, data and training steps.
+// Skipped without a device.
 #include "boolgrad/backend/device/network.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,9 @@ class DeviceNetworkTest : public DeviceTest {};
 
 constexpr double tolerance = 1e-5;
 
-/// Outputs of all layers, loss, gradients and scores of an evaluation; and the same bits twice.
-void expect_agreement(const Device& where, const LogicNetwork& network, const Scene& scene,
+/// Compares layer outputs, loss, gradients and scores, and checks that a second run gives the same
+/// bits.
+void expect_agreement(const Device& where, const logic::Network& network, const Scene& scene,
                       const LossOptions& loss = {}) {
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
   const Tensor target = shares({network.outputs(), scene.samples}, 2);
@@ -70,7 +71,7 @@ TEST_P(DeviceNetworkTest, AgreesForWideLayers) {
   expect_agreement(device(), Scene{.inputs = 2000, .widths = {3}, .arities = {2}, .samples = 40});
 }
 
-/// More gates of samples than a submission holds where dispatches are kept short.
+/// More work than fits into one submission on devices with short dispatches.
 TEST_P(DeviceNetworkTest, AgreesForMoreThanOneSubmission) {
   expect_agreement(device(), Scene{.inputs = 20, .widths = {1000, 9}, .samples = 5000});
 }
@@ -103,24 +104,26 @@ TEST_P(DeviceNetworkTest, AgreesForEveryLoss) {
 
 TEST_P(DeviceNetworkTest, AgreesForSharedInputsAndTheSameWireTwice) {
   const Scene scene{.inputs = 3, .widths = {6, 4}, .samples = 33};
-  LogicNetwork network(scene.inputs, scene.parametrisation, DType::float32);
+  logic::Network network(scene.inputs, scene.parametrisation, DType::float32);
   const auto logits = [&](std::int64_t gates, std::uint32_t layer) {
-    return initial_logits(scene.parametrisation, gates, 2, DType::float32,
-                          {Initialisation::gaussian, 1}, 9, layer);
+    return logic::initial_logits(scene.parametrisation, gates, 2, DType::float32,
+                                 {logic::Initialisation::gaussian, 1}, 9, layer);
   };
   const std::vector<std::int32_t> first{0, 0, 0, 1, 1, 2, 0, 1, 1, 1, 0, 2};
   const std::vector<std::int32_t> second{5, 5, 5, 5, 5, 0, 5, 0};
-  network.add_layer(std::make_shared<const Wiring>(3, Tensor::of(first, {2, 6})), logits(6, 0));
-  network.add_layer(std::make_shared<const Wiring>(6, Tensor::of(second, {2, 4})), logits(4, 1));
+  network.add_layer(std::make_shared<const logic::Wiring>(3, Tensor::of(first, {2, 6})),
+                    logits(6, 0));
+  network.add_layer(std::make_shared<const logic::Wiring>(6, Tensor::of(second, {2, 4})),
+                    logits(4, 1));
   expect_agreement(device(), network, scene);
 }
 
-TEST_P(DeviceNetworkTest, MaskedGatesHaveGradientsOfZero) {
+TEST_P(DeviceNetworkTest, MaskedGatesHaveZeroGradients) {
   for (const auto parametrisation :
        {Parametrisation::softmax16, Parametrisation::sigmoid, Parametrisation::walsh}) {
     const Scene scene{
         .inputs = 6, .widths = {20, 9}, .samples = 40, .parametrisation = parametrisation};
-    LogicNetwork network = network_of(scene);
+    logic::Network network = network_of(scene);
     Tensor mask = Tensor::ones({20}, DType::float32);
     for (const std::size_t gate : {0U, 7U, 19U}) mask.mutable_values<float>()[gate] = 0;
     network.set_mask(0, mask);
@@ -141,10 +144,10 @@ TEST_P(DeviceNetworkTest, MaskedGatesHaveGradientsOfZero) {
   }
 }
 
-/// Steps of AdamW on the CPU and on the device, from the same start and on the same cases.
+/// AdamW steps on the CPU and on the device, from the same parameters and samples.
 void expect_same_training(const Device& where, const AdamWOptions& options, bool in_order) {
   const Scene scene{.inputs = 10, .widths = {60, 40, 6}, .arities = {2, 2, 2}, .samples = 48};
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const std::int64_t batch = in_order ? scene.samples : 20;
   const auto device = on_device(where, network, {.batch = batch, .optimiser = options});
   const Tensor x = shares({scene.inputs, scene.samples}, 1);
@@ -190,9 +193,9 @@ TEST_P(DeviceNetworkTest, TrainsAsTheCpuDoes) {
   expect_same_training(device(), {.gradient_noise = 0.01, .seed = 4}, false);
 }
 
-TEST_P(DeviceNetworkTest, UpdatesNothingWhereSomethingIsNotFinite) {
+TEST_P(DeviceNetworkTest, SkipsTheUpdateIfAGradientIsNotFinite) {
   const Scene scene{.inputs = 10, .widths = {60, 6}, .samples = 20};
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   for (const double clip_norm : {0.0, 1.0}) {
     const auto there =
         on_device(device(), network, {.batch = 20, .optimiser = {.clip_norm = clip_norm}});
@@ -209,10 +212,10 @@ TEST_P(DeviceNetworkTest, UpdatesNothingWhereSomethingIsNotFinite) {
   }
 }
 
-/// Moments and parameters that are read and given to another device network continue its training.
+/// Parameters and moments copied to another program continue the training.
 TEST_P(DeviceNetworkTest, ContinuesFromParametersAndMoments) {
   const Scene scene{.inputs = 6, .widths = {20, 9}, .samples = 40};
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const auto make = [&] {
     auto made = on_device(device(), network, {.batch = scene.samples});
     made->set_cases(DataRole::training, shares({6, 40}, 1), shares({9, 40}, 2));
@@ -236,7 +239,7 @@ TEST_P(DeviceNetworkTest, ContinuesFromParametersAndMoments) {
 
 /// Soft and hard outputs of all samples.
 void expect_same_evaluation(const Device& where, const Scene& scene) {
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const NetworkSpec spec{.batch = 16};
   const auto device = on_device(where, network, spec);
   const OpDomain any{.low = 0, .high = 1, .kinks = {}};
@@ -249,15 +252,15 @@ TEST_P(DeviceNetworkTest, EvaluatesAsTheCpuDoes) {
   expect_same_evaluation(device(), {.inputs = 9, .widths = {50, 4}, .samples = 500});
 }
 
-/// So wide that not all cases fit into what an evaluation holds at a time.
-TEST_P(DeviceNetworkTest, EvaluatesPartByPart) {
+/// A network too wide to evaluate all samples in one batch.
+TEST_P(DeviceNetworkTest, EvaluatesInBatches) {
   expect_same_evaluation(device(), {.inputs = 9, .widths = {20'000, 4}, .samples = 3'500});
 }
 
-/// Evaluations read their own data with the parameters of training, which goes on undisturbed.
-TEST_P(DeviceNetworkTest, KeepsTrainingAndEvaluationDataApart) {
+/// Evaluation uses its own data with the current parameters and does not disturb training.
+TEST_P(DeviceNetworkTest, KeepsTrainingAndEvaluationDataSeparate) {
   const Scene scene{.inputs = 6, .widths = {20, 9}, .samples = 40};
-  LogicNetwork network = network_of(scene);
+  logic::Network network = network_of(scene);
   const NetworkSpec spec{.batch = scene.samples};
   const auto make = [&] {
     auto made = on_device(device(), network, spec);
@@ -281,9 +284,9 @@ TEST_P(DeviceNetworkTest, KeepsTrainingAndEvaluationDataApart) {
   }
 }
 
-TEST_P(DeviceNetworkTest, RefusesWhatDoesNotFit) {
+TEST_P(DeviceNetworkTest, RejectsInvalidArguments) {
   const Scene scene{.inputs = 3, .widths = {6, 4}, .samples = 5};
-  const LogicNetwork network = network_of(scene);
+  const logic::Network network = network_of(scene);
   const auto there = on_device(device(), network, {.batch = 5});
   const auto refuses = [&](const std::function<void()>& action, const std::string& message) {
     expect_error(action, "[" + to_string(device()) + "] expected " + message);
@@ -291,7 +294,7 @@ TEST_P(DeviceNetworkTest, RefusesWhatDoesNotFit) {
   const auto set_cases = [&](const Tensor& x, const Tensor& targets) {
     there->set_cases(DataRole::training, x, targets);
   };
-  refuses([&] { there->gradients({}); }, "samples to learn from, received none");
+  refuses([&] { there->gradients({}); }, "training samples, received none");
   refuses(
       [&] {
         set_cases(shares({2, 5}, 1), shares({4, 5}, 2));
@@ -306,7 +309,7 @@ TEST_P(DeviceNetworkTest, RefusesWhatDoesNotFit) {
   const std::vector<std::int64_t> few{0, 1};
   const std::vector<std::int64_t> far{0, 1, 2, 3, 5};
   refuses([&] { there->gradients({.samples = few}); }, "5 samples, received 2");
-  refuses([&] { there->gradients({.samples = far}); }, "samples below 5, received 5");
+  refuses([&] { there->gradients({.samples = far}); }, "sample indices below 5, received 5");
   const std::vector<Tensor> logits = there->parameters();
   const std::vector<Tensor> masks{Tensor::ones({6}, DType::float32),
                                   Tensor::ones({5}, DType::float32)};

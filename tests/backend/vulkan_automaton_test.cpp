@@ -1,5 +1,5 @@
-// All steps of an automaton in one dispatch, whose groups of threads wait for one another. Skipped
-// where there is no device.
+// All steps of an automaton in one dispatch, whose workgroups wait for each other. Skipped without
+// a device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Scene {
   AutomatonTraining training = {};
 };
 
-/// On CPUs groups have 32 threads, so these have layers that are as wide, and narrow ones.
+/// On CPUs workgroups have 32 threads, so these have layers of that width, and narrow ones.
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all = {
       {{{3, 2, {8, 4, 2}, {32, 32, 32, 32, 16}}, {2, 5, 7, 4}}},
@@ -39,7 +39,7 @@ struct Trained {
   std::vector<double> losses;
   std::vector<std::int64_t> wrong;
   std::vector<Tensor> gradients, parameters;  ///< the last state follows the gradients
-  std::string dispatches;                     ///< that were timed
+  std::string dispatches;                     ///< names of the timed dispatches
 };
 
 class VulkanAutomaton : public testing::Test {
@@ -54,36 +54,36 @@ class VulkanAutomaton : public testing::Test {
     ::unsetenv("BOOLGRAD_VULKAN_TIMES");
     if (!vulkan::unavailable().empty()) return;
     context().set_waiting_groups(groups_);
-    context().let_groups_wait(true);
+    context().set_groups_wait(true);
   }
 
   static vulkan::Context& context() { return vulkan::Context::get(0); }
-  /// Those that surely run at a time.
+  /// A number of workgroups that certainly run at the same time.
   int some_groups() const { return std::max(groups_, 1); }
 
-  /// Gradients and some steps of an automaton for `groups` that could wait for one another, and do
+  /// Gradients and some steps of an automaton with `groups` workgroups that wait for each other,
   /// unless steps are taken `one_by_one`.
-  static Trained trained(const Scene& scene, const AutomatonDraws& draws, int groups,
+  static Trained trained(const Scene& scene, const RolloutArguments& arguments, int groups,
                          bool one_by_one) {
-    const Rule rule = rule_of(scene.automaton);
+    const automata::Rule rule = rule_of(scene.automaton);
     AutomatonTraining training = scene.training;
     training.memory.policy = MemoryPolicy::everything;
     context().set_waiting_groups(groups);
-    context().let_groups_wait(!one_by_one);
+    context().set_groups_wait(!one_by_one);
     testing::internal::CaptureStderr();
     Trained trained;
     {
       const auto automaton =
           automaton_on_device(vulkan_device, rule, scene.automaton.size, training);
       automaton->set_inputs(inputs_for(scene.automaton));
-      trained.losses.push_back(automaton->gradients(draws));
+      trained.losses.push_back(automaton->gradients(arguments));
       trained.gradients = automaton->parameter_gradients();
       for (std::int64_t step = 1; step < 4; ++step) {
-        AutomatonDraws now = draws;
+        RolloutArguments now = arguments;
         if (step == 3) now.steps = scene.automaton.size.steps + training.extra_steps;
         const AutomatonOutcome outcome = automaton->step(now, step, 0.1, step != 2);
         trained.losses.push_back(outcome.loss);
-        trained.wrong.push_back(outcome.hard.wrong_bits);
+        trained.wrong.push_back(outcome.hard.bits);
       }
       trained.gradients.push_back(automaton->final_state());
       trained.parameters = automaton->parameters();
@@ -107,11 +107,11 @@ void expect_same(const Trained& one, const Trained& other) {
   }
 }
 
-const std::vector<AutomatonDraws>& all_draws() {
-  static const std::vector<AutomatonDraws> all = {
+const std::vector<RolloutArguments>& all_arguments() {
+  static const std::vector<RolloutArguments> all = {
       {},
       {.seed = 5,
-       .draw = 3,
+       .random_step = 3,
        .random_starts = true,
        .start_stream = 1,
        .fire_rate = 0.6,
@@ -122,14 +122,14 @@ const std::vector<AutomatonDraws>& all_draws() {
   return all;
 }
 
-TEST_F(VulkanAutomaton, OneDispatchGivesTheBitsOfMany) {
+TEST_F(VulkanAutomaton, OneDispatchIsBitIdenticalToMany) {
   for (const Scene& scene : scenes()) {
-    for (const AutomatonDraws& draws : all_draws()) {
+    for (const RolloutArguments& arguments : all_arguments()) {
       // Tables are made before all steps; two scenes are enough for those of noise.
-      const bool draws_noise = draws.hardening.kind == HardeningKind::noise;
+      const bool draws_noise = arguments.hardening.kind == HardeningKind::noise;
       if (draws_noise && scene.training.gate_penalty == 0) continue;
-      const Trained at_once = trained(scene, draws, some_groups(), false);
-      const Trained one_by_one = trained(scene, draws, some_groups(), true);
+      const Trained at_once = trained(scene, arguments, some_groups(), false);
+      const Trained one_by_one = trained(scene, arguments, some_groups(), true);
       EXPECT_NE(at_once.dispatches.find("automaton/train\n"), std::string::npos);
       EXPECT_NE(at_once.dispatches.find("automaton/hard_steps\n"), std::string::npos);
       EXPECT_EQ(one_by_one.dispatches.find("automaton/train\n"), std::string::npos);
@@ -139,7 +139,7 @@ TEST_F(VulkanAutomaton, OneDispatchGivesTheBitsOfMany) {
   }
 }
 
-TEST_F(VulkanAutomaton, GroupsThatWaitTooLongGiveUpAndNothingIsLost) {
+TEST_F(VulkanAutomaton, FallsBackToSingleStepsIfWorkgroupsGiveUp) {
   if (!context().physical().is_cpu) GTEST_SKIP() << "the device may run all groups at a time";
   constexpr int too_many_groups = 150;
   const Scene scene{{{2, 2, {8, 4, 2}, {16, 16}}, {3, 16, 16, 3}}};
@@ -150,7 +150,7 @@ TEST_F(VulkanAutomaton, GroupsThatWaitTooLongGiveUpAndNothingIsLost) {
   expect_same(given_up, trained(scene, {}, too_many_groups, true));
 }
 
-TEST_F(VulkanAutomaton, TimesAreAskedFor) {
+TEST_F(VulkanAutomaton, TimesArePrintedOnRequest) {
   const Scene& scene = scenes().front();
   const std::string times = trained(scene, {}, 0, true).dispatches;
   EXPECT_NE(times.find("microseconds of dispatches, averages of 1 runs:\n"), std::string::npos)

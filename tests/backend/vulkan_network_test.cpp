@@ -1,5 +1,4 @@
-// Networks on a Vulkan device: what it cannot have, and what not every one has. Skipped where there
-// is no device.
+// Networks on a Vulkan device: size limits, and optional device features. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "boolgrad/backend/device/devices.h"
 #include "boolgrad/backend/device/network.h"
+#include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/backend/vulkan/runtime/context.h"
 #include "boolgrad/logic/wiring.h"
 #include "tests/support/devices.h"
@@ -18,9 +18,9 @@
 namespace boolgrad {
 namespace {
 
-TEST(VulkanNetwork, RefusesMoreThanShadersCount) {
+TEST(VulkanNetwork, RejectsNetworksThatExceed32BitIndices) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
-  const WiringPtr wiring = random_wiring({3, 8}, 1, 0);
+  const logic::WiringPtr wiring = logic::random_wiring({3, 8}, 1, 0);
   const LutWires wires = wiring->view();
   expect_error(
       [&] {
@@ -30,9 +30,9 @@ TEST(VulkanNetwork, RefusesMoreThanShadersCount) {
       "268435456");
 }
 
-/// Gradients of a layer of gates with so many inputs, over so many samples.
+/// Gradients of a layer of gates with `arity` inputs over some samples.
 Tensor gradients_of(int arity, std::int64_t samples) {
-  const WiringPtr wiring = random_wiring({9, 21, arity}, 1, 0);
+  const logic::WiringPtr wiring = logic::random_wiring({9, 21, arity}, 1, 0);
   const LutWires wires = wiring->view();
   const auto network = make_device_network(
       vulkan_device, {&wires, 1}, {.batch = samples, .parametrisation = Parametrisation::sigmoid});
@@ -49,7 +49,7 @@ Tensor gradients_of(int arity, std::int64_t samples) {
 
 struct Summed {
   Tensor gradients;
-  bool directly = false;  ///< whether threads exchanged sums without shared memory
+  bool directly = false;  ///< whether threads exchanged sums by subgroup shuffles
 };
 
 Summed summed(int subgroup, int arity, std::int64_t samples) {
@@ -62,7 +62,7 @@ Summed summed(int subgroup, int arity, std::int64_t samples) {
   return {gradients, times.find("network/sums.subgroups\n") != std::string::npos};
 }
 
-TEST(VulkanNetwork, ThreadsThatExchangeSumsDirectlyGiveTheSameBits) {
+TEST(VulkanNetwork, SubgroupSumsAreBitIdentical) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   vulkan::Context& context = vulkan::Context::get(0);
   const int subgroup = context.subgroup();

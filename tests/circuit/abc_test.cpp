@@ -1,4 +1,4 @@
-// Berkeley ABC proves that what one format says is what the other says.
+// Berkeley ABC proves that all formats describe the same circuit.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::read_bytes;
@@ -32,7 +32,7 @@ class AbcTest : public testing::Test {
         .output;
   }
 
-  /// Whether ABC finds two of the files equivalent.
+  /// Whether ABC proves two files equivalent.
   void expect_equal(const std::string& a, const std::string& b) const {
     const std::string output = run("cec -n " + a + " " + b);
     EXPECT_NE(output.find("Networks are equivalent"), std::string::npos) << output;
@@ -40,37 +40,37 @@ class AbcTest : public testing::Test {
 
   void write_all(const Netlist& netlist) const {
     write_bytes(scratch_ / "a.blif", to_blif(netlist));
-    write_bytes(scratch_ / "b.aig", to_aiger(netlist, AigerForm::binary));
-    // ABC does not read the ASCII form, so it gets what we read from it.
-    const Netlist ascii = netlist_from_aiger(to_aiger(netlist, AigerForm::ascii), "c.aag");
+    write_bytes(scratch_ / "b.aig", to_aiger(netlist, AigerFormat::binary));
+    // ABC does not read ASCII AIGER, so it gets the netlist read from it.
+    const Netlist ascii = netlist_from_aiger(to_aiger(netlist, AigerFormat::ascii), "c.aag");
     write_bytes(scratch_ / "c.blif", to_blif(ascii));
   }
 
   ScratchFolder scratch_;
 };
 
-TEST_F(AbcTest, FindsAllFormatsEqual) {
+TEST_F(AbcTest, ProvesAllFormatsEquivalent) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     write_all(random_netlist({.inputs = 10, .gates = 100, .outputs = 8}, seed));
     expect_equal("a.blif", "b.aig");
     expect_equal("a.blif", "c.blif");
   }
-  write_all(netlist_of(life_rule()));
+  write_all(harden(life_rule()));
   expect_equal("a.blif", "b.aig");
   expect_equal("a.blif", "c.blif");
 }
 
-TEST_F(AbcTest, FindsAChangedGate) {
+TEST_F(AbcTest, DetectsAChangedGate) {
   Netlist netlist = random_netlist({.inputs = 4, .gates = 5, .outputs = 1}, 1);
   netlist.output_nets[0] = netlist.gate(4);
   write_bytes(scratch_ / "a.blif", to_blif(netlist));
   netlist.gates[4].truth ^= 1;
-  write_bytes(scratch_ / "b.aig", to_aiger(netlist, AigerForm::binary));
+  write_bytes(scratch_ / "b.aig", to_aiger(netlist, AigerFormat::binary));
   const std::string output = run("cec -n a.blif b.aig");
   EXPECT_NE(output.find("NOT EQUIVALENT"), std::string::npos) << output;
 }
 
-TEST_F(AbcTest, WritesWhatIsReadHere) {
+TEST_F(AbcTest, WritesFilesThatCanBeRead) {
   const Netlist netlist = random_netlist({.inputs = 10, .gates = 100, .outputs = 8}, 7);
   write_all(netlist);
   run("read a.blif; strash; dc2; write_aiger d.aig; if -K 6; write_blif e.blif");
@@ -79,4 +79,4 @@ TEST_F(AbcTest, WritesWhatIsReadHere) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -11,7 +11,7 @@
 #include "tests/support/bit_circuits.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using Literal = BitCircuit::Literal;
@@ -37,8 +37,8 @@ std::uint64_t entries_below(std::size_t inputs) {
   return inputs == 6 ? ~std::uint64_t{0} : (std::uint64_t{1} << (1U << inputs)) - 1;
 }
 
-TEST(BitCircuit, EveryGateOfTwoInputsIsOneNodeAtMost) {
-  for (const Gate& gate : gates) {
+TEST(BitCircuit, EveryTwoInputGateNeedsAtMostOneNode) {
+  for (const logic::Gate& gate : logic::gates) {
     std::uint64_t truth = 0;
     for (int i = 0; i < 4; ++i) truth |= std::uint64_t{gate.entry(i)} << i;
     const BitCircuit circuit = circuit_of_table(2, truth);
@@ -49,7 +49,7 @@ TEST(BitCircuit, EveryGateOfTwoInputsIsOneNodeAtMost) {
   }
 }
 
-// Four gates are enough for every function of three inputs.
+// Every function of three inputs needs at most four gates.
 TEST(BitCircuit, EveryFunctionOfThreeInputs) {
   std::int64_t most = 0;
   std::int64_t total = 0;
@@ -63,7 +63,7 @@ TEST(BitCircuit, EveryFunctionOfThreeInputs) {
   EXPECT_EQ(total, 602);
 }
 
-// Not the least possible, which would be 7 at most; pinned so that drift is seen.
+// Not optimal (which would be at most 7). Pinned to detect drift.
 TEST(BitCircuit, EveryFunctionOfFourInputs) {
   std::int64_t most = 0;
   std::int64_t total = 0;
@@ -84,8 +84,8 @@ RC_GTEST_PROP(BitCircuit, RandomTablesUpToSixInputs, (std::uint64_t truth)) {
   }
 }
 
-// Inputs of a table that are constants, one another or their complements.
-RC_GTEST_PROP(BitCircuit, TablesOfInputsThatDepend, (std::uint64_t truth)) {
+// Tables with constant, repeated and complementary inputs.
+RC_GTEST_PROP(BitCircuit, TablesWithDependentInputs, (std::uint64_t truth)) {
   BitCircuit circuit(3);
   const std::array pool{
       circuit.constant(false), circuit.constant(true),
@@ -104,8 +104,8 @@ RC_GTEST_PROP(BitCircuit, TablesOfInputsThatDepend, (std::uint64_t truth)) {
   }
 }
 
-// Few inputs and many gates, so that every rule of rewriting has its turn.
-RC_GTEST_PROP(BitCircuit, SimplifyingChangesNoValue, (std::uint64_t seed)) {
+// Few inputs and many gates, so that every rewriting rule applies.
+RC_GTEST_PROP(BitCircuit, SimplificationPreservesTheFunction, (std::uint64_t seed)) {
   const auto inputs = static_cast<std::size_t>(*rc::gen::inRange(1, 6));
   BitCircuit circuit(static_cast<std::int64_t>(inputs));
   std::vector<std::uint64_t> plain = all_cases(inputs);  // without any simplification
@@ -149,7 +149,7 @@ RC_GTEST_PROP(BitCircuit, SimplifyingChangesNoValue, (std::uint64_t seed)) {
   for (std::size_t i = 0; i < words.size(); ++i) RC_ASSERT(words[i] == plain[inputs + i]);
 }
 
-TEST(BitCircuit, FoldsWhatIsTrivial) {
+TEST(BitCircuit, FoldsTrivialGates) {
   BitCircuit circuit(2);
   const Literal a = circuit.input(0);
   const Literal b = circuit.input(1);
@@ -170,7 +170,7 @@ TEST(BitCircuit, FoldsWhatIsTrivial) {
   EXPECT_EQ(circuit.nodes().size(), 5U);
 }
 
-TEST(BitCircuit, LooksOneLevelDown) {
+TEST(BitCircuit, AppliesOneLevelRules) {
   BitCircuit circuit(3);
   const Literal a = circuit.input(0);
   const Literal b = circuit.input(1);
@@ -214,7 +214,7 @@ TEST(BitCircuit, LifeIsConwaysRule) {
   }
 }
 
-TEST(BitCircuit, CountsOnlyWhatTheOutputsNeed) {
+TEST(BitCircuit, CountsOnlyReachableGates) {
   BitCircuit circuit(2);
   const Literal both = circuit.conjunction(circuit.input(0), circuit.input(1));
   circuit.exclusive_or(circuit.input(0), circuit.input(1));
@@ -224,7 +224,7 @@ TEST(BitCircuit, CountsOnlyWhatTheOutputsNeed) {
   EXPECT_EQ(circuit.reachable(), (std::vector<bool>{false, true, true, true, false}));
 }
 
-TEST(BitCircuit, SaysWhatIsWrong) {
+TEST(BitCircuit, RejectsInvalidArguments) {
   expect_error([] { BitCircuit(-1); },
                "[BitCircuit] expected between 0 and 2147483646 inputs, received -1");
   BitCircuit circuit(2);
@@ -249,4 +249,4 @@ TEST(BitCircuit, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -11,7 +11,7 @@
 #include "tests/support/bit_circuits.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using Rows = std::vector<std::vector<std::uint64_t>>;
@@ -28,7 +28,7 @@ Rows random_rows(std::int64_t rows, std::size_t words, std::uint64_t seed) {
   return result;
 }
 
-// Rows that lie one word off any alignment, with a word on either side that must not change.
+// Unaligned buffers with guard words on either side.
 constexpr std::uint64_t untouched = 0x123456789ABCDEF0;
 
 Rows run(const BitProgram& program, const Rows& inputs, std::size_t words) {
@@ -71,7 +71,7 @@ RC_GTEST_PROP(BitProgram, AgreesWithTheCircuit, (std::uint64_t seed)) {
   RC_ASSERT(run(program, in, words) == evaluated(circuit, in, words));
 }
 
-TEST(BitProgram, TakesAnyNumberOfWords) {
+TEST(BitProgram, RunsAnyNumberOfWords) {
   const BitCircuit circuit = random_circuit(9, 200, 5, 4);
   const BitProgram program(circuit);
   const Rows in = random_rows(9, 140, 5);
@@ -83,8 +83,8 @@ TEST(BitProgram, TakesAnyNumberOfWords) {
   }
 }
 
-// Many slots, so that rows become short.
-TEST(BitProgram, TakesCircuitsThatDoNotFitTheCache) {
+// Many slots make each slot short.
+TEST(BitProgram, RunsCircuitsLargerThanTheCache) {
   for (const std::int64_t inputs : {700, 1400, 5000}) {
     BitCircuit circuit(inputs);
     for (std::int64_t i = 0; i < inputs; ++i) {
@@ -99,7 +99,7 @@ TEST(BitProgram, TakesCircuitsThatDoNotFitTheCache) {
   }
 }
 
-// Each alone, so that its gates have one reader and join into steps of every kind.
+// Each function alone: its gates have one reader and fuse into steps of every kind.
 TEST(BitProgram, ComputesEveryFunctionOfThreeInputs) {
   const Rows in = random_rows(3, 70, 8);
   for (std::uint64_t truth = 0; truth < 256; ++truth) {
@@ -110,7 +110,7 @@ TEST(BitProgram, ComputesEveryFunctionOfThreeInputs) {
   }
 }
 
-TEST(BitProgram, OutputsMayBeInputsConstantsAndOneAnother) {
+TEST(BitProgram, OutputsMayBeInputsConstantsAndDuplicates) {
   BitCircuit circuit(2);
   const BitLiteral both = circuit.conjunction(circuit.input(0), circuit.input(1));
   for (const BitLiteral literal : {circuit.constant(false), circuit.constant(true),
@@ -123,7 +123,7 @@ TEST(BitProgram, OutputsMayBeInputsConstantsAndOneAnother) {
   EXPECT_EQ(run(program, in, 19), evaluated(circuit, in, 19));
 }
 
-TEST(BitProgram, ComputesTwoGatesInOneStepWhereNobodyElseReadsTheFirst) {
+TEST(BitProgram, FusesGatesWithASingleReader) {
   BitCircuit circuit(4);
   BitLiteral chain = circuit.input(0);
   for (std::int64_t i = 1; i < 4; ++i) chain = circuit.conjunction(chain, !circuit.input(i));
@@ -135,7 +135,7 @@ TEST(BitProgram, ComputesTwoGatesInOneStepWhereNobodyElseReadsTheFirst) {
   EXPECT_EQ(BitProgram(circuit).steps(), 2);
 }
 
-// Pinned so that drift is seen.
+// Pinned to detect drift.
 TEST(BitProgram, LifeTakesFewSteps) {
   const BitProgram life(life_circuit());
   EXPECT_EQ(life.operations(), 27);
@@ -143,7 +143,7 @@ TEST(BitProgram, LifeTakesFewSteps) {
   EXPECT_EQ(life.slots(), 12);
 }
 
-TEST(BitProgram, LeavesOutWhatNobodyReads) {
+TEST(BitProgram, OmitsDanglingGates) {
   BitCircuit circuit(3);
   circuit.exclusive_or(circuit.input(0), circuit.input(2));
   circuit.add_output(circuit.input(1));
@@ -152,7 +152,7 @@ TEST(BitProgram, LeavesOutWhatNobodyReads) {
   EXPECT_EQ(program.slots(), 1);
 }
 
-TEST(BitProgram, RepeatsItselfAndServesSeveralThreads) {
+TEST(BitProgram, IsDeterministicAndThreadSafe) {
   const BitCircuit circuit = random_circuit(9, 300, 3, 6);
   const BitProgram program(circuit);
   const Rows in = random_rows(9, 100, 7);
@@ -168,7 +168,7 @@ TEST(BitProgram, RepeatsItselfAndServesSeveralThreads) {
   for (const int count : agreed) EXPECT_EQ(count, 20);
 }
 
-TEST(BitProgram, SaysWhatIsWrong) {
+TEST(BitProgram, RejectsInvalidArguments) {
   const BitProgram life(life_circuit());
   const std::uint64_t word = 0;
   const std::vector<const std::uint64_t*> from(8, &word);
@@ -177,4 +177,4 @@ TEST(BitProgram, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

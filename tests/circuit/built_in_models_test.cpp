@@ -1,5 +1,5 @@
-// What becomes of trained models: pinned gate counts, beside those of Yosys and ABC, and every
-// format proven equal to the model.
+// Trained models: pinned gate counts, compared with Yosys and ABC, and every format proven
+// equivalent to the model.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include "tests/support/exported_netlists.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::read_bytes;
@@ -32,8 +32,9 @@ using testing_support::write_bytes;
 
 using Counts = std::vector<std::int64_t>;
 
-/// Gates as trained, then after each pass: constants, inputs, wires, equal gates, unreachable, two
-/// inputs, and turns of resubstitution, observability and rewriting.
+/// Gates as trained, then after each pass: constant propagation, unused inputs, buffer absorption,
+/// structural hashing, dangling gates, decomposition, and iterations of resubstitution, don't-care
+/// optimisation and cut rewriting.
 const std::map<std::string, Counts> pinned{
     {"life", {2415, 2237, 2237, 168, 125, 82, 78, 72, 52, 51, 51, 51, 51}},
     {"checkerboard", {4608, 4452, 4452, 160, 158, 5, 5, 5, 5, 5}},
@@ -70,7 +71,7 @@ class BuiltInModelTest : public testing::TestWithParam<std::string> {
     return result.output;
   }
 
-  /// Cells of two inputs, inverters included, that Yosys and ABC make of a netlist.
+  /// The number of two-input cells, inverters included, after synthesis by Yosys and ABC.
   int cells_by_abc(const Netlist& netlist) const {
     write_bytes(scratch_ / "netlist.blif", to_blif(netlist));
     const std::string output = in_scratch(
@@ -82,7 +83,7 @@ class BuiltInModelTest : public testing::TestWithParam<std::string> {
     return at == std::string::npos ? 0 : std::stoi(output.substr(at + heading.size()));
   }
 
-  /// What Yosys reads in the Verilog of a netlist.
+  /// The netlist that Yosys reads from Verilog.
   Netlist read_by_yosys(const Netlist& netlist) const {
     const Verilog verilog = to_verilog(netlist);
     write_bytes(scratch_ / "design.v", verilog.design);
@@ -99,15 +100,15 @@ class BuiltInModelTest : public testing::TestWithParam<std::string> {
 
 TEST_P(BuiltInModelTest, HasThePinnedCounts) {
   std::vector<PassStats> stats;
-  const Netlist result = simplified(as_trained_, {}, &stats);
+  const Netlist result = simplify(as_trained_, {}, &stats);
   Counts counts{stats[0].gates_before};
   for (const PassStats& pass : stats) counts.push_back(pass.gates_after);
   EXPECT_EQ(counts, pinned.at(GetParam())) << fmt::format("{{{}}}", fmt::join(counts, ", "));
   EXPECT_FALSE(difference(as_trained_, result));
 }
 
-TEST_P(BuiltInModelTest, IsNoLargerThanYosysAndAbcMakeIt) {
-  const Netlist result = simplified(as_trained_);
+TEST_P(BuiltInModelTest, IsNoLargerThanTheResultOfYosysAndAbc) {
+  const Netlist result = simplify(as_trained_);
   const auto ours = static_cast<double>(gate_count(result));
   const int of_trained = cells_by_abc(as_trained_);
   const int of_ours = cells_by_abc(result);
@@ -117,11 +118,11 @@ TEST_P(BuiltInModelTest, IsNoLargerThanYosysAndAbcMakeIt) {
   EXPECT_LE(ours, 1.1 * of_ours);
 }
 
-TEST_P(BuiltInModelTest, IsProvenInEveryFormatThatIsReadBack) {
-  const Netlist result = simplified(as_trained_);
+TEST_P(BuiltInModelTest, IsProvenEquivalentInEveryReadableFormat) {
+  const Netlist result = simplify(as_trained_);
   EXPECT_FALSE(difference(as_trained_, netlist_from_text(to_text(result), "text")));
   EXPECT_FALSE(difference(as_trained_, netlist_from_blif(to_blif(result), "blif")));
-  for (const AigerForm form : {AigerForm::ascii, AigerForm::binary}) {
+  for (const AigerFormat form : {AigerFormat::ascii, AigerFormat::binary}) {
     EXPECT_FALSE(difference(as_trained_, netlist_from_aiger(to_aiger(result, form), "aiger")));
   }
   EXPECT_FALSE(difference(as_trained_, read_by_yosys(result))) << "Verilog";
@@ -144,30 +145,30 @@ std::vector<std::size_t> inputs_read(const Netlist& netlist) {
   return found;
 }
 
-TEST_P(BuiltInModelTest, IsTheSameInCInEveryCase) {
-  // All cases of the inputs that the C reads: it depends on no others, and the model on none but
-  // those, as is proven.
-  Netlist result = simplified(as_trained_);
+TEST_P(BuiltInModelTest, IsEquivalentInC) {
+  // All combinations of the inputs that the C code reads. The model is proven to depend on no
+  // others.
+  Netlist result = simplify(as_trained_);
   EXPECT_FALSE(difference(as_trained_, result));
   result.name = "model";
   const std::vector<std::size_t> read = inputs_read(result);
   ASSERT_LE(read.size(), 16U);
-  write_bytes(scratch_ / "model.h", to_c99(result));
-  std::string places;
-  for (const std::size_t i : read) places += fmt::format("{}, ", i);
+  write_bytes(scratch_ / "model.h", to_c(result));
+  std::string positions;
+  for (const std::size_t i : read) positions += fmt::format("{}, ", i);
   write_bytes(scratch_ / "main.c",
               fmt::format("#include \"model.h\"\n#include <inttypes.h>\n#include <stdio.h>\n"
-                          "static const int places[] = {{{}0}};\n"
+                          "static const int positions[] = {{{}0}};\n"
                           "int main(void) {{\n"
                           "  for (uint64_t first = 0; first < {}; first += 64) {{\n"
                           "    uint64_t in[MODEL_INPUTS] = {{0}}, out[MODEL_OUTPUTS];\n"
                           "    for (uint64_t s = 0; s < 64; ++s)\n"
                           "      for (int j = 0; j < {}; ++j)\n"
-                          "        in[places[j]] |= ((first + s) >> j & 1) << s;\n"
+                          "        in[positions[j]] |= ((first + s) >> j & 1) << s;\n"
                           "    model_eval(in, out);\n"
                           "    for (int o = 0; o < MODEL_OUTPUTS; ++o) printf(\"%\" PRIx64 \"\\n\","
                           " out[o]);\n  }}\n}}\n",
-                          places, std::uint64_t{1} << read.size(), read.size()));
+                          positions, std::uint64_t{1} << read.size(), read.size()));
   std::string expected;
   for (std::uint64_t first = 0; first < std::uint64_t{1} << read.size(); first += 64) {
     const std::vector<std::uint64_t> cases = all_cases(read.size(), first / 64);
@@ -186,10 +187,11 @@ TEST_P(BuiltInModelTest, IsTheSameInCInEveryCase) {
   }
 }
 
-TEST_P(BuiltInModelTest, RunsAsBits) {
+TEST_P(BuiltInModelTest, RunsBitParallel) {
   const CircuitRunner runner(as_trained_);
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const BitMatrix inputs{runner.inputs(), 64, random_words(as_trained_.inputs.size(), seed)};
+    const logic::BitMatrix inputs{runner.inputs(), 64,
+                                  random_words(as_trained_.inputs.size(), seed)};
     EXPECT_EQ(runner.run(inputs).words, evaluate(as_trained_, inputs.words));
   }
 }
@@ -201,4 +203,4 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Models, BuiltInModelTest, testing::ValuesIn(built_in_models), test_name);
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -16,7 +16,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::require_tool;
@@ -43,9 +43,9 @@ class C99Test : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { require_tool(GetParam(), GetParam()); }
 
-  /// Compiles a program that includes the header and runs it.
+  /// Compiles and runs a program that includes the header.
   std::vector<std::uint64_t> run(const Netlist& netlist, const std::string& program) const {
-    write_bytes(scratch_ / "circuit.h", to_c99(netlist));
+    write_bytes(scratch_ / "circuit.h", to_c(netlist));
     write_bytes(scratch_ / "main.c",
                 "#include \"circuit.h\"\n#include <inttypes.h>\n#include <stdio.h>\n" + program);
     const std::string folder = scratch_.path().string();
@@ -68,7 +68,7 @@ class C99Test : public testing::TestWithParam<const char*> {
                                         netlist.outputs.size() + 1));
   }
 
-  /// The state after some steps, in which only cells of `fire` step where that is not empty.
+  /// The state after some steps. Only cells in `fire` step, unless it is empty.
   std::vector<std::uint64_t> stepped(const Netlist& netlist,
                                      const std::vector<std::uint64_t>& state,
                                      const std::vector<std::uint64_t>& fire, int steps,
@@ -90,7 +90,7 @@ class C99Test : public testing::TestWithParam<const char*> {
   ScratchFolder scratch_;
 };
 
-TEST_P(C99Test, GivesWhatTheNetlistGives) {
+TEST_P(C99Test, AgreesWithTheNetlist) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Netlist netlist = random_netlist({.inputs = 9, .gates = 80, .outputs = 12}, seed);
     const std::vector<std::uint64_t> words = random_words(9, seed);
@@ -98,7 +98,7 @@ TEST_P(C99Test, GivesWhatTheNetlistGives) {
   }
 }
 
-TEST_P(C99Test, GivesSumsThresholdsAndClasses) {
+TEST_P(C99Test, ComputesSumsThresholdsAndClasses) {
   const Netlist netlist = random_netlist({.inputs = 9, .gates = 80, .outputs = 30}, 6);
   const std::vector<std::uint64_t> words = random_words(9, 6);
   for (const Netlist& counted :
@@ -107,7 +107,7 @@ TEST_P(C99Test, GivesSumsThresholdsAndClasses) {
   }
 }
 
-TEST_P(C99Test, GivesEveryTableOfTwoAndSomeOfThreeInputs) {
+TEST_P(C99Test, ComputesEveryTableOfTwoAndSomeOfThreeInputs) {
   Netlist netlist = random_netlist({.inputs = 3, .gates = 0, .outputs = 0}, 0);
   for (std::uint64_t truth = 0; truth < 16 + 256; ++truth) {
     const bool two = truth < 16;
@@ -121,7 +121,7 @@ TEST_P(C99Test, GivesEveryTableOfTwoAndSomeOfThreeInputs) {
   EXPECT_EQ(evaluated(netlist, words), evaluate(netlist, words));
 }
 
-TEST_P(C99Test, TakesAnyName) {
+TEST_P(C99Test, AcceptsAnyName) {
   Netlist netlist;
   netlist.name = "2 */ odd\nname";
   netlist.outputs = {"*/ #error"};
@@ -133,8 +133,8 @@ TEST_P(C99Test, TakesAnyName) {
             std::vector<std::uint64_t>{~0ULL});
 }
 
-/// The state [channel][row][word] of a grid without the rows around it.
-std::vector<std::uint64_t> packed(const BitGrid& grid) {
+/// The state [channel][row][word] of a grid, without halo rows.
+std::vector<std::uint64_t> packed(const automata::BitGrid& grid) {
   std::vector<std::uint64_t> words;
   for (std::int64_t c = 0; c < grid.channels(); ++c) {
     const auto channel = grid.channel(c);
@@ -145,17 +145,17 @@ std::vector<std::uint64_t> packed(const BitGrid& grid) {
   return words;
 }
 
-TEST_P(C99Test, StepsLifeAsTheSimulatorDoes) {
+TEST_P(C99Test, StepsLifeLikeTheSimulator) {
   for (const std::int64_t width : {3, 5, 64, 130}) {
-    BitGrid grid(1, 1, 7, width);
+    automata::BitGrid grid(1, 1, 7, width);
     const std::vector<std::uint64_t> noise = random_words(7 * 130, 5);
     for (std::int64_t i = 0; i < 7 * width; ++i) {
       grid.set(0, 0, i / width, i % width, (noise[static_cast<std::size_t>(i)] & 1) != 0);
     }
     const std::vector<std::uint64_t> start = packed(grid);
-    Netlist netlist = netlist_of(life_rule());
+    Netlist netlist = harden(life_rule());
     netlist.name = "random";
-    BitAutomaton automaton(life_rule());
+    automata::BitAutomaton automaton(life_rule());
     for (int step = 0; step < 9; ++step) automaton.step(grid);
     EXPECT_EQ(stepped(netlist, start, {}, 9, 7, width), packed(grid)) << width;
   }
@@ -171,7 +171,7 @@ struct Place {
   std::int64_t width;
 };
 
-/// Input `index` of the rule at a cell, looked up one by one.
+/// Input `index` of the rule at a cell.
 bool seen(const NetlistState& rule, const std::vector<std::uint64_t>& state, const Place& size,
           const Place& at, std::int64_t index) {
   std::int64_t y = at.height + index % 9 / 3 - 1;
@@ -234,4 +234,4 @@ TEST_P(C99Test, StepsAnyChannelsBordersAndSizes) {
 INSTANTIATE_TEST_SUITE_P(Compilers, C99Test, testing::Values("gcc", "clang"));
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// The same 1,000 predictions from the network, the bits, C and Verilog, thresholds and class
+// The network, its circuit, C and Verilog give the same 1,000 predictions, thresholds and head
 // included.
 #include "boolgrad/circuit/formats/classifier_code.h"
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boolgrad/circuit/bits/runner.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/harden.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
@@ -18,7 +18,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::require_tool;
@@ -30,42 +30,42 @@ using testing_support::write_bytes;
 constexpr std::int64_t sample_count = 1000;
 constexpr std::int64_t feature_count = 9;
 
-std::uint32_t draw(std::uint64_t index) {
+std::uint32_t random_word(std::uint64_t index) {
   return random_bits({.seed = 5, .stream = 77, .index = index})[0];
 }
 
-/// Two levels a feature.
-Thresholds some_thresholds(bool bytes) {
+/// Two thresholds per feature.
+logic::Thresholds some_thresholds(bool bytes) {
   std::vector<std::int32_t> sources;
-  std::vector<float> levels;
+  std::vector<float> thresholds;
   for (std::int32_t b = 0; b < 2 * feature_count; ++b) {
     sources.push_back(b / 2);
-    const auto place = static_cast<float>(draw(1000 + static_cast<std::uint64_t>(b)) % 512);
-    // Bytes meet levels at a whole number, between two, below all of them and above.
-    levels.push_back(bytes ? place * 0.5F - 2 : place / 64 - 4);
+    const auto value = static_cast<float>(random_word(1000 + static_cast<std::uint64_t>(b)) % 512);
+    // For bytes: integers, half-integers, and values below and above all bytes.
+    thresholds.push_back(bytes ? value * 0.5F - 2 : value / 64 - 4);
   }
-  levels[0] = bytes ? -3 : 0;
-  levels[1] = bytes ? 300 : -0.0F;
-  return {feature_count, sources, Tensor::of(levels)};
+  thresholds[0] = bytes ? -3 : 0;
+  thresholds[1] = bytes ? 300 : -0.0F;
+  return {feature_count, sources, Tensor::of(thresholds)};
 }
 
-/// Floats of few values, so that some of them are a level.
+/// Floats with few distinct values, so that some equal a threshold.
 Tensor some_samples(bool bytes) {
   Tensor samples({sample_count, feature_count}, bytes ? DType::uint8 : DType::float32);
   for (std::size_t i = 0; i < static_cast<std::size_t>(samples.size()); ++i) {
-    const std::uint32_t bits = draw(i);
+    const std::uint32_t bits = random_word(i);
     if (bytes) samples.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(bits);
     else samples.mutable_values<float>()[i] = static_cast<float>(bits % 512) / 64 - 4;
   }
   return samples;
 }
 
-LogicNetwork some_network(std::int64_t inputs, std::int64_t outputs) {
-  LogicNetwork network(inputs, Parametrisation::sigmoid, DType::float32);
+logic::Network some_network(std::int64_t inputs, std::int64_t outputs) {
+  logic::Network network(inputs, Parametrisation::sigmoid, DType::float32);
   for (const auto& [gates, layer] : {std::pair(std::int64_t{40}, 0U), std::pair(outputs, 1U)}) {
     network.add_layer(
-        random_wiring({network.outputs(), gates}, 3, layer),
-        initial_logits(Parametrisation::sigmoid, gates, 2, DType::float32, {}, 3, layer));
+        logic::random_wiring({network.outputs(), gates}, 3, layer),
+        logic::initial_logits(Parametrisation::sigmoid, gates, 2, DType::float32, {}, 3, layer));
   }
   return network;
 }
@@ -80,11 +80,11 @@ class ClassifierCode : public testing::TestWithParam<Case> {
   void SetUp() override {
     require_tool("gcc", "gcc");
     require_tool("iverilog", "iverilog");
-    Netlist core = netlist_of(network_);
+    Netlist core = harden(network_);
     core.name = "some-model";
-    core_ = simplified(core);
-    expected_ = predictions(
-        head_, group_counts(network_.hard(thresholds_.bits_of(samples_)), head_.groups()),
+    core_ = simplify(core);
+    expected_ = logic::predictions(
+        head_, logic::group_counts(network_.hard(thresholds_.bits_of(samples_)), head_.groups()),
         network_.outputs());
   }
 
@@ -96,7 +96,7 @@ class ClassifierCode : public testing::TestWithParam<Case> {
             .classes = {}};
   }
 
-  /// One number a line.
+  /// One number per line.
   static std::vector<double> numbers_in(const std::string& text) {
     std::vector<double> numbers;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
@@ -105,7 +105,7 @@ class ClassifierCode : public testing::TestWithParam<Case> {
     return numbers;
   }
 
-  /// Bits of a feature as hardware gets them.
+  /// The bits of a feature at the port of the module.
   std::string hex_of(std::int64_t at) const {
     if (bytes_) return fmt::format("{:02x}", static_cast<int>(samples_.at(at)));
     return fmt::format("{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(samples_.at(at))));
@@ -113,16 +113,16 @@ class ClassifierCode : public testing::TestWithParam<Case> {
 
   Head head_ = GetParam().head;
   bool bytes_ = GetParam().bytes;
-  Thresholds thresholds_ = some_thresholds(bytes_);
+  logic::Thresholds thresholds_ = some_thresholds(bytes_);
   Tensor samples_ = some_samples(bytes_);
-  LogicNetwork network_ = some_network(thresholds_.bits(), 30);
+  logic::Network network_ = some_network(thresholds_.bits(), 30);
   Netlist core_;
   std::vector<double> expected_;
   ScratchFolder scratch_;
 };
 
-TEST_P(ClassifierCode, BitsGiveWhatTheNetworkGives) {
-  const CircuitRunner runner(netlist_of(network_), {.classes = head_.groups()});
+TEST_P(ClassifierCode, CircuitAgreesWithTheNetwork) {
+  const CircuitRunner runner(harden(network_), {.classes = head_.groups()});
   const auto groups = static_cast<std::size_t>(head_.groups());
   std::vector<std::int32_t> sums(sample_count * groups);
   runner.group_sums(thresholds_.bits_of(samples_), sums);
@@ -130,15 +130,15 @@ TEST_P(ClassifierCode, BitsGiveWhatTheNetworkGives) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     by_group.mutable_values<double>()[i % groups * sample_count + i / groups] = sums[i];
   }
-  EXPECT_EQ(predictions(head_, by_group, network_.outputs()), expected_);
+  EXPECT_EQ(logic::predictions(head_, by_group, network_.outputs()), expected_);
 }
 
-TEST_P(ClassifierCode, CompiledCGivesWhatTheNetworkGives) {
+TEST_P(ClassifierCode, CompiledCAgreesWithTheNetwork) {
   const bool is_value = head_.kind == HeadKind::regression;
   std::string values;
   for (std::int64_t i = 0; i < samples_.size(); ++i)
     values += fmt::format("{:a},\n", samples_.at(i));
-  write_bytes(scratch_ / "model.h", classifier_c99(core_, ports()));
+  write_bytes(scratch_ / "model.h", classifier_c(core_, ports()));
   write_bytes(scratch_ / "main.c",
               fmt::format("#include \"model.h\"\n#include <stdio.h>\n"
                           "static const some_model_feature x[] = {{{}}};\n"
@@ -155,7 +155,7 @@ TEST_P(ClassifierCode, CompiledCGivesWhatTheNetworkGives) {
   EXPECT_EQ(numbers_in(run_tool(folder + "/main").output), expected_);
 }
 
-TEST_P(ClassifierCode, SimulatedVerilogGivesWhatTheNetworkGives) {
+TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
   const Netlist netlist = with_head(core_, head_);
   const Verilog verilog = classifier_verilog(netlist, ports());
   const int width = (bytes_ ? 8 : 32) * feature_count;
@@ -195,15 +195,15 @@ INSTANTIATE_TEST_SUITE_P(All, ClassifierCode,
                                          Case{{HeadKind::regression, 0, 1, -2, 8}, false}));
 
 TEST(ClassifierPorts, MustFitTheCircuit) {
-  const Thresholds thresholds = some_thresholds(true);
+  const logic::Thresholds thresholds = some_thresholds(true);
   const Head head{HeadKind::classes, 10};
-  const Netlist netlist = with_head(netlist_of(some_network(5, 20)), head);
+  const Netlist netlist = with_head(harden(some_network(5, 20)), head);
   expect_error(
       [&] {
-        classifier_c99(netlist, {thresholds, head});
+        classifier_c(netlist, {thresholds, head});
       },
       "[classifier] expected a circuit of 18 inputs, received 5");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

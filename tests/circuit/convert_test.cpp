@@ -9,7 +9,7 @@
 #include "tests/support/bit_circuits.h"
 #include "tests/support/netlists.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 Netlist names_for(const BitCircuit& circuit) {
@@ -21,26 +21,26 @@ Netlist names_for(const BitCircuit& circuit) {
   return like;
 }
 
-TEST(Convert, CountsWhatTheNetlistWillHave) {
+TEST(Convert, PredictsTheSizeOfTheNetlist) {
   EXPECT_TRUE(rc::check("gates, inverters and depth", [](std::uint64_t seed) {
     // Few gates and many outputs: complements of inputs, both polarities of a gate, constants.
     const auto inputs = static_cast<std::int64_t>(1 + seed % 6);
     const auto gates = static_cast<std::int64_t>(seed / 6 % 30);
     const BitCircuit circuit = random_circuit(inputs, gates, 12, seed);
-    const Netlist netlist = netlist_of(circuit, names_for(circuit));
+    const Netlist netlist = to_netlist(circuit, names_for(circuit));
     RC_ASSERT(netlist_gate_count(circuit) == gate_count(netlist));
     RC_ASSERT(netlist_depth(circuit) == depth(netlist));
   }));
 }
 
-TEST(Convert, ThereAndBackIsTheSameFunction) {
+TEST(Convert, RoundTripsPreserveTheFunction) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     const BitCircuit circuit = random_circuit(7, 40, 5, seed);
-    const BitCircuit back = bit_circuit_of(netlist_of(circuit, names_for(circuit)));
+    const BitCircuit back = to_bit_circuit(to_netlist(circuit, names_for(circuit)));
     RC_ASSERT(same_function(circuit, back));
     RC_ASSERT(back.gates() == circuit.gates());
   }));
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -6,7 +6,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 TEST(DotTest, DrawsInputsGatesAndOutputs) {
@@ -30,7 +30,7 @@ TEST(DotTest, DrawsInputsGatesAndOutputs) {
             "  y1 [shape=plaintext, label=\"z\"];\n  n4 -> y1;\n}\n");
 }
 
-TEST(DotTest, GraphvizReadsIt) {
+TEST(DotTest, IsValidForGraphviz) {
   testing_support::require_tool("dot", "graphviz");
   const testing_support::ScratchFolder scratch;
   testing_support::write_bytes(scratch / "a.dot", to_dot(random_netlist({}, 3)));
@@ -40,4 +40,4 @@ TEST(DotTest, GraphvizReadsIt) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,5 +1,6 @@
 #include "boolgrad/circuit/proof/equivalence.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -8,12 +9,12 @@
 #include "tests/support/messages.h"
 #include "tests/support/netlists.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-constexpr EquivalenceParams by_sat{.most_exhaustive_inputs = 0};
+constexpr EquivalenceParams by_sat{.max_exhaustive_inputs = 0};
 
-/// A conjunction of all inputs, in a chain from the first to the last or the other way round.
+/// A conjunction of all inputs, as a chain from the first to the last or in reverse.
 Netlist chain(std::size_t inputs, bool backwards) {
   Netlist netlist;
   for (std::size_t i = 0; i < inputs; ++i) netlist.inputs.push_back(fmt::format("x{}", i));
@@ -34,22 +35,22 @@ std::vector<std::uint64_t> outputs_for(const Netlist& netlist, const std::vector
   return evaluate(netlist, words);
 }
 
-TEST(Equivalence, TriesEveryCaseOfFewInputs) {
+TEST(Equivalence, SimulatesFewInputsExhaustively) {
   EquivalenceStats stats;
   EXPECT_FALSE(difference(chain(20, false), chain(20, true), {}, &stats));
   EXPECT_TRUE(stats.exhaustive);
   EXPECT_EQ(stats.solver_calls, 0);
 }
 
-TEST(Equivalence, AsksTheSolverAboutMany) {
+TEST(Equivalence, UsesTheSolverForManyInputs) {
   EquivalenceStats stats;
   EXPECT_FALSE(difference(chain(40, false), chain(40, true), {}, &stats));
   EXPECT_FALSE(stats.exhaustive);
   EXPECT_GT(stats.solver_calls, 0);
 }
 
-// One case of 2^40: no number of samples that fits a test would find it.
-TEST(Equivalence, FindsTheOnlyCaseThatDiffers) {
+// One combination of 2^40, which random simulation would not find.
+TEST(Equivalence, FindsTheOnlyCounterexample) {
   for (const std::size_t inputs : {20U, 40U}) {
     Netlist never = chain(inputs, false);
     never.gates.back().truth = 0;
@@ -60,8 +61,8 @@ TEST(Equivalence, FindsTheOnlyCaseThatDiffers) {
   }
 }
 
-TEST(Equivalence, BothWaysAgree) {
-  EXPECT_TRUE(rc::check("on a table that changed in one entry", [](std::uint64_t seed) {
+TEST(Equivalence, BothMethodsAgree) {
+  EXPECT_TRUE(rc::check("on a table with one changed entry", [](std::uint64_t seed) {
     const Netlist netlist = random_netlist(9, 40, 4, 5, seed);
     Netlist changed = netlist;
     NetlistGate& gate = changed.gates[seed % 40];
@@ -79,7 +80,7 @@ TEST(Equivalence, BothWaysAgree) {
   }));
 }
 
-TEST(Equivalence, TakesNetlistsWithoutInputs) {
+TEST(Equivalence, HandlesNetlistsWithoutInputs) {
   const Netlist zero = checked({"", {}, {"y"}, {{.truth = 0}}, {0}, {}});
   const Netlist one = checked({"", {}, {"y"}, {{.truth = 1}}, {0}, {}});
   for (const EquivalenceParams& params : {EquivalenceParams{}, by_sat}) {
@@ -88,21 +89,22 @@ TEST(Equivalence, TakesNetlistsWithoutInputs) {
   }
 }
 
-TEST(Equivalence, SaysWhatDiffers) {
-  const Netlist life = netlist_of(life_rule());
+TEST(Equivalence, ReportsTheCounterexample) {
+  const Netlist life = harden(life_rule());
   EXPECT_NO_THROW(expect_equivalent(life, life, "the file"));
   Netlist changed = life;
   changed.gates.back().truth = 0;
-  expect_error([&] { expect_equivalent(life, changed, "the file"); },
-               "[equivalence] expected the file to compute what the circuit does, received another "
-               "c0 for inputs 111000000");
+  expect_error(
+      [&] { expect_equivalent(life, changed, "the file"); },
+      "[equivalence] the file is not equivalent: the circuits differ at output c0 for input "
+      "111000000");
 }
 
-TEST(Equivalence, RefusesOtherNumbersOfInputs) {
-  expect_error(
-      [] { difference(chain(8, true), chain(9, true)); },
-      "[equivalence] expected as many inputs and outputs, received 8 and 1 beside 9 and 1");
+TEST(Equivalence, RejectsDifferentNumbersOfInputs) {
+  expect_error([] { difference(chain(8, true), chain(9, true)); },
+               "[equivalence] expected equal numbers of inputs and outputs, received 8 and 1 "
+               "versus 9 and 1");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

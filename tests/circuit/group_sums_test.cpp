@@ -13,17 +13,17 @@
 #include "tests/support/exported_netlists.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-/// Every input is an output.
+/// A netlist whose outputs are its inputs.
 Netlist wires(std::size_t count) {
   Netlist netlist = random_netlist({.inputs = count, .gates = 0, .outputs = count}, 0);
   for (std::size_t i = 0; i < count; ++i) netlist.output_nets[i] = static_cast<Net>(i);
   return netlist;
 }
 
-/// The sums of each class in a case whose inputs are the bits of a number.
+/// The sum of each class for the inputs given by the bits of a number.
 std::vector<int> sums_of(std::uint64_t inputs, std::size_t classes, std::size_t group) {
   std::vector<int> sums;
   for (std::size_t c = 0; c < classes; ++c) {
@@ -34,7 +34,7 @@ std::vector<int> sums_of(std::uint64_t inputs, std::size_t classes, std::size_t 
 
 using Expected = std::function<std::uint64_t(std::uint64_t inputs)>;
 
-/// Tries every case of a netlist: its outputs are the binary digits of what is expected.
+/// Checks all input combinations: the outputs are the binary digits of the expected number.
 void expect_numbers(const Netlist& netlist, const Expected& expected) {
   const std::size_t inputs = netlist.inputs.size();
   for (std::uint64_t block = 0; block < std::max(1ULL, (1ULL << inputs) / 64); ++block) {
@@ -47,7 +47,7 @@ void expect_numbers(const Netlist& netlist, const Expected& expected) {
   }
 }
 
-TEST(GroupSums, AreExactInEveryCase) {
+TEST(GroupSums, AreExactForEveryInput) {
   for (std::size_t group = 1; group <= 13; ++group) {
     const Netlist netlist = with_group_sums(wires(group), 1);
     EXPECT_EQ(netlist.outputs.size(), static_cast<std::size_t>(std::bit_width(group)));
@@ -65,15 +65,15 @@ TEST(GroupSums, AreExactInEveryCase) {
   });
 }
 
-TEST(GroupSums, TakeTwoTablesAFullAdder) {
-  // n bits lose one with every adder, down to one bit a digit.
+TEST(GroupSums, NeedTwoTablesPerFullAdder) {
+  // Every adder removes one bit, until one bit per digit is left.
   EXPECT_EQ(gate_count(with_group_sums(wires(7), 1)), 2 * 4);
   EXPECT_EQ(gate_count(with_group_sums(wires(15), 1)), 2 * 11);
   EXPECT_EQ(gate_count(with_group_sums(wires(1023), 1)), 2 * (1023 - 10));
   EXPECT_LE(depth(with_group_sums(wires(1023), 1)), 31);
 }
 
-TEST(GroupSums, ClassifyInEveryCaseTheFirstOfEqualOnes) {
+TEST(GroupSums, ClassifyEveryInputAndPreferTheFirstOnTies) {
   struct Shape {
     std::size_t classes;
     std::size_t group;
@@ -97,7 +97,7 @@ TEST(GroupSums, CompareWithThresholds) {
   }
 }
 
-TEST(GroupSums, StandOnTopOfAnyCircuitAndSimplify) {
+TEST(GroupSums, ExtendAnyCircuitAndSimplify) {
   const Netlist netlist = random_netlist({.inputs = 40, .gates = 200, .outputs = 24}, 5);
   const Netlist classes = with_argmax(netlist, 3);
   EXPECT_EQ(classes.inputs, netlist.inputs);
@@ -114,16 +114,14 @@ TEST(GroupSums, StandOnTopOfAnyCircuitAndSimplify) {
                 static_cast<std::uint64_t>(largest));
     }
   }
-  EXPECT_FALSE(difference(classes, simplified(classes))) << "by SAT: it has 40 inputs";
+  EXPECT_FALSE(difference(classes, simplify(classes))) << "by SAT: it has 40 inputs";
 }
 
-TEST(GroupSums, SayWhatIsWrong) {
+TEST(GroupSums, RejectInvalidArguments) {
   expect_error([] { with_group_sums(wires(6), 4); },
-               "[group_sums] expected 1 or more classes, a number that divides 6 outputs, "
-               "received 4");
+               "[group_sums] expected at least 1 classes that divide 6 outputs, received 4");
   expect_error([] { with_argmax(wires(6), 1); },
-               "[group_sums] expected 2 or more classes, a number that divides 6 outputs, "
-               "received 1");
+               "[group_sums] expected at least 2 classes that divide 6 outputs, received 1");
   expect_error([] { with_thresholds(wires(6), 2, 0); },
                "[group_sums] expected a threshold of 1 or more, received 0");
   expect_error([] { with_argmax(random_automaton(2, Border::zero, 1), 2); },
@@ -131,4 +129,4 @@ TEST(GroupSums, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -21,7 +21,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/page_text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::document_of;
@@ -35,8 +35,8 @@ class HtmlTest : public testing::Test {
  protected:
   void SetUp() override { require_browser(); }
 
-  /// A page on disk, which may also run a script of the test's after its own.
-  std::filesystem::path page(const Netlist& netlist, const PageOptions& options = {},
+  /// Writes a page to disk. `script` runs after the page's own scripts.
+  std::filesystem::path page(const Netlist& netlist, const HtmlOptions& options = {},
                              const std::string& script = "") const {
     std::string html = to_html(netlist, options);
     const std::string at_the_end = "</body>";
@@ -54,14 +54,14 @@ class HtmlTest : public testing::Test {
 // ---------------------------------------------------------------------------------------------
 // Circuits
 
-TEST_F(HtmlTest, GivesWhatTheNetlistGives) {
+TEST_F(HtmlTest, AgreesWithTheNetlist) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Netlist netlist = random_netlist({.inputs = 9, .gates = 80, .outputs = 12}, seed);
     EXPECT_EQ(dumped(page(netlist), "dump"), table_text(netlist)) << seed;
   }
 }
 
-TEST_F(HtmlTest, GivesEveryTableOfUpToThreeInputs) {
+TEST_F(HtmlTest, AgreesForEveryTableOfUpToThreeInputs) {
   Netlist netlist = random_netlist({.inputs = 3, .gates = 0, .outputs = 0}, 0);
   const auto add = [&](std::uint64_t truth, std::uint8_t arity) {
     netlist.gates.push_back({.truth = truth, .inputs = {0, 1, 2}, .arity = arity});
@@ -74,7 +74,7 @@ TEST_F(HtmlTest, GivesEveryTableOfUpToThreeInputs) {
   EXPECT_EQ(dumped(page(netlist), "dump"), table_text(netlist));
 }
 
-TEST_F(HtmlTest, GivesTheCasesThatAreAskedFor) {
+TEST_F(HtmlTest, EvaluatesTheRequestedCases) {
   const Netlist netlist = random_netlist({.inputs = 70, .gates = 200, .outputs = 40}, 5);
   std::string address = "dump&cases=";
   std::string expected;
@@ -102,8 +102,8 @@ Netlist adder() {
   return checked(netlist);
 }
 
-TEST_F(HtmlTest, SwitchesShowWhatBecomesOfThem) {
-  // Digits of the outputs, the highest first, after each thing that a reader does.
+TEST_F(HtmlTest, SwitchesChangeTheOutputs) {
+  // The output digits, most significant first, after each user action.
   const std::string script = R"(
 const seen = [];
 const look = () => seen.push([...document.querySelectorAll('#outputs strong')].map(
@@ -117,7 +117,7 @@ document.getElementById('ones').click(); look();
 const field = document.querySelector('#inputs input');
 const type = (text) => { field.value = text; field.dispatchEvent(new Event('change')); look(); };
 type('0b100'); type('6'); type('8');
-seen.push(document.getElementById('complaint').textContent);
+seen.push(document.getElementById('error').textContent);
 document.getElementById('zeros').click();
 document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'})); look();
 document.querySelectorAll('#table tbody tr')[7].click(); look();
@@ -128,19 +128,19 @@ document.getElementById('seen').textContent = seen.join('\n');
   EXPECT_EQ(text_of(document, "seen"),
             "00=0\n01=1\n10=2\n11=3\n01=1\n10=2\n10=2\n"
             "expected x from 0 to 7, received '8'\n01=1\n11=3\n8");
-  EXPECT_EQ(text_of(document, "counts"), "2 gates, 1 level deep");
+  EXPECT_EQ(text_of(document, "counts"), "2 gates, depth 1");
 }
 
-TEST_F(HtmlTest, SaysWhatIsWrongWithAnAddress) {
-  EXPECT_EQ(text_of(document_of(page(adder()), "inputs=01"), "complaint"),
+TEST_F(HtmlTest, ReportsInvalidAddresses) {
+  EXPECT_EQ(text_of(document_of(page(adder()), "inputs=01"), "error"),
             "expected 3 digits 0 or 1, the first input first, received '01'");
-  const std::string document = document_of(page(netlist_of(life_rule())), "size=2x9");
-  EXPECT_EQ(text_of(document, "complaint"), "expected rows from 3 to 1024, received '2'");
+  const std::string document = document_of(page(harden(life_rule())), "size=2x9");
+  EXPECT_EQ(text_of(document, "error"), "expected rows from 3 to 1024, received '2'");
   EXPECT_NE(document.find("64 by 64 cells after 0 steps"), std::string::npos)
-      << "shown all the same";
+      << "the viewer still works";
 }
 
-TEST_F(HtmlTest, TakesAnyName) {
+TEST_F(HtmlTest, EscapesAnyName) {
   Netlist netlist = adder();
   netlist.name = "</title></script><script>document.body.id='broken'</script>@script@ & \"ü\"";
   netlist.inputs = {"</script>", "<!--", "%\n '"};
@@ -157,8 +157,8 @@ TEST_F(HtmlTest, TakesAnyName) {
   EXPECT_NE(document.find("<small>&lt;b&gt;&amp;amp;</small>"), std::string::npos);
 }
 
-TEST(Html, RefersToNothingOutside) {
-  for (const Netlist& netlist : {adder(), netlist_of(life_rule())}) {
+TEST(Html, HasNoExternalReferences) {
+  for (const Netlist& netlist : {adder(), harden(life_rule())}) {
     const std::string html = to_html(netlist);
     for (const char* reference : {"http:", "https:", "src=", "@import", "url(", "fetch("}) {
       EXPECT_EQ(html.find(reference), std::string::npos) << reference;
@@ -166,7 +166,7 @@ TEST(Html, RefersToNothingOutside) {
   }
 }
 
-TEST(Html, IsReadBack) {
+TEST(Html, RoundTrips) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Netlist circuit = random_netlist({}, seed);
     EXPECT_EQ(netlist_from_html(to_html(circuit), "a.html"), circuit);
@@ -175,25 +175,27 @@ TEST(Html, IsReadBack) {
   }
 }
 
-TEST(Html, RefusesWhatIsNoPage) {
-  expect_error([] { netlist_from_html("<p>", "a.html"); },
-               "[html] a.html: expected a page that boolgrad wrote, received one without a model");
+TEST(Html, RejectsOtherFiles) {
+  expect_error(
+      [] { netlist_from_html("<p>", "a.html"); },
+      "[html] a.html: expected an HTML file written by boolgrad, received one without a model");
   const std::string opening = R"(<script id="model" type="application/json">)";
-  expect_error([&] { netlist_from_html(opening + "{}", "a.html"); },
-               "[html] a.html: expected a page that boolgrad wrote, received one without a model");
+  expect_error(
+      [&] { netlist_from_html(opening + "{}", "a.html"); },
+      "[html] a.html: expected an HTML file written by boolgrad, received one without a model");
   for (const char* data : {"{", "{}", "[]", R"({"netlist": 3})"}) {
     expect_error([&] { netlist_from_html(opening + data + "</script>", "a.html"); },
-                 "[html] a.html: expected a netlist in the page, received none");
+                 "[html] a.html: expected a netlist in the model of the page, received none");
   }
 }
 
-TEST(Html, RefusesOptionsThatDoNotFit) {
+TEST(Html, RejectsInvalidOptions) {
   expect_error(
       [] {
         to_html(adder(), {.inputs = {{"a", 2}}});
       },
-      "[html] expected numbers of 3 bits for x, received 2");
-  const Netlist life = netlist_of(life_rule());
+      "[html] expected numbers of 3 bits in total for x, received 2");
+  const Netlist life = harden(life_rule());
   expect_error([&] { to_html(life, {.automaton = {.height = 0}}); },
                "[html] expected at least one cell, received 0x64");
   expect_error([&] { to_html(life, {.automaton = {.fire_rate = 1.5}}); },
@@ -209,7 +211,7 @@ TEST(Html, RefusesOptionsThatDoNotFit) {
 
 constexpr std::uint32_t start_stream = 21;
 constexpr std::uint32_t fire_stream = 22;
-constexpr std::uint64_t seed = (std::uint64_t{5} << 32) + 3;  // both words of the key count
+constexpr std::uint64_t seed = (std::uint64_t{5} << 32) + 3;  // both words of the key are used
 
 struct GridRun {
   std::int64_t height;
@@ -218,16 +220,16 @@ struct GridRun {
   double fire_rate = 1;
 };
 
-/// The state that the simulator arrives at.
-std::string simulated(const Rule& rule, const GridRun& run) {
-  BitGrid state =
-      BitGrid::from(random_starts({rule.channels(), 1, run.height, run.width}, seed, start_stream));
-  BitAutomaton automaton(rule);
+/// The final state of the simulator.
+std::string simulated(const automata::Rule& rule, const GridRun& run) {
+  automata::BitGrid state = automata::BitGrid::from(
+      automata::random_starts({rule.channels(), 1, run.height, run.width}, seed, start_stream));
+  automata::BitAutomaton automaton(rule);
   for (std::int64_t step = 0; step < run.steps; ++step) {
     if (run.fire_rate < 1) {
-      const BitGrid fires =
-          BitGrid::from(fire_masks({1, run.height, run.width, 1}, run.fire_rate, seed, fire_stream,
-                                   static_cast<std::uint32_t>(step)));
+      const automata::BitGrid fires = automata::BitGrid::from(
+          automata::fire_masks({1, run.height, run.width, 1}, run.fire_rate, seed, fire_stream,
+                               static_cast<std::uint32_t>(step)));
       automaton.step(state, &fires);
     } else {
       automaton.step(state);
@@ -236,7 +238,7 @@ std::string simulated(const Rule& rule, const GridRun& run) {
   return state_text(state);
 }
 
-PageOptions drawn_alike() {
+HtmlOptions same_random_numbers() {
   return {.automaton = {.seed = seed, .start_stream = start_stream, .fire_stream = fire_stream}};
 }
 
@@ -245,29 +247,30 @@ std::string address_of(const GridRun& run) {
                      run.fire_rate);
 }
 
-TEST_F(HtmlTest, RunsLifeAsTheSimulatorDoes) {
-  const Netlist netlist = simplified(netlist_of(life_rule()));
+TEST_F(HtmlTest, RunsLifeLikeTheSimulator) {
+  const Netlist netlist = simplify(harden(life_rule()));
   for (const GridRun& run :
        {GridRun{40, 50, 50}, GridRun{3, 3, 50}, GridRun{5, 64, 50}, GridRun{40, 50, 50, 0.6}}) {
-    EXPECT_EQ(dumped(page(netlist, drawn_alike()), address_of(run)), simulated(life_rule(), run))
+    EXPECT_EQ(dumped(page(netlist, same_random_numbers()), address_of(run)),
+              simulated(life_rule(), run))
         << run.height << "x" << run.width << " at " << run.fire_rate;
   }
 }
 
 TEST_F(HtmlTest, RunsAnyChannelsBordersAndSizes) {
   for (const Border border : {Border::zero, Border::periodic}) {
-    const Rule rule =
-        Rule::make({.channels = 3, .kernels = 2, .perceive = {8, 4}, .update = {24}}, border,
-                   Parametrisation::softmax16, DType::float32, {Initialisation::gaussian, 1}, 7);
-    const Netlist netlist = netlist_of(rule);
+    const automata::Rule rule = automata::Rule::make(
+        {.channels = 3, .kernels = 2, .perceive = {8, 4}, .update = {24}}, border,
+        Parametrisation::softmax16, DType::float32, {logic::Initialisation::gaussian, 1}, 7);
+    const Netlist netlist = harden(rule);
     for (const GridRun& run : {GridRun{6, 33, 50}, GridRun{9, 96, 50, 0.75}}) {
-      EXPECT_EQ(dumped(page(netlist, drawn_alike()), address_of(run)), simulated(rule, run))
+      EXPECT_EQ(dumped(page(netlist, same_random_numbers()), address_of(run)), simulated(rule, run))
           << to_string(border) << " " << run.width;
     }
   }
 }
 
-/// What the canvas shows, as text: # for the darkest cells of a light page.
+/// Reads the canvas as text: # for dark cells of a light page.
 const char* const reading_cells = R"(
 const byId = (id) => document.getElementById(id);
 const seen = [];
@@ -313,7 +316,7 @@ press('x'); byId('hole').value = 3; drag(1, 3, 1, 3); look();
 byId('restart').click(); look();
 tell();
 )";
-  const Netlist netlist = netlist_of(life_rule());
+  const Netlist netlist = harden(life_rule());
   EXPECT_EQ(text_of(document_of(page(netlist, {}, script), "size=5x5&start=empty"), "seen"),
             ".....\n.....\n.###.\n.....\n.....\nstep 0\n"
             ".....\n..#..\n..#..\n..#..\n.....\nstep 1\n"
@@ -324,10 +327,10 @@ tell();
             ".....\n.....\n.....\n.....\n.....\nstep 0");
 }
 
-TEST_F(HtmlTest, DamagesResizesAndStartsAnew) {
+TEST_F(HtmlTest, DamagesResizesAndRestarts) {
   const std::string script = std::string(reading_cells) + R"(
 byId('brush').value = 15; drag(2, 2, 2, 2); look();
-byId('hole').value = 2; byId('strike').click(); look();
+byId('hole').value = 2; byId('random-hole').click(); look();
 byId('clear').click(); look();
 byId('height').value = 9; byId('width').value = 12; byId('start').value = 'seed';
 byId('grid').requestSubmit();
@@ -335,7 +338,7 @@ seen.push(byId('cells').getAttribute('aria-label'));
 seen.push(`${byId('cells').height * 12} ${byId('cells').width * 9}`);
 tell();
 )";
-  const Netlist netlist = netlist_of(life_rule());
+  const Netlist netlist = harden(life_rule());
   const std::string text =
       text_of(document_of(page(netlist, {}, script), "size=5x5&start=empty"), "seen");
   std::vector<std::string> lines;
@@ -360,7 +363,7 @@ tell();
 }
 
 TEST_F(HtmlTest, PlaysAndPauses) {
-  // A browser without a screen shows no frames while it skips time, so the clock asks for them.
+  // A headless browser renders no frames in virtual time, so a timer requests them.
   const std::string script = std::string(reading_cells) + R"(
 window.requestAnimationFrame = (frame) => setTimeout(() => frame(performance.now()), 16);
 const steps = () => Number(byId('steps').textContent);
@@ -375,30 +378,30 @@ setTimeout(() => {
   }, 300);
 }, 1000);
 )";
-  const Netlist netlist = netlist_of(life_rule());
+  const Netlist netlist = harden(life_rule());
   EXPECT_EQ(text_of(document_of(page(netlist, {}, script), "size=5x5"), "seen"), "played\npaused");
 }
 
 TEST_F(HtmlTest, ShowsChannelsAndTheTarget) {
-  // Channel 1 of four is what the script looks at; the target wants three cells of channel 0.
+  // The script reads channel 1 of four; the target has three cells in channel 0.
   const Netlist netlist = random_automaton(4, Border::zero, 3);
   Tensor target = Tensor::zeros({1, 1, 3}, DType::uint8);
   for (std::uint8_t& bit : target.mutable_values<std::uint8_t>()) bit = 1;
   const std::string script = std::string(reading_cells) + R"(
-seen.push(byId('wrong').textContent);
-drag(2, 1, 2, 2); seen.push(byId('wrong').textContent);
-drag(2, 3, 2, 3); seen.push(byId('wrong').textContent);
+seen.push(byId('errors').textContent);
+drag(2, 1, 2, 2); seen.push(byId('errors').textContent);
+drag(2, 3, 2, 3); seen.push(byId('errors').textContent);
 press(']'); look(); drag(0, 0, 0, 4); look();
 byId('channels').querySelectorAll('button')[0].click(); look();
 tell();
 )";
-  const PageOptions options{.automaton = {.target = target}};
+  const HtmlOptions options{.automaton = {.target = target}};
   EXPECT_EQ(text_of(document_of(page(netlist, options, script), "size=5x5&start=empty"), "seen"),
-            "3 of 25 bits wrong\n1 of 25 bits wrong\nEvery bit is right.\n"
+            "3 of 25 bits differ\n1 of 25 bits differ\nAll bits match.\n"
             ".....\n.....\n.....\n.....\n.....\nstep 0\n"
             "#####\n.....\n.....\n.....\n.....\nstep 0\n"
             ".....\n.....\n.###.\n.....\n.....\nstep 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

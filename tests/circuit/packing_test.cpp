@@ -9,10 +9,10 @@
 #include "tests/support/instruction_sets.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-/// Bytes of which about half are 0, the others anything.
+/// Random bytes, about half of them 0.
 std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes;
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
@@ -23,12 +23,12 @@ std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint64_t seed) {
   return bytes;
 }
 
-TEST(Packing, PutsEveryBitInItsPlaceAndBack) {
+TEST(Packing, RoundTripsEveryBit) {
   EXPECT_TRUE(rc::check("any number of samples and features", [](std::uint64_t seed) {
     const auto samples = *rc::gen::inRange<std::int64_t>(0, 1200);
     const auto features = *rc::gen::inRange<std::int64_t>(0, 700);
     const std::vector<std::uint8_t> bytes = random_bytes(samples * features, seed);
-    const BitMatrix bits = packed({bytes, samples}, features);
+    const logic::BitMatrix bits = packed({bytes, samples}, features);
     RC_ASSERT(bits.features == features && bits.samples == samples);
     for (std::int64_t s = 0; s < samples; ++s) {
       for (std::int64_t f = 0; f < features; ++f) {
@@ -45,13 +45,13 @@ TEST(Packing, PutsEveryBitInItsPlaceAndBack) {
 
 TEST(Packing, LeavesBitsBeyondTheLastSampleZero) {
   const std::vector<std::uint8_t> ones(70 * 3, 1);
-  const BitMatrix bits = packed({ones, 70}, 3);
+  const logic::BitMatrix bits = packed({ones, 70}, 3);
   EXPECT_EQ(bits.words, (std::vector<std::uint64_t>{~0ULL, 63, ~0ULL, 63, ~0ULL, 63}));
 }
 
-TEST(Packing, IsTheSameForEveryInstructionSet) {
+TEST(Packing, AgreesOnEveryInstructionSet) {
   const std::vector<std::uint8_t> bytes = random_bytes(600 * 130, 3);
-  const BitMatrix expected = packed({bytes, 600}, 130);
+  const logic::BitMatrix expected = packed({bytes, 600}, 130);
   testing_support::with_every_instruction_set([&](const char* name) {
     EXPECT_EQ(packed({bytes, 600}, 130).words, expected.words) << name;
     std::vector<std::uint8_t> back(bytes.size(), 7);
@@ -62,7 +62,7 @@ TEST(Packing, IsTheSameForEveryInstructionSet) {
   });
 }
 
-TEST(Packing, RefusesOtherSizes) {
+TEST(Packing, RejectsOtherSizes) {
   const std::vector<std::uint8_t> bytes(11);
   expect_error(
       [&] {
@@ -78,4 +78,4 @@ TEST(Packing, RefusesOtherSizes) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -7,19 +7,19 @@
 #include "tests/support/bit_circuits.h"
 #include "tests/support/netlists.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-TEST(Resubstitution, KeepsTheFunctionAndNeverAddsGates) {
+TEST(Resubstitution, PreservesTheFunctionAndNeverAddsGates) {
   EXPECT_TRUE(rc::check("on random tables", [](std::uint64_t seed) {
-    const BitCircuit circuit = bit_circuit_of(random_netlist(8, 40, 8, 5, seed));
-    const BitCircuit result = resubstituted(circuit);
+    const BitCircuit circuit = to_bit_circuit(random_netlist(8, 40, 8, 5, seed));
+    const BitCircuit result = resubstitute(circuit);
     RC_ASSERT(same_function(circuit, result));
     RC_ASSERT(result.gates() <= circuit.gates());
   }));
 }
 
-/// The XOR of three inputs in both orders, each complicated in its own way.
+/// The XOR of three inputs twice, with different structures.
 BitCircuit two_parities() {
   BitCircuit circuit(6);
   const BitLiteral a = circuit.input(0);
@@ -33,16 +33,16 @@ BitCircuit two_parities() {
   return circuit;
 }
 
-TEST(Resubstitution, FindsWhatIsThereInAnotherForm) {
-  EXPECT_EQ(resubstituted(two_parities()).gates(), 2);
-  EXPECT_TRUE(same_function(two_parities(), resubstituted(two_parities())));
+TEST(Resubstitution, FindsEqualFunctionsOfDifferentStructure) {
+  EXPECT_EQ(resubstitute(two_parities()).gates(), 2);
+  EXPECT_TRUE(same_function(two_parities(), resubstitute(two_parities())));
 }
 
-TEST(Resubstitution, LeavesLargeCircuitsAlone) {
+TEST(Resubstitution, SkipsLargeCircuits) {
   const std::int64_t before = two_parities().gates();
-  EXPECT_EQ(resubstituted(two_parities(), {.max_inputs = 5}).gates(), before);
-  EXPECT_EQ(resubstituted(two_parities(), {.max_gates = 3}).gates(), before);
+  EXPECT_EQ(resubstitute(two_parities(), {.max_inputs = 5}).gates(), before);
+  EXPECT_EQ(resubstitute(two_parities(), {.max_gates = 3}).gates(), before);
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

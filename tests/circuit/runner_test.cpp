@@ -12,7 +12,7 @@
 #include "tests/support/instruction_sets.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::with_every_instruction_set;
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
-/// Every output of every sample, a sample at a time: [samples, outputs].
+/// All outputs, evaluated one sample at a time: [samples, outputs].
 std::vector<std::uint8_t> expected_outputs(const Netlist& netlist,
                                            const std::vector<std::uint8_t>& bytes,
                                            std::size_t samples) {
@@ -61,8 +61,8 @@ std::vector<std::int32_t> first_largest_of(const std::vector<std::int32_t>& sums
   return indices;
 }
 
-TEST(CircuitRunner, GivesWhatTheNetlistGives) {
-  EXPECT_TRUE(rc::check("from bytes and from bits, sums and classes too", [](std::uint64_t seed) {
+TEST(CircuitRunner, AgreesWithTheNetlist) {
+  EXPECT_TRUE(rc::check("bytes and bits, sums and classes", [](std::uint64_t seed) {
     const auto classes = *rc::gen::inRange<std::size_t>(1, 6);
     const auto group = *rc::gen::inRange<std::size_t>(1, 40);
     const auto samples = *rc::gen::inRange<std::size_t>(0, 700);
@@ -78,7 +78,7 @@ TEST(CircuitRunner, GivesWhatTheNetlistGives) {
     runner.run(in, outputs);
     RC_ASSERT(outputs == expected);
 
-    const BitMatrix bits = packed(in, static_cast<std::int64_t>(inputs));
+    const logic::BitMatrix bits = packed(in, static_cast<std::int64_t>(inputs));
     const std::vector<std::int32_t> sums = sums_of(expected, group);
     std::vector<std::int32_t> results(sums.size(), -1);
     runner.group_sums(in, results);
@@ -123,8 +123,8 @@ TEST(CircuitRunner, CountsManyOutputs) {
   with_every_instruction_set(expect_right);
 }
 
-TEST(CircuitRunner, TakesTheFirstOfEqualClasses) {
-  // Three classes that are always equal, and three of which only the last two are.
+TEST(CircuitRunner, PrefersTheFirstClassOnTies) {
+  // Three classes with equal sums, and three of which only the last two are equal.
   Netlist netlist = random_netlist({.inputs = 1, .gates = 0, .outputs = 3}, 0);
   netlist.output_nets = {0, 0, 0};
   std::vector<std::int32_t> results(2);
@@ -136,7 +136,7 @@ TEST(CircuitRunner, TakesTheFirstOfEqualClasses) {
   EXPECT_EQ(results, (std::vector<std::int32_t>{0, 1}));
 }
 
-TEST(CircuitRunner, CountsOutputsThatAreConstantOrInputs) {
+TEST(CircuitRunner, CountsConstantAndInputOutputs) {
   Netlist netlist = random_netlist({.inputs = 2, .gates = 0, .outputs = 6}, 0);
   netlist.gates = {{.truth = 1}, {.truth = 0b01, .inputs = {1}, .arity = 1}, {.truth = 0}};
   netlist.output_nets = {2, 2, 3, 4, 0, 1};
@@ -161,7 +161,7 @@ TEST(CircuitRunner, RunsWithoutInputsOrSamples) {
   runner.classify(ByteSamples{{}, 0}, {});
 }
 
-TEST(CircuitRunner, SaysWhatIsWrong) {
+TEST(CircuitRunner, RejectsInvalidArguments) {
   const Netlist netlist = random_netlist({.inputs = 4, .gates = 9, .outputs = 6}, 1);
   expect_error([&] { CircuitRunner(netlist, {.classes = 4}); },
                "[runner] expected a number of classes that divides 6 outputs, received 4");
@@ -179,20 +179,21 @@ TEST(CircuitRunner, SaysWhatIsWrong) {
       [&] {
         runner.group_sums({bytes, 2}, room);
       },
-      "[runner] expected room for 3 results of each of 2 samples, received room for 3");
+      "[runner] expected a buffer for 3 results per sample and 2 samples, received one for 3 "
+      "results");
   expect_error(
       [&] {
-        runner.run(BitMatrix{3, 5, {0, 0, 0}});
+        runner.run(logic::BitMatrix{3, 5, {0, 0, 0}});
       },
       "[runner] expected samples of 4 inputs in 4 words, received 3 in 3");
   expect_error(
       [&] {
         CircuitRunner(netlist).classify({bytes, 2}, std::span(room).first(2));
       },
-      "[runner] expected a runner of classes to count for, received none");
+      "[runner] expected a runner with classes, received one without");
 }
 
-TEST(CircuitRunner, AgreesWithTheSameCountedByGates) {
+TEST(CircuitRunner, AgreesWithGroupSumsAsGates) {
   constexpr std::size_t samples = 2000;
   const Netlist netlist = random_netlist({.inputs = 24, .gates = 900, .outputs = 390}, 8);
   const std::vector<std::uint8_t> bytes = random_bytes(samples * 24, 9);
@@ -207,4 +208,4 @@ TEST(CircuitRunner, AgreesWithTheSameCountedByGates) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

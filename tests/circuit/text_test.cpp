@@ -8,12 +8,12 @@
 #include "tests/support/exported_netlists.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 Netlist read(const std::string& text) { return netlist_from_text(text, "f"); }
 
-TEST(NetlistTextTest, ReadsBackWhatItWrites) {
+TEST(NetlistTextTest, RoundTrips) {
   EXPECT_TRUE(rc::check([] {
     const auto inputs = *rc::gen::inRange<std::size_t>(1, 12);
     const auto gates = *rc::gen::inRange<std::size_t>(1, 60);
@@ -34,7 +34,7 @@ TEST(NetlistTextTest, KeepsStateAndOddNames) {
   EXPECT_EQ(read(to_text(netlist)), netlist);
 }
 
-TEST(NetlistTextTest, WritesWhatTheGuideShows) {
+TEST(NetlistTextTest, WritesTheExampleOfTheGuide) {
   Netlist netlist;
   netlist.name = "half_adder";
   netlist.inputs = {"a", "b"};
@@ -47,7 +47,7 @@ TEST(NetlistTextTest, WritesWhatTheGuideShows) {
             "output sum n0\noutput carry n1\nend\n");
 }
 
-TEST(NetlistTextTest, TakesGatesInAnyOrder) {
+TEST(NetlistTextTest, AcceptsGatesInAnyOrder) {
   const Netlist netlist = read(
       "# a comment\n\nnetlist t\ninput a b\ngate top 10 low  # NOT\ngate low 0001 a b\n"
       "output y top\nend\n");
@@ -56,7 +56,7 @@ TEST(NetlistTextTest, TakesGatesInAnyOrder) {
   EXPECT_EQ(netlist.output_nets[0], 3U);
 }
 
-TEST(NetlistTextTest, SortsDeepCircuitsWithoutTheStack) {
+TEST(NetlistTextTest, SortsDeepCircuitsWithoutRecursion) {
   std::string text = "netlist t\ninput a\noutput y n0\n";
   constexpr int depth_wanted = 200000;
   for (int i = 0; i < depth_wanted; ++i) {
@@ -66,25 +66,23 @@ TEST(NetlistTextTest, SortsDeepCircuitsWithoutTheStack) {
   EXPECT_EQ(depth(read(text + "end\n")), depth_wanted);
 }
 
-TEST(NetlistTextTest, SaysWhatIsWrongAndWhere) {
+TEST(NetlistTextTest, ReportsErrorsWithTheirLine) {
   const auto refuses = [](const std::string& lines, const std::string& message) {
     expect_error([&] { read("netlist t\n" + lines + "end\n"); }, "[netlist] f:" + message);
   };
   refuses("input a\ngate p 0001 a q\ngate q 0110 p a\noutput y q\n",
-          "4: expected gates without a cycle, received one through net p");
-  refuses("gate p 10 p\n", "2: expected gates without a cycle, received one through net p");
-  refuses("input a\ngate p 0001 a b\n",
-          "3: expected a net that an input or a gate drives, received b");
-  refuses("output y a\n", "2: expected a net that an input or a gate drives, received a");
+          "4: expected an acyclic circuit, received a cycle through net p");
+  refuses("gate p 10 p\n", "2: expected an acyclic circuit, received a cycle through net p");
+  refuses("input a\ngate p 0001 a b\n", "3: expected a driven net, received b");
+  refuses("output y a\n", "2: expected a driven net, received a");
   refuses("input a\ngate p 001 a a\n",
           "3: expected a table of 4 digits for 2 inputs, received 3 digits");
   refuses("gate p 0a\n", "2: expected a table of 0 and 1, received 0a");
-  refuses("input a a\n", "2: expected one driver of net a, received another");
+  refuses("input a a\n", "2: expected one driver of net a, received two");
   refuses("gate p 01 a b c d e f g\n", "2: expected gates of at most 6 inputs, received 7");
   refuses("gate p\n", "2: expected 'gate NET TABLE SOURCE...', received too few words");
   refuses("output y\n", "2: expected 'output NAME NET', received 2 words");
-  refuses("input a\noutput y a\noutput y a\n",
-          "4: expected different names of outputs, received y twice");
+  refuses("input a\noutput y a\noutput y a\n", "4: expected unique output names, received y twice");
   refuses("state 0 zero\n", "2: expected a number of channels, received 0");
   refuses("state 1 round\n", "2: expected the border zero or periodic, received round");
   refuses("wire a\n", "2: expected state, input, gate, output or end, received wire");
@@ -97,4 +95,4 @@ TEST(NetlistTextTest, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

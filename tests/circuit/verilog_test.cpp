@@ -14,7 +14,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using testing_support::require_tool;
@@ -30,7 +30,7 @@ class VerilogTest : public testing::Test {
     require_tool("yosys", "yosys");
   }
 
-  /// What the test bench says.
+  /// The output of the test bench.
   ToolResult simulate(const Verilog& verilog) const {
     write_bytes(scratch_ / "design.v", verilog.design);
     write_bytes(scratch_ / "bench.v", verilog.test_bench);
@@ -46,7 +46,7 @@ class VerilogTest : public testing::Test {
         << result.output << verilog.design;
   }
 
-  /// Synthesises and returns Yosys' count of all cells, which it also reports.
+  /// Synthesises with Yosys and returns the number of cells.
   int cells(const Verilog& verilog, const std::string& label) const {
     write_bytes(scratch_ / "design.v", verilog.design);
     const ToolResult result = run_tool(
@@ -69,7 +69,7 @@ class VerilogTest : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(VerilogTest, CombinationalOnesPass) {
+TEST_F(VerilogTest, CombinationalModulesPass) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Netlist netlist =
         random_netlist({.inputs = 5 + seed * 20, .gates = 60, .outputs = 7}, seed);
@@ -77,13 +77,13 @@ TEST_F(VerilogTest, CombinationalOnesPass) {
   }
 }
 
-TEST_F(VerilogTest, ClassesPass) {
+TEST_F(VerilogTest, ClassifiersPass) {
   const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 20}, 4);
   expect_pass(to_verilog(with_argmax(netlist, 5)), 64);
   expect_pass(to_pipelined_verilog(with_argmax(netlist, 5), 3), 64);
 }
 
-TEST_F(VerilogTest, PipelinedOnesPass) {
+TEST_F(VerilogTest, PipelinedModulesPass) {
   for (const std::int64_t levels : {1, 2, 3, 1000}) {
     const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 7}, 4);
     expect_pass(to_pipelined_verilog(netlist, levels), 64);
@@ -91,14 +91,14 @@ TEST_F(VerilogTest, PipelinedOnesPass) {
 }
 
 TEST_F(VerilogTest, ArraysOfCellsPass) {
-  expect_pass(to_verilog_array(netlist_of(life_rule()), {5, 6}), 10);
+  expect_pass(to_verilog_array(harden(life_rule()), {5, 6}), 10);
   for (const Border border : {Border::zero, Border::periodic}) {
     expect_pass(to_verilog_array(random_automaton(3, border, 2), {4, 3}), 10);
     expect_pass(to_verilog_array(random_automaton(1, border, 2), {1, 1}), 10);
   }
 }
 
-TEST_F(VerilogTest, BenchesNoticeAChangedGate) {
+TEST_F(VerilogTest, TestBenchesDetectAChangedGate) {
   Netlist netlist = random_automaton(1, Border::zero, 1);
   netlist.output_nets[0] = netlist.gate(29);
   Netlist other = netlist;
@@ -115,14 +115,14 @@ TEST_F(VerilogTest, BenchesNoticeAChangedGate) {
 }
 
 TEST_F(VerilogTest, YosysSynthesisesAll) {
-  const Netlist life = netlist_of(life_rule());
+  const Netlist life = harden(life_rule());
   const int alone = cells(to_verilog(life), "life");
   EXPECT_GT(alone, 0);
   EXPECT_GT(cells(to_pipelined_verilog(life, 1), "life_pipelined"), alone);
   EXPECT_GT(cells(to_verilog_array(life, {4, 4}), "life_4x4"), 16);
 }
 
-TEST_F(VerilogTest, YosysProvesItEqualToBlif) {
+TEST_F(VerilogTest, YosysProvesEquivalenceToBlif) {
   const Netlist netlist = random_netlist({.inputs = 7, .gates = 40, .outputs = 4}, 9);
   const Verilog verilog = to_verilog(netlist);
   write_bytes(scratch_ / "design.v", verilog.design);
@@ -142,7 +142,7 @@ TEST_F(VerilogTest, YosysProvesItEqualToBlif) {
   EXPECT_EQ(result.code, 0) << result.output;
 }
 
-TEST_F(VerilogTest, SaysWhatItCannotWrite) {
+TEST_F(VerilogTest, RejectsInvalidArguments) {
   const Netlist netlist = random_netlist({}, 1);
   expect_error([&] { to_pipelined_verilog(netlist, 0); },
                "[verilog] expected registers every 1 or more levels, received 0");
@@ -161,4 +161,4 @@ TEST_F(VerilogTest, SaysWhatItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Classifiers from the command line: trained, judged, exported.
+// Classifiers on the command line: train, evaluate, export.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing_support::write_bytes;
 
 class ClassifierCli : public testing::Test {
  protected:
-  /// Flowers whose kind follows from two of their measures.
+  /// Flowers whose kind depends on two of their measurements.
   void write_flowers(int count = 150) {
     std::string text = "length,width,colour,kind\n";
     for (int i = 0; i < count; ++i) {
@@ -55,7 +55,7 @@ TEST_F(ClassifierCli, LearnsATableAndEvaluatesIt) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(trained.json()["model"], model_);
   EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
-  EXPECT_NE(trained.out.find("samples 122 to learn from"), std::string::npos) << trained.out;
+  EXPECT_NE(trained.out.find("samples 122 for training"), std::string::npos) << trained.out;
 
   const CliResult judged = eval({"--compiled", "--simulated"});
   ASSERT_EQ(judged.code, 0) << judged.err;
@@ -67,9 +67,9 @@ TEST_F(ClassifierCli, LearnsATableAndEvaluatesIt) {
   EXPECT_LT(answer["gates_simplified"], answer["gates"]);
   EXPECT_EQ(answer["confusion"].size(), 3U);
   EXPECT_EQ(read_bytes(scratch_ / "run/confusion.png").substr(1, 3), "PNG");
-  EXPECT_NE(judged.out.find("predicted as"), std::string::npos);
+  EXPECT_NE(judged.out.find("actual / predicted"), std::string::npos);
 
-  // Other samples, all of them for the test.
+  // Other samples, all of them used for the test.
   const CliResult others = eval({"--data", csv_, "--no-simplify"});
   EXPECT_EQ(others.json()["samples"], 150);
 }
@@ -106,23 +106,23 @@ TEST_F(ClassifierCli, ExportsThresholdsAndClass) {
   EXPECT_NE(exported("blif", "a.blif").find("class_1"), std::string::npos);
 }
 
-TEST_F(ClassifierCli, SaysWhatIsWrongWithData) {
+TEST_F(ClassifierCli, ReportsInvalidData) {
   const auto complains = [&](const CliResult& result, const std::string& message) {
     EXPECT_EQ(result.code, 1);
     EXPECT_EQ(result.complaint(), message);
   };
-  complains(train(), "[csv] " + csv_ + ": expected to read it, received No such file or directory");
+  complains(train(), "[csv] cannot read " + csv_ + ": No such file or directory");
   write_bytes(csv_, "a,b\n1,2\n");
-  complains(train(), "[csv] " + csv_ + ": expected a column 'kind', received none; there are a, b");
+  complains(train(), "[csv] " + csv_ + ": no column 'kind'; the columns are a, b");
   write_bytes(csv_, "a,kind\n1,x\n2,y\nthree,x\n");
   complains(train(), "[csv] " + csv_ + ":4: expected a number in column 'a', received 'three'");
   complains(run_cli({"train", "mnist", "--out", (scratch_ / "run").string()}),
-            "[data] expected --data with the folder of mnist, received none");
+            "[data] mnist needs data: give its folder with --data");
   complains(run_cli({"train", "mnist", "--data", "/nowhere", "--out", (scratch_ / "run").string()}),
-            "[data] /nowhere: expected a folder of data, received none");
+            "[data] /nowhere: no such folder");
   const CliResult wrong = run_cli({"train", "add", "--data", csv_});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_EQ(wrong.complaint(), "[train] expected --data with samples to learn from, received add");
+  EXPECT_EQ(wrong.complaint(), "[train] --data is for classifiers, not for add");
 }
 
 TEST_F(ClassifierCli, ResumesWithItsData) {

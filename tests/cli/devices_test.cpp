@@ -1,4 +1,4 @@
-// `boolgrad devices`, and commands on devices that are not there or do not run something.
+// `boolgrad devices`, and commands on missing or unsupported devices.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 using testing_support::CliResult;
 using testing_support::run_cli;
 
-/// While it lives, Vulkan's loader finds no driver.
+/// Hides all drivers from the Vulkan loader during its lifetime.
 class WithoutDrivers {
  public:
   WithoutDrivers() {
@@ -31,7 +31,7 @@ class WithoutDrivers {
   WithoutDrivers& operator=(const WithoutDrivers&) = delete;
 };
 
-TEST(Devices, AreListedWithWhatRunsOnThem) {
+TEST(Devices, AreListedWithTheirFeatures) {
   const CliResult result = run_cli({"devices", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   const nlohmann::json devices = result.json()["devices"];
@@ -47,7 +47,7 @@ TEST(Devices, AreListedWithWhatRunsOnThem) {
   }
 }
 
-TEST(Devices, SayWhatTheyDoNotSupport) {
+TEST(Devices, ListUnsupportedFeatures) {
   const CliResult result = run_cli({"devices", "--json"});
   const nlohmann::json report = result.json();
   for (const nlohmann::json& device : report["devices"]) {
@@ -55,7 +55,7 @@ TEST(Devices, SayWhatTheyDoNotSupport) {
     EXPECT_EQ(device["unsupported"],
               is_cpu ? nlohmann::json::array() : nlohmann::json::array({"double precision"}));
     if (!device["usable"].get<bool>()) continue;
-    EXPECT_EQ(device["runs"], is_cpu ? "everything" : "all but double precision");
+    EXPECT_EQ(device["runs"], is_cpu ? "everything" : "everything except double precision");
     EXPECT_NE(result.out.find(device["runs"].get<std::string>()), std::string::npos);
   }
 }
@@ -66,11 +66,11 @@ TEST(Devices, ShowTheTableOfCapabilities) {
   EXPECT_EQ(result.out, capability_table());
 }
 
-TEST(Devices, WithoutADriverTheRestWorks) {
+TEST(Devices, OtherDevicesWorkWithoutADriver) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const WithoutDrivers without;
   const std::string why_not =
-      "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
+      "no driver found (Debian: mesa-vulkan-drivers, or the driver of the vendor)";
   CliResult result = run_cli({"devices", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   const nlohmann::json last = result.json()["devices"].back();
@@ -79,23 +79,23 @@ TEST(Devices, WithoutADriverTheRestWorks) {
   EXPECT_EQ(last["why_not"], why_not);
   result = run_cli({"verify", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_EQ(result.complaint(), "[device] expected a Vulkan device, received none: " + why_not);
+  EXPECT_EQ(result.complaint(), "[device] no usable Vulkan device: " + why_not);
   EXPECT_EQ(run_cli({"verify"}).code, 0);
 }
 
-TEST(Devices, OneThatIsNotThereIsRefused) {
+TEST(Devices, AMissingDeviceIsRejected) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = run_cli({"verify", "--device", "vulkan:999"});
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.complaint().find(" only vulkan:0"), std::string::npos) << result.complaint();
 }
 
-TEST(Devices, WhatDoesNotRunOnVulkanSaysSo) {
+TEST(Devices, CommandsWithoutVulkanSupportSaySo) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = run_cli({"bench", "geometry", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
-            "[device] expected cpu, the only device that this runs on so far, received vulkan");
+            "[device] expected cpu, the only supported device here, received vulkan");
 }
 
 TEST(Devices, VulkanMeetsTheReferenceValues) {

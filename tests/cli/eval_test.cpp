@@ -18,10 +18,10 @@ using testing_support::ScratchFolder;
 
 class EvalTest : public testing::Test {
  protected:
-  /// Saves what the experiment starts from.
-  Experiment save(const std::string& toml) {
-    Experiment experiment = parse_experiment(toml, "test", "test", "");
-    save_model(path_, to_toml(experiment), make_rule(experiment).to_file());
+  /// Saves the initial model of an experiment.
+  train::Experiment save(const std::string& toml) {
+    train::Experiment experiment = train::parse_experiment(toml, "test", "test", "");
+    save_model(path_, train::to_toml(experiment), train::make_rule(experiment).to_file());
     return experiment;
   }
 
@@ -38,7 +38,7 @@ const char* const board =
     "[task]\nkind = 'checkerboard'\n[automaton]\nheight = 6\nwidth = 6\nsteps = 3\nchannels = 2\n"
     "kernels = 2\nupdate = [8]\n";
 
-TEST_F(EvalTest, PlaysEveryScenario) {
+TEST_F(EvalTest, RunsEveryScenario) {
   save(board);
   const CliResult result = eval();
   EXPECT_EQ(result.code, 0) << result.err;
@@ -61,11 +61,11 @@ TEST_F(EvalTest, PlaysEveryScenario) {
               std::string::npos)
         << result.out;
   }
-  EXPECT_EQ(eval({"--json", "--grids", "3"}).json()["scenarios"][1]["grids"], 3);
+  EXPECT_EQ(eval({"--json", "--starts", "3"}).json()["scenarios"][1]["grids"], 3);
   EXPECT_EQ(eval({"--quiet"}).out, "");
 }
 
-TEST_F(EvalTest, PlaysOnceWhatNothingIsLeftToChanceIn) {
+TEST_F(EvalTest, RunsOnceIfNothingIsRandom) {
   save(std::string(board) + "start = 'seed'");
   const json scenarios = eval().json()["scenarios"];
   EXPECT_EQ(scenarios[0]["grids"], 1);
@@ -73,7 +73,7 @@ TEST_F(EvalTest, PlaysOnceWhatNothingIsLeftToChanceIn) {
   EXPECT_EQ(scenarios[3]["grids"], 32);
 }
 
-TEST_F(EvalTest, HoldsLifeAgainstConways) {
+TEST_F(EvalTest, ComparesLifeWithConwaysRule) {
   save("[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1\nkernels = 2\nupdate = [8]");
   const json answer = eval().json();
   ASSERT_EQ(answer["scenarios"].size(), 2U);
@@ -85,20 +85,19 @@ TEST_F(EvalTest, HoldsLifeAgainstConways) {
   EXPECT_EQ(answer["scenarios"][1]["accuracy"], 0.0);
 }
 
-TEST_F(EvalTest, SaysWhatIsWrong) {
-  const Experiment experiment = save(board);
-  EXPECT_EQ(eval({"--grids", "0"}).code, 2);
-  EXPECT_EQ(eval({"--grids", "0"}).complaint(),
-            "[eval] expected --grids from 1 to 4096, received 0");
-  save_model(path_, to_toml(experiment), life_rule().to_file());
+TEST_F(EvalTest, ReportsErrors) {
+  const train::Experiment experiment = save(board);
+  EXPECT_EQ(eval({"--starts", "0"}).code, 2);
+  EXPECT_EQ(eval({"--starts", "0"}).complaint(),
+            "[eval] expected --starts from 1 to 4096, received 0");
+  save_model(path_, train::to_toml(experiment), life_rule().to_file());
   EXPECT_EQ(eval().err, "boolgrad: [eval] " + path_ +
-                            ": expected 2 channels as its experiment has, received 1\n");
+                            ": expected 2 channels, as in its experiment, received 1\n");
   save_safetensors(path_, life_rule().to_file());
-  EXPECT_EQ(eval({}).complaint(), "[eval] " + path_ +
-                                      ": expected a model with its experiment, received one "
-                                      "without");
-  const Experiment copy = parse_experiment("[task]\nbits = 2", "copy", "copy", "");
-  save_model(path_, to_toml(experiment), make_network(copy, 2, 2).to_file());
+  EXPECT_EQ(eval({}).complaint(),
+            "[eval] " + path_ + ": the model has no experiment to be evaluated on");
+  const train::Experiment copy = train::parse_experiment("[task]\nbits = 2", "copy", "copy", "");
+  save_model(path_, train::to_toml(experiment), train::make_network(copy, 2, 2).to_file());
   EXPECT_EQ(eval({}).complaint(),
             "[eval] " + path_ + ": expected the experiment of a circuit, received checkerboard");
 }

@@ -8,7 +8,7 @@
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/formats/text.h"
-#include "boolgrad/circuit/from_model.h"
+#include "boolgrad/circuit/harden.h"
 #include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/model/scenario.h"
@@ -44,7 +44,8 @@ const char* const life =
 class ExportTest : public testing::Test {
  protected:
   void SetUp() override {
-    save_model(model_, to_toml(parse_experiment(life, "life", "life", "")), life_rule().to_file());
+    save_model(model_, train::to_toml(train::parse_experiment(life, "life", "life", "")),
+               life_rule().to_file());
   }
 
   std::string file(const std::string& name) const { return (scratch_ / name).string(); }
@@ -55,11 +56,11 @@ class ExportTest : public testing::Test {
     return run_cli(more);
   }
 
-  void expect_equal(const Netlist& written) const {
-    EXPECT_FALSE(difference(netlist_of(life_rule()), written).has_value());
+  void expect_equal(const circuit::Netlist& written) const {
+    EXPECT_FALSE(circuit::difference(harden(life_rule()), written).has_value());
   }
 
-  /// Runs a test bench that lies beside its design.
+  /// Runs the test bench of an exported design.
   void expect_pass(const std::string& stem) const {
     require_tool("iverilog", "iverilog");
     const ToolResult result =
@@ -73,7 +74,7 @@ class ExportTest : public testing::Test {
   std::string model_ = (scratch_ / "model.safetensors").string();
 };
 
-TEST_F(ExportTest, WritesWhatReadersReadBack) {
+TEST_F(ExportTest, WritesFilesThatCanBeReadBack) {
   for (const auto& [format, name] : std::vector<std::pair<std::string, std::string>>{
            {"netlist", "a.net"}, {"blif", "a.blif"}, {"aiger", "a.aig"}, {"aiger", "a.aag"}}) {
     const CliResult result = exported(format, name);
@@ -85,24 +86,25 @@ TEST_F(ExportTest, WritesWhatReadersReadBack) {
     EXPECT_EQ(answer["outputs"], 1);
     EXPECT_EQ(answer["proven"], true);
     EXPECT_EQ(answer["read_back"], true);
-    EXPECT_NE(result.out.find("proven equal to the model as read back"), std::string::npos);
+    EXPECT_NE(result.out.find("proven equivalent to the model after reading it back"),
+              std::string::npos);
   }
-  expect_equal(netlist_from_text(read_bytes(file("a.net")), "a.net"));
-  expect_equal(netlist_from_blif(read_bytes(file("a.blif")), "a.blif"));
-  expect_equal(netlist_from_aiger(read_bytes(file("a.aig")), "a.aig"));
-  expect_equal(netlist_from_aiger(read_bytes(file("a.aag")), "a.aag"));
+  expect_equal(circuit::netlist_from_text(read_bytes(file("a.net")), "a.net"));
+  expect_equal(circuit::netlist_from_blif(read_bytes(file("a.blif")), "a.blif"));
+  expect_equal(circuit::netlist_from_aiger(read_bytes(file("a.aig")), "a.aig"));
+  expect_equal(circuit::netlist_from_aiger(read_bytes(file("a.aag")), "a.aag"));
   EXPECT_TRUE(read_bytes(file("a.aig")).starts_with("aig "));
   EXPECT_TRUE(read_bytes(file("a.aag")).starts_with("aag "));
 }
 
-TEST_F(ExportTest, WritesGatesAsTheyWereTrained) {
+TEST_F(ExportTest, CanSkipSimplification) {
   const CliResult result = exported("netlist", "a.net", {"--as-trained", "--no-proof"});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.json()["proven"], false);
   EXPECT_EQ(result.json()["gates"], result.json()["gates_before"]);
-  Netlist original = netlist_of(life_rule());
+  circuit::Netlist original = harden(life_rule());
   original.name = "life";
-  EXPECT_EQ(netlist_from_text(read_bytes(file("a.net")), "a.net"), original);
+  EXPECT_EQ(circuit::netlist_from_text(read_bytes(file("a.net")), "a.net"), original);
 }
 
 TEST_F(ExportTest, WritesVerilogWithItsTestBench) {
@@ -123,7 +125,7 @@ TEST_F(ExportTest, WritesCAndDot) {
   EXPECT_TRUE(read_bytes(file("a.dot")).starts_with("digraph \"life\""));
 }
 
-class ExportPageTest : public ExportTest {
+class ExportViewerTest : public ExportTest {
  protected:
   void SetUp() override {
     require_browser();
@@ -131,17 +133,17 @@ class ExportPageTest : public ExportTest {
   }
 };
 
-/// The state that the simulator arrives at from the start that `boolgrad run` takes.
+/// The final state of the simulator from the start of `boolgrad run`.
 std::string simulated(const LoadedModel& loaded, std::int64_t height, std::int64_t width,
                       std::int64_t steps, const SimulationOptions& options) {
-  const Rule& rule = loaded.model.rule();
+  const automata::Rule& rule = loaded.model.rule();
   const Tensor starts = starts_for(*loaded.spec, rule, 1, height, width, options.seed);
   Simulation simulation(rule, starts, options);
   simulation.step(steps);
   return state_text(simulation.state());
 }
 
-TEST_F(ExportPageTest, WritesAPageThatRunsLife) {
+TEST_F(ExportViewerTest, RunsLife) {
   const CliResult result = exported("html", "a.html");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.json()["read_back"], true);
@@ -152,7 +154,7 @@ TEST_F(ExportPageTest, WritesAPageThatRunsLife) {
             simulated(model, 32, 40, 50, {.seed = 3}));
 }
 
-TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
+TEST_F(ExportViewerTest, RunsACheckerboard) {
   const std::string out = file("run");
   ASSERT_EQ(run_cli({"train",   "checkerboard",
                      "--seed",  "3",
@@ -162,7 +164,7 @@ TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
                      "--set",   "automaton.height=8",
                      "--set",   "automaton.width=8",
                      "--set",   "automaton.steps=12",
-                     "--set",   "automaton.probes=8",
+                     "--set",   "automaton.evaluation_starts=8",
                      "--quiet", "--out",
                      out})
                 .code,
@@ -178,23 +180,23 @@ TEST_F(ExportPageTest, WritesAPageThatRunsACheckerboard) {
       simulated(model, 20, 30, 50, {.fire_rate = 0.6, .seed = 8, .damage = {damage}}));
 }
 
-TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
+TEST_F(ExportViewerTest, UsesTheSettingsOfTraining) {
   write_bytes(file("arrow.txt"), "r....\nrg...\nrgb..\nrgby.\n");
-  const Experiment experiment = parse_experiment(
+  const train::Experiment experiment = train::parse_experiment(
       "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nheight = 4\nwidth = 5\n"
       "steps = 4\nchannels = 4\nkernels = 1\nupdate = [12]\nstart = 'seed'\nfire_rate = 0.75\n"
       "[network]\ninit = 'gaussian'\nparametrisation = 'softmax16'",
       "arrow", "arrow", scratch_.path());
-  save_model(model_, to_toml(experiment), make_rule(experiment).to_file());
+  save_model(model_, train::to_toml(experiment), train::make_rule(experiment).to_file());
   ASSERT_EQ(exported("html", "a.html").code, 0);
   const LoadedModel model = load_model(model_);
   const SimulationOptions options{.fire_rate = 0.75, .seed = fresh_seed(experiment)};
   const std::string document = document_of(file("a.html"), "steps=50&dump");
   EXPECT_EQ(text_of(document, "dump"), simulated(model, 4, 5, 50, options));
-  EXPECT_NE(document.find("cells fire at a rate of 0.75, trained for 4 steps"), std::string::npos);
+  EXPECT_NE(document.find("fire rate 0.75, trained for 4 steps"), std::string::npos);
   const CliResult run = run_cli({"run", model_, "--steps", "50", "--quiet", "--json"});
-  EXPECT_EQ(text_of(document, "wrong"),
-            fmt::format("{} of 60 bits wrong", run.json()["wrong_bits"].get<int>()));
+  EXPECT_EQ(text_of(document, "errors"),
+            fmt::format("{} of 60 bits differ", run.json()["wrong_bits"].get<int>()));
 
   std::filesystem::remove(file("arrow.txt"));
   const CliResult without = exported("html", "b.html");
@@ -202,20 +204,20 @@ TEST_F(ExportPageTest, WritesAPageAsTheModelWasTrained) {
   EXPECT_NE(without.out.find("\n  no target: [bitmap] "), std::string::npos) << without.out;
 }
 
-TEST_F(ExportPageTest, WritesAPageThatCalculates) {
-  const Experiment experiment = parse_experiment(
+TEST_F(ExportViewerTest, EvaluatesACircuit) {
+  const train::Experiment experiment = train::parse_experiment(
       "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [12]", "add", "add", "");
-  const LogicNetwork network = make_network(experiment, 4, 3);
-  save_model(model_, to_toml(experiment), network.to_file());
+  const logic::Network network = train::make_network(experiment, 4, 3);
+  save_model(model_, train::to_toml(experiment), network.to_file());
   ASSERT_EQ(exported("html", "a.html").code, 0);
   const std::string document = document_of(file("a.html"), "inputs=1011&dump");
-  EXPECT_EQ(text_of(document, "dump"), table_text(netlist_of(network)));
+  EXPECT_EQ(text_of(document, "dump"), table_text(circuit::harden(network)));
   EXPECT_NE(document.find("<b>a + b</b>"), std::string::npos);
   EXPECT_NE(document.find("aria-label=\"b as a number\""), std::string::npos);
 }
 
-TEST_F(ExportTest, NeverWritesMoreTablesThanWereTrained) {
-  // Eleven tables, for which nine do, would be 26 gates of two inputs.
+TEST_F(ExportTest, NeverWritesMoreTablesThanTheModelHas) {
+  // Eleven tables, which can be reduced to nine, would be 26 two-input gates.
   for (const std::string format : {"netlist", "blif", "dot"}) {
     EXPECT_EQ(exported(format, "a").json()["gates"], 9) << format;
   }
@@ -225,7 +227,7 @@ TEST_F(ExportTest, NeverWritesMoreTablesThanWereTrained) {
 }
 
 TEST_F(ExportTest, WritesClasses) {
-  LogicNetwork network(6, Parametrisation::sigmoid, DType::float32);
+  logic::Network network(6, Parametrisation::sigmoid, DType::float32);
   const auto wire = [](unsigned bits) { return (bits & 1) != 0; };
   add_gates(network, {{{0, 1}, wire},
                       {{1, 2}, wire},
@@ -237,7 +239,7 @@ TEST_F(ExportTest, WritesClasses) {
   const CliResult result = exported("blif", "a.blif", {"--classes", "3"});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.json()["proven"], true);
-  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  const circuit::Netlist written = circuit::netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
   EXPECT_EQ(written.outputs, (std::vector<std::string>{"class_0", "class_1"}));
   // Sums of pairs of inputs: 1 0 2, 1 2 2 and 0 0 0.
   const std::vector<std::uint64_t> words{0b011, 0b000, 0b010, 0b010, 0b011, 0b011};
@@ -248,25 +250,25 @@ TEST_F(ExportTest, WritesClasses) {
   const CliResult refused = exported("c", "b.h", {"--classes", "4"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(refused.complaint(),
-            "[group_sums] expected 2 or more classes, a number that divides 6 outputs, received 4");
+            "[group_sums] expected at least 2 classes that divide 6 outputs, received 4");
 }
 
 TEST_F(ExportTest, WritesNetworks) {
-  LogicNetwork network(3, Parametrisation::sigmoid, DType::float32);
+  logic::Network network(3, Parametrisation::sigmoid, DType::float32);
   add_gates(network, {{{0, 1}, [](unsigned bits) { return bits == 3; }},
                       {{1, 2}, [](unsigned bits) { return bits != 0; }}});
   save_safetensors(model_, network.to_file());
   ASSERT_EQ(exported("blif", "a.blif").code, 0);
-  const Netlist written = netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
+  const circuit::Netlist written = circuit::netlist_from_blif(read_bytes(file("a.blif")), "a.blif");
   EXPECT_EQ(written.name, "circuit");
-  EXPECT_FALSE(difference(netlist_of(network), written).has_value());
+  EXPECT_FALSE(circuit::difference(circuit::harden(network), written).has_value());
   const CliResult array = exported("verilog", "a.v", {"--size", "4x4"});
   EXPECT_EQ(array.code, 1);
   EXPECT_EQ(array.complaint(),
             "[verilog] expected the rule of an automaton for an array, received none");
 }
 
-TEST_F(ExportTest, SaysWhatIsWrong) {
+TEST_F(ExportTest, ReportsErrors) {
   const auto refuses = [&](const std::vector<std::string>& more, const std::string& format,
                            const std::string& message) {
     const CliResult result = exported(format, "a", more);
@@ -274,23 +276,20 @@ TEST_F(ExportTest, SaysWhatIsWrong) {
     EXPECT_EQ(result.complaint(), message);
     EXPECT_FALSE(std::filesystem::exists(file("a")));
   };
-  refuses(
-      {"--pipeline", "2"}, "c",
-      "[export] expected --pipeline and --size with --format verilog only, received --format c");
+  refuses({"--pipeline", "2"}, "c",
+          "[export] --pipeline and --size are for --format verilog, not for c");
   refuses({"--pipeline", "2", "--size", "4x4"}, "verilog",
           "[export] expected --pipeline or --size, received both");
-  refuses({"--pipeline", "0"}, "verilog",
-          "[export] expected --pipeline of 1 or more levels, received 0");
+  refuses({"--pipeline", "0"}, "verilog", "[export] expected --pipeline of at least 1, received 0");
   refuses({"--size", "4"}, "verilog",
-          "[export] expected --size HEIGHTxWIDTH in cells, as in 16x16, received '4'");
+          "[export] expected --size HEIGHTxWIDTH in cells, such as 16x16, received '4'");
   EXPECT_EQ(exported("vhdl", "a").code, 2);
   refuses({"--size", "4x4"}, "html",
-          "[export] expected --pipeline and --size with --format verilog only, received --format "
-          "html");
+          "[export] --pipeline and --size are for --format verilog, not for html");
   const CliResult nowhere = exported("c", "none/a.h");
   EXPECT_EQ(nowhere.code, 1);
-  EXPECT_EQ(nowhere.complaint(), "[export] " + file("none/a.h") +
-                                     ": expected to create it, received No such file or directory");
+  EXPECT_EQ(nowhere.complaint(),
+            "[export] cannot create " + file("none/a.h") + ": No such file or directory");
 }
 
 }  // namespace

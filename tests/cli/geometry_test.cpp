@@ -21,7 +21,7 @@ using testing_support::ScratchFolder;
 
 std::string shipped_disks() { return BOOLGRAD_GOLDENS_DIR "/disks.safetensors"; }
 
-/// A disjoint pair and its values, which are right unless a test breaks them.
+/// A disjoint pair and its correct values, which tests may modify.
 TensorFile one_pair() {
   TensorFile file;
   file.tensors["pairs/disks"] = Tensor::of(std::vector<double>{0, 0, 1, 5, 0, 2}, {1, 2, 3});
@@ -65,7 +65,7 @@ TEST(VerifyDisks, ShippedValuesPassAtEveryBoundary) {
                                           "pairs.external", "pairs.internal"}));
 }
 
-TEST_F(DiskFileTest, RightValuesPass) { EXPECT_EQ(verify().json()["pass"], true); }
+TEST_F(DiskFileTest, CorrectValuesPass) { EXPECT_EQ(verify().json()["pass"], true); }
 
 TEST_F(DiskFileTest, WrongValuesFail) {
   file_.tensors["pairs/label"] = Tensor::of(std::vector<std::int32_t>{1});
@@ -78,7 +78,7 @@ TEST_F(DiskFileTest, WrongValuesFail) {
   EXPECT_EQ(verify().json()["pass"], false);
 }
 
-TEST_F(DiskFileTest, FilesOfTheWrongForm) {
+TEST_F(DiskFileTest, RejectsInvalidFiles) {
   file_.tensors["pairs/disks"] = Tensor::zeros({2, 3}, DType::float64);
   EXPECT_EQ(verify().complaint(),
             "[verify] " + path_ + ": expected disks [1, n, 3] in pairs, received [2, 3]");
@@ -87,13 +87,12 @@ TEST_F(DiskFileTest, FilesOfTheWrongForm) {
   EXPECT_EQ(verify().complaint(),
             "[verify] " + path_ + ": expected a boundary of 0, 1 or 2, received 3");
   file_.tensors.erase("pairs/boundary");
-  EXPECT_EQ(verify().complaint(),
-            "[verify] " + path_ + ": expected the tensor pairs/boundary, received none");
+  EXPECT_EQ(verify().complaint(), "[verify] " + path_ + ": tensor pairs/boundary is missing");
   file_ = one_pair();
   file_.tensors["pairs/disks"].mutable_values<double>()[2] = -1;
-  EXPECT_EQ(verify().complaint(),
-            "[disk_union_area] expected radii that are 0 or from 1e-70 to 1e70, received -1 at "
-            "disk 0");
+  EXPECT_EQ(
+      verify().complaint(),
+      "[disk_union_area] expected radii of 0 or between 1e-70 and 1e70, received -1 at disk 0");
 }
 
 TEST_F(DiskFileTest, BenchTimesTheCasesOfAFile) {
@@ -105,14 +104,14 @@ TEST_F(DiskFileTest, BenchTimesTheCasesOfAFile) {
   EXPECT_LE(row["max_error"].get<double>(), 1e-14);
 }
 
-TEST_F(DiskFileTest, BenchRefusesOtherFiles) {
+TEST_F(DiskFileTest, BenchRejectsOtherFiles) {
   file_ = {};
   EXPECT_EQ(
       run({"bench", "geometry", "--file"}, {}).complaint(),
       "[bench] " + path_ + ": expected disks with areas and gradients, received other tensors");
 }
 
-TEST(BenchGeometry, TimesUnionsAndRepeatsTheStudy) {
+TEST(BenchGeometry, TimesUnionsAndRunsTheStudy) {
   const ScratchFolder scratch;
   const CliResult result =
       run_cli({"bench", "geometry", "--repeat", "1", "--plots", scratch.path().string(), "--json"});
@@ -135,10 +134,10 @@ TEST(BenchGeometry, TimesUnionsAndRepeatsTheStudy) {
   }
 }
 
-TEST(BenchGeometry, PlotsBelongToIt) {
+TEST(BenchGeometry, IsTheOnlyBenchmarkWithPlots) {
   const CliResult result = run_cli({"bench", "lut", "--plots", "folder"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(result.complaint(), "expected --plots with the benchmark geometry and without --file");
+  EXPECT_EQ(result.complaint(), "--plots is for the benchmark geometry, without --file");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// What all commands have in common.
+// Common behaviour of all commands.
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "boolgrad/core/build_info.h"
 #include "tests/cli/run_cli.h"
@@ -12,7 +13,7 @@ namespace {
 using testing_support::CliResult;
 using testing_support::run_cli;
 
-TEST(CommandLine, VersionSaysWhatWasBuiltAndWhereItRuns) {
+TEST(CommandLine, VersionDescribesTheBuildAndTheMachine) {
   const CliResult result = run_cli({"--version"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "");
@@ -21,22 +22,31 @@ TEST(CommandLine, VersionSaysWhatWasBuiltAndWhereItRuns) {
   EXPECT_NE(result.out.find("\nthreads    "), std::string::npos) << result.out;
 }
 
-TEST(CommandLine, HelpListsTheCommands) {
+const std::vector<std::string> commands = {"train",  "sweep",  "run",   "eval",   "inspect",
+                                           "export", "verify", "bench", "devices"};
+
+TEST(CommandLine, HelpListsEachCommandOnOneShortLine) {
   const CliResult result = run_cli({"--help"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "");
-  for (const char* command : {"verify", "bench"}) {
-    EXPECT_NE(result.out.find(command), std::string::npos) << result.out;
+  for (const std::string& command : commands) {
+    const std::size_t at = result.out.find("\n  " + command + " ");
+    ASSERT_NE(at, std::string::npos) << command << ": " << result.out;
+    const std::string line = result.out.substr(at + 1, result.out.find('\n', at + 1) - at - 1);
+    const std::size_t description = line.find_first_not_of(' ', 2 + command.size());
+    ASSERT_NE(description, std::string::npos) << line;
+    EXPECT_LT(line.size() - description, 80U) << line;
+    EXPECT_TRUE(line.ends_with('.')) << line << " is continued on another line";
   }
 }
 
 TEST(CommandLine, HelpOfEveryCommandHasAnExampleAndTheCommonOptions) {
-  for (const std::string command : {"verify", "bench"}) {
+  for (const std::string& command : commands) {
     const CliResult result = run_cli({command, "--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_EQ(result.err, "");
     EXPECT_NE(result.out.find("Example:\n  boolgrad " + command), std::string::npos) << result.out;
-    for (const char* option : {"--json", "--quiet", "--threads", "--device"}) {
+    for (const char* option : {"--json", "--quiet", "--threads"}) {
       EXPECT_NE(result.out.find(option), std::string::npos) << result.out;
     }
   }
@@ -49,7 +59,7 @@ TEST(CommandLine, NoCommandIsWrongUsage) {
   EXPECT_EQ(result.complaint(), "expected a command, received none; see boolgrad --help");
 }
 
-TEST(CommandLine, AnUnknownCommandGetsTheNearest) {
+TEST(CommandLine, SuggestsACommandForAnUnknownOne) {
   CliResult result = run_cli({"verfy", "file"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.complaint(),
@@ -64,7 +74,7 @@ TEST(CommandLine, AnUnknownCommandGetsTheNearest) {
             "expected a command, received 'something-else'; see boolgrad --help");
 }
 
-TEST(CommandLine, AHostileWordStaysOnOneLine) {
+TEST(CommandLine, ControlCharactersStayOnOneLine) {
   const CliResult result = run_cli({"a\nb\x1B[31m"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.complaint(), "expected a command, received 'a?b?[31m'; see boolgrad --help");
@@ -96,7 +106,7 @@ TEST(CommandLine, DevicesAreChecked) {
   result = run_cli({"bench", "ops", "--device", "vulkan"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
-            "[device] expected cpu, the only device that this runs on so far, received vulkan");
+            "[device] expected cpu, the only supported device here, received vulkan");
   result = run_cli({"verify", "--device", "vulkan:x"});
   EXPECT_EQ(result.code, 2);
   EXPECT_NE(
@@ -105,11 +115,24 @@ TEST(CommandLine, DevicesAreChecked) {
       << result.complaint();
 }
 
+TEST(CommandLine, OldNamesOfOptionsAreAcceptedWithANotice) {
+  const CliResult loud = run_cli({"eval", "none.safetensors", "--grids", "5"});
+  EXPECT_EQ(loud.code, 1);
+  EXPECT_TRUE(loud.err.starts_with("note: --grids is now --starts\nboolgrad: ")) << loud.err;
+  const CliResult quiet = run_cli({"eval", "none.safetensors", "--grids=5", "--quiet"});
+  EXPECT_EQ(quiet.code, 1);
+  EXPECT_TRUE(quiet.err.starts_with("boolgrad: [safetensors] ")) << quiet.err;
+  const CliResult both = run_cli({"eval", "none.safetensors", "--grids", "5", "--starts", "5"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_EQ(both.complaint(), "expected --starts or its old name --grids, received both");
+  EXPECT_EQ(run_cli({"eval", "--help"}).out.find("--grids"), std::string::npos);
+}
+
 TEST(CommandLine, AFullDiskIsAFailure) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   const CliResult result = run_cli({"--version"}, "/dev/full");
   EXPECT_EQ(result.code, 1);
-  EXPECT_EQ(result.complaint(), "expected to write to standard output, received an error");
+  EXPECT_EQ(result.complaint(), "cannot write to standard output");
 }
 
 }  // namespace

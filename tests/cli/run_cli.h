@@ -1,4 +1,4 @@
-// Runs the program that was built and keeps what it said.
+// Runs the program and captures its output.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace boolgrad::testing_support {
 
 struct CliResult {
-  int code = -1;  ///< exit code; 128 + the signal where one ended it
+  int code = -1;  ///< exit code, or 128 + the signal
   std::string out;
   std::string err;
 
@@ -27,8 +27,8 @@ struct CliResult {
     return nlohmann::json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   }
 
-  /// What it complained about: one line after `boolgrad: `, or all it wrote if that is something
-  /// else.
+  /// The error message: one line after `boolgrad: `, or all of standard error if it has another
+  /// format.
   std::string complaint() const {
     const std::string opening = "boolgrad: ";
     const bool one_line = err.find('\n') == err.size() - 1;
@@ -37,14 +37,14 @@ struct CliResult {
   }
 };
 
-/// Ends a process that was started and says how it ended.
+/// Waits for a process to end.
 inline int wait_for(pid_t process) {
   int status = 0;
   if (waitpid(process, &status, 0) != process) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Runs `boolgrad arguments...`. Standard output goes to `out_path` instead where one is given.
+/// Runs `boolgrad arguments...`. Redirects standard output to `out_path` if it is given.
 inline CliResult run_cli(const std::vector<std::string>& arguments, std::string out_path = "",
                          const std::string& program = BOOLGRAD_CLI) {
   const ScratchFolder scratch;

@@ -25,9 +25,9 @@ using testing_support::run_cli;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-Experiment life_experiment() {
-  return parse_experiment("[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1", "life",
-                          "life", "");
+train::Experiment life_experiment() {
+  return train::parse_experiment("[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1",
+                                 "life", "life", "");
 }
 
 /// Models that were never trained: Life as it is, and a rule for a picture that does nothing
@@ -35,13 +35,13 @@ Experiment life_experiment() {
 class RunTest : public testing::Test {
  protected:
   RunTest() {
-    save_model(life_, to_toml(life_experiment()), life_rule().to_file());
+    save_model(life_, train::to_toml(life_experiment()), life_rule().to_file());
     write_bytes(scratch_ / "arrow.txt", "r..\nrg.\n...\n");
-    const Experiment experiment = parse_experiment(
+    const train::Experiment experiment = train::parse_experiment(
         "[task]\nkind = 'picture'\nfile = 'arrow.txt'\n[automaton]\nchannels = 4\nkernels = 2\n"
         "height = 3\nwidth = 3\nsteps = 6\nstart = 'seed'\nfire_rate = 0.75",
         "arrow", "arrow", scratch_.path());
-    save_model(arrow_, to_toml(experiment), make_rule(experiment).to_file());
+    save_model(arrow_, train::to_toml(experiment), train::make_rule(experiment).to_file());
   }
 
   CliResult run(const std::string& model, std::vector<std::string> words) const {
@@ -49,7 +49,7 @@ class RunTest : public testing::Test {
     return run_cli(words);
   }
 
-  /// What it complains about when it runs Life.
+  /// The error message of a run of Life.
   std::string complaint(const std::vector<std::string>& words, int code) const {
     const CliResult result = run(life_, words);
     EXPECT_EQ(result.code, code) << result.err;
@@ -60,36 +60,36 @@ class RunTest : public testing::Test {
   ScratchFolder scratch_;
   std::string life_ = (scratch_ / "life.safetensors").string();
   std::string arrow_ = (scratch_ / "arrow.safetensors").string();
-  std::string gif_ = (scratch_ / "film.gif").string();
+  std::string gif_ = (scratch_ / "animation.gif").string();
   std::string png_ = (scratch_ / "last.png").string();
 };
 
-/// Life from the start that the program takes, as pictures of so many pixels a cell.
-std::vector<Image> life_film(std::int64_t height, std::int64_t width, int steps,
-                             std::int64_t pixels, std::uint64_t seed) {
+/// Frames of life from the start that the program uses, with `pixels` pixels per cell side.
+std::vector<picture::Image> life_frames(std::int64_t height, std::int64_t width, int steps,
+                                        std::int64_t pixels, std::uint64_t seed) {
   Tensor state = starts_for(life_experiment(), life_rule(), 1, height, width, seed)
                      .viewed_as({1, height, width});
-  std::vector<Image> film;
+  std::vector<picture::Image> frames;
   for (int step = 0; step <= steps; ++step) {
-    film.push_back(enlarged(pattern_image(state), pixels));
-    state = life_step(state);
+    frames.push_back(picture::enlarged(data::pattern_image(state), pixels));
+    state = data::life_step(state);
   }
-  return film;
+  return frames;
 }
 
-TEST_F(RunTest, FilmsLifeFromTheStartToTheEnd) {
+TEST_F(RunTest, RecordsEveryStepOfLife) {
   const CliResult result = run(life_, {"--size", "20x30", "--steps", "12", "--seed", "7", "--gif",
                                        gif_, "--png", png_, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  const std::vector<Image> expected = life_film(20, 30, 12, 11, 7);
-  const Shown film = shown(gif_);
-  ASSERT_EQ(film.frames.size(), 13U);
-  for (std::size_t i = 0; i < film.frames.size(); ++i) {
-    EXPECT_TRUE(film.frames[i] == expected[i]) << "frame " << i;
+  const std::vector<picture::Image> expected = life_frames(20, 30, 12, 11, 7);
+  const Shown animation = shown(gif_);
+  ASSERT_EQ(animation.frames.size(), 13U);
+  for (std::size_t i = 0; i < animation.frames.size(); ++i) {
+    EXPECT_TRUE(animation.frames[i] == expected[i]) << "frame " << i;
   }
-  EXPECT_TRUE(read_png(png_) == expected.back());
-  EXPECT_GT(film.hundredths.back(), 5 * film.hundredths[1]) << "a pause at the end";
-  EXPECT_EQ(film.frames[0].width, 330);
+  EXPECT_TRUE(picture::read_png(png_) == expected.back());
+  EXPECT_GT(animation.hundredths.back(), 5 * animation.hundredths[1]) << "a pause at the end";
+  EXPECT_EQ(animation.frames[0].width, 330);
 
   const json answer = result.json();
   EXPECT_EQ(answer["model"], life_);
@@ -105,26 +105,26 @@ TEST_F(RunTest, FilmsLifeFromTheStartToTheEnd) {
       << result.out;
 }
 
-TEST_F(RunTest, LongFilmsLeaveStepsOutButNotTheLast) {
+TEST_F(RunTest, LongAnimationsSkipStepsButNotTheLast) {
   const CliResult result = run(life_, {"--size", "5x5", "--steps", "1001", "--gif", gif_});
   EXPECT_EQ(result.code, 0) << result.err;
-  const std::vector<Image> all = life_film(5, 5, 1001, 64, 1001);
-  const Shown film = shown(gif_);
-  ASSERT_EQ(film.frames.size(), 168U) << "every sixth, and the last";
-  EXPECT_TRUE(film.frames[3] == all[18]);
-  EXPECT_TRUE(film.frames.back() == all.back());
+  const std::vector<picture::Image> all = life_frames(5, 5, 1001, 64, 1001);
+  const Shown animation = shown(gif_);
+  ASSERT_EQ(animation.frames.size(), 168U) << "every sixth, and the last";
+  EXPECT_TRUE(animation.frames[3] == all[18]);
+  EXPECT_TRUE(animation.frames.back() == all.back());
 }
 
-TEST_F(RunTest, DamageStrikesWhereAndWhenItIsAskedTo) {
-  // Nobody fires, so that only damage changes anything.
+TEST_F(RunTest, AppliesDamageAtTheGivenPlaceAndTime) {
+  // No cell fires, so that only damage changes the state.
   const CliResult result = run(life_, {"--size", "8x10", "--steps", "4", "--async", "0", "--damage",
                                        "2x4@step3", "--damage", "1x2+7+8@step1", "--gif", gif_});
   EXPECT_EQ(result.code, 0) << result.err;
-  const Shown film = shown(gif_);
-  ASSERT_EQ(film.frames.size(), 5U);
+  const Shown animation = shown(gif_);
+  ASSERT_EQ(animation.frames.size(), 5U);
   const auto cell = [&](std::size_t frame, std::int64_t y, std::int64_t x) {
-    const std::int64_t pixels = film.frames[frame].width / 10;
-    return film.frames[frame].at(x * pixels, y * pixels) == white;
+    const std::int64_t pixels = animation.frames[frame].width / 10;
+    return animation.frames[frame].at(x * pixels, y * pixels) == picture::white;
   };
   int struck = 0;
   for (std::int64_t y = 0; y < 8; ++y) {
@@ -141,7 +141,7 @@ TEST_F(RunTest, DamageStrikesWhereAndWhenItIsAskedTo) {
   EXPECT_GT(struck, 0) << "the damage must show";
 }
 
-TEST_F(RunTest, TakesFromTheExperimentWhatIsNotAsked) {
+TEST_F(RunTest, DefaultsComeFromTheExperiment) {
   json answer = run(life_, {"--json", "--quiet"}).json();
   EXPECT_EQ(answer["height"], 64);
   EXPECT_EQ(answer["width"], 64);
@@ -154,25 +154,25 @@ TEST_F(RunTest, TakesFromTheExperimentWhatIsNotAsked) {
   EXPECT_EQ(run(arrow_, {"--size", "9x12", "--json", "--quiet"}).json()["steps"], 6)
       << "a picture does not grow with the grid";
 
-  const Experiment noise = parse_experiment(
+  const train::Experiment noise = train::parse_experiment(
       "[task]\nkind = 'checkerboard'\n[automaton]\nheight = 6\nwidth = 8\nsteps = 7\nchannels = 2",
       "noise", "noise", "");
   const std::string path = (scratch_ / "noise.safetensors").string();
-  save_model(path, to_toml(noise), make_rule(noise).to_file());
+  save_model(path, train::to_toml(noise), train::make_rule(noise).to_file());
   EXPECT_EQ(run(path, {"--json", "--quiet"}).json()["steps"], 7);
   EXPECT_EQ(run(path, {"--size", "15x8", "--json", "--quiet"}).json()["steps"], 18);
   EXPECT_EQ(run(path, {"--size", "3x3", "--json", "--quiet"}).json()["steps"], 7);
 }
 
-TEST_F(RunTest, CountsWrongBits) {
+TEST_F(RunTest, CountsBitErrors) {
   const CliResult start = run(arrow_, {"--steps", "0", "--json"});
-  // Three bits are wanted; the seed has one of them, green, and two that are not, red and blue.
+  // The target has three bits. The seed has one of them, green, and two others, red and blue.
   EXPECT_EQ(start.json()["wrong_bits"], 4);
-  EXPECT_NE(start.out.find("  wrong bits  4 of 27\n"), std::string::npos) << start.out;
+  EXPECT_NE(start.out.find("  bit errors  4 of 27\n"), std::string::npos) << start.out;
   const CliResult small = run(arrow_, {"--size", "2x2", "--json"});
   EXPECT_EQ(small.code, 0) << small.err;
   EXPECT_TRUE(small.json()["wrong_bits"].is_null());
-  EXPECT_NE(small.out.find("  wrong bits  not counted: [target] expected a grid of at least 3x3 "
+  EXPECT_NE(small.out.find("  bit errors  unknown: [target] expected a grid of at least 3x3 "
                            "cells for the picture, received 2x2\n"),
             std::string::npos)
       << small.out;
@@ -180,7 +180,7 @@ TEST_F(RunTest, CountsWrongBits) {
   EXPECT_EQ(run(arrow_, {}).code, 0) << "a model runs without its picture";
 }
 
-TEST_F(RunTest, ShowsTheLastStateWhereThereIsNoTerminal) {
+TEST_F(RunTest, ShowsTheLastStateWithoutATerminal) {
   const CliResult result = run(arrow_, {"--show", "--steps", "0", "--size", "3x5"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(result.out.starts_with("..........\n....##....\n..........\n" + arrow_))
@@ -197,27 +197,29 @@ TEST_F(RunTest, NeedsNoExperiment) {
   EXPECT_TRUE(result.json()["wrong_bits"].is_null());
 }
 
-TEST_F(RunTest, RefusesModelsThatAreNoAutomata) {
+TEST_F(RunTest, RejectsModelsOtherThanAutomata) {
   const std::string path = (scratch_ / "circuit.safetensors").string();
-  const Experiment copy = parse_experiment("[task]\nbits = 2", "copy", "copy", "");
-  save_model(path, to_toml(copy), make_network(copy, 2, 2).to_file());
+  const train::Experiment copy = train::parse_experiment("[task]\nbits = 2", "copy", "copy", "");
+  save_model(path, train::to_toml(copy), train::make_network(copy, 2, 2).to_file());
   const CliResult circuit = run(path, {});
   EXPECT_EQ(circuit.code, 1);
   EXPECT_EQ(circuit.complaint(), "[run] " + path + ": expected an automaton, received a circuit");
-  save_model(path, to_toml(copy), life_rule().to_file());
+  save_model(path, train::to_toml(copy), life_rule().to_file());
   EXPECT_EQ(run(path, {}).complaint(),
             "[run] " + path + ": expected the experiment of an automaton, received copy");
-  const Experiment wide = parse_experiment("[task]\nkind = 'checkerboard'", "wide", "wide", "");
-  save_model(path, to_toml(wide), life_rule().to_file());
+  const train::Experiment wide =
+      train::parse_experiment("[task]\nkind = 'checkerboard'", "wide", "wide", "");
+  save_model(path, train::to_toml(wide), life_rule().to_file());
   EXPECT_EQ(run(path, {}).complaint(),
-            "[run] " + path + ": expected 8 channels as its experiment has, received 1");
+            "[run] " + path + ": expected 8 channels, as in its experiment, received 1");
 }
 
-TEST_F(RunTest, SaysWhatIsWrongWithOptions) {
+TEST_F(RunTest, ReportsInvalidOptions) {
   for (const char* size : {"64", "64x", "axb", "-1x5", "6x6x6", "99999999999x2"}) {
-    EXPECT_EQ(complaint({"--size", size}, 2),
-              std::string("[run] expected --size HEIGHTxWIDTH in cells, as in 64x64, received '") +
-                  size + "'");
+    EXPECT_EQ(
+        complaint({"--size", size}, 2),
+        std::string("[run] expected --size HEIGHTxWIDTH in cells, such as 64x64, received '") +
+            size + "'");
   }
   EXPECT_EQ(complaint({"--size", "2x9"}, 1),
             "[grid] expected at least 3x3 cells with periodic borders, received 2x9");
@@ -226,14 +228,14 @@ TEST_F(RunTest, SaysWhatIsWrongWithOptions) {
             "[run] expected 1 to 268435456 cells, received 16385x16384");
   for (const char* damage : {"3x3", "3x3@5", "3x3+1@step5", "3@step5", "3x3@step"}) {
     EXPECT_EQ(complaint({"--damage", damage}, 2),
-              std::string("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, as in "
+              std::string("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, such as "
                           "10x10@step20 or 4x8+0+3@step5, received '") +
                   damage + "'");
   }
   EXPECT_EQ(complaint({"--damage", "3x3@step101"}, 2),
             "[run] expected damage at step 0 to 100, received '3x3@step101'");
   EXPECT_EQ(complaint({"--damage", "3x3+62+0@step1"}, 1),
-            "[damage] expected a rectangle inside of 64x64 cells, received 3x3 at row 62, column "
+            "[damage] expected a rectangle inside 64x64 cells, received 3x3 at row 62, column "
             "0");
   EXPECT_EQ(complaint({"--async", "1.5"}, 2), "[run] expected --async from 0 to 1, received 1.5");
   EXPECT_EQ(complaint({"--async", "nan"}, 2), "[run] expected --async from 0 to 1, received nan");
@@ -244,19 +246,19 @@ TEST_F(RunTest, SaysWhatIsWrongWithOptions) {
   EXPECT_EQ(run_cli({"run"}).code, 2);
 }
 
-TEST_F(RunTest, RefusesFilesItCannotWriteBeforeItStarts) {
-  // A run of so many steps would not end.
+TEST_F(RunTest, ChecksOutputFilesBeforeTheRun) {
+  // A run of so many steps would not finish.
   const std::vector<std::string> endless = {"--steps", "1000000000"};
   const auto with = [&](const std::string& option, const std::string& value) {
     std::vector<std::string> words = endless;
     words.insert(words.end(), {option, value});
     return complaint(words, 1);
   };
-  const std::string nowhere = (scratch_ / "none/film").string();
+  const std::string nowhere = (scratch_ / "none/animation").string();
   EXPECT_EQ(with("--gif", nowhere),
-            "[gif] " + nowhere + ": expected to create it, received No such file or directory");
+            "[gif] cannot create " + nowhere + ": No such file or directory");
   EXPECT_EQ(with("--png", nowhere),
-            "[png] " + nowhere + ": expected to create it, received No such file or directory");
+            "[png] cannot create " + nowhere + ": No such file or directory");
   EXPECT_EQ(complaint({"--size", "3x20000", "--png", png_}, 1),
             "[png] expected at most 16384 by 16384 pixels, received 20000 by 3");
   EXPECT_FALSE(fs::exists(png_));

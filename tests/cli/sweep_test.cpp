@@ -33,11 +33,11 @@ class SweepTest : public testing::Test {
   std::string out_ = (scratch_ / "sweep").string();
 };
 
-TEST_F(SweepTest, SaysHowManySeedsConverge) {
+TEST_F(SweepTest, CountsConvergedSeeds) {
   const CliResult result = sweep({"add", "--seeds", "3", "--first-seed", "2", "--json"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "") << "no progress where no terminal is";
-  EXPECT_NE(result.out.find("add: 3 of 3 converged, after "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("add: 3 of 3 converged, median "), std::string::npos) << result.out;
   const json answer = result.json();
   EXPECT_EQ(answer["seeds"], 3);
   EXPECT_EQ(answer["converged"], 3);
@@ -49,7 +49,7 @@ TEST_F(SweepTest, SaysHowManySeedsConverge) {
                            "seed-2/model.safetensors", "seed-4/metrics.jsonl"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + file)) << file;
   }
-  // A run of a sweep is a run.
+  // A run of a sweep is an ordinary run.
   const json trained = run_cli({"train", "add", "--seed", "3", "--json", "--quiet", "--out",
                                 (scratch_ / "run").string()})
                            .json();
@@ -70,7 +70,7 @@ TEST_F(SweepTest, VariesKeys) {
   EXPECT_EQ(answer["converged"], 2);
 }
 
-TEST_F(SweepTest, StopsOnASignalAndGoesOn) {
+TEST_F(SweepTest, StopsOnASignalAndResumes) {
   const std::string small = (scratch_ / "small.toml").string();
   write_bytes(small, R"(
 [task]
@@ -92,7 +92,7 @@ stop_when_solved = false
   argv.push_back(nullptr);
   pid_t process = 0;
   ASSERT_EQ(posix_spawn(&process, argv[0], nullptr, nullptr, argv.data(), environ), 0);
-  // Metrics come after the signal handlers.
+  // Metrics are written after the signal handlers are installed.
   while (!fs::exists(out_ + "/seed-1/metrics.jsonl")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -107,7 +107,7 @@ stop_when_solved = false
   EXPECT_EQ(answer["converged"], 6);
 }
 
-TEST_F(SweepTest, ExplainsWhatIsWrong) {
+TEST_F(SweepTest, ReportsErrors) {
   const auto complaint = [&](const std::vector<std::string>& words, int code) {
     const CliResult result = sweep(words);
     EXPECT_EQ(result.code, code) << result.err;
@@ -121,7 +121,7 @@ TEST_F(SweepTest, ExplainsWhatIsWrong) {
   EXPECT_EQ(complaint({"add", "--seeds", "1", "--jobs", "0"}, 2),
             "[sweep] expected --jobs of at least 1, received 0");
   EXPECT_EQ(complaint({"add", "--seeds", "1", "--jobs", "2", "--device", "cuda"}, 2),
-            "[sweep] expected --jobs 1 on one cuda device, received 2");
+            "[sweep] expected --jobs 1 on cuda, received 2");
   EXPECT_TRUE(complaint({"ad", "--seeds", "1"}, 2).ends_with("(did you mean 'add'?)"));
   EXPECT_TRUE(complaint({"--seeds", "1"}, 2).starts_with("[sweep] expected an experiment (add, "));
   EXPECT_EQ(complaint({"add", "--seeds", "1", "--set", "training.step=3"}, 1),
@@ -132,18 +132,16 @@ TEST_F(SweepTest, ExplainsWhatIsWrong) {
   sweep({"add", "--seeds", "1"});
   EXPECT_EQ(complaint({"xor", "--seeds", "1"}, 1),
             "[sweep] " + out_ +
-                ": expected name = 'add' as the sweep there was started with, received name = "
-                "'xor'");
+                ": the sweep in this folder was started with name = 'add', received name = 'xor'");
 }
 
-TEST_F(SweepTest, FailsWhereEveryRunDoes) {
+TEST_F(SweepTest, FailsIfEveryRunFails) {
   fs::create_directories(out_);
   write_bytes(out_ + "/seed-1", "in the way");
   write_bytes(out_ + "/seed-2", "in the way");
   const CliResult result = sweep({"add", "--seeds", "2"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(result.complaint().starts_with(
-      "[sweep] expected at least one run to finish, received 2 failures, the first: [train] "))
+  EXPECT_TRUE(result.complaint().starts_with("[sweep] all 2 runs failed, the first with: [train] "))
       << result.complaint();
 }
 

@@ -21,7 +21,7 @@ using testing_support::run_cli;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-/// Automata small enough to train in no time.
+/// Automata that train within a second.
 class TrainAutomatonTest : public testing::Test {
  protected:
   TrainAutomatonTest() {
@@ -37,7 +37,7 @@ height = 6
 width = 6
 steps = 9
 fire_rate = 0.6
-probes = 5
+evaluation_starts = 5
 [network]
 parametrisation = "softmax16"
 init = "pass_through"
@@ -59,20 +59,20 @@ log_every = 4
   std::string arrow_ = (scratch_ / "arrow.txt").string();
 };
 
-TEST_F(TrainAutomatonTest, SaysNothingOfTheMemoryOfAnotherDevice) {
+TEST_F(TrainAutomatonTest, PrintsNoMemoryPolicyForOtherDevices) {
   if (!why_unavailable(vulkan_device).empty()) GTEST_SKIP() << why_unavailable(vulkan_device);
   const CliResult result = train({"--device", "vulkan"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out.find("memory"), std::string::npos) << result.out;
 }
 
-TEST_F(TrainAutomatonTest, SaysWhatItKeepsAndWhatItWasJudgedBy) {
+TEST_F(TrainAutomatonTest, PrintsMemoryPolicyAndEvaluationStarts) {
   const CliResult result = train({"--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(result.out.starts_with("memory  the state of every step, ")) << result.out;
   EXPECT_NE(result.out.find(" (every activation "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find(", every 3rd state "), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("% of 5 fresh starts, "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("% of 5 evaluation starts, "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  plots          " + out_ + "/losses.png, gates.png\n"),
             std::string::npos)
       << result.out;
@@ -86,7 +86,7 @@ TEST_F(TrainAutomatonTest, LifeIsTrainedFromAllGrids) {
       run_cli({"train", "life", "--set", "automaton.kernels=2", "--set", "automaton.update=[8]",
                "--steps", "5", "--out", out_, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_NE(result.out.find("% of 512 starts, "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("% of 512 evaluation starts, "), std::string::npos) << result.out;
   EXPECT_EQ(result.json()["steps"], 5);
   const json evaluation =
       run_cli({"eval", out_ + "/model.safetensors", "--json", "--quiet"}).json();
@@ -114,13 +114,13 @@ TEST_F(TrainAutomatonTest, ATargetIsShownAndLearned) {
   EXPECT_TRUE(run["wrong_bits"].is_number_integer());
 }
 
-TEST_F(TrainAutomatonTest, APictureIsFittedToTheGrid) {
+TEST_F(TrainAutomatonTest, APictureIsScaledToTheGrid) {
   const std::string path = (scratch_ / "halves.png").string();
-  Image halves = filled_image(60, 60, {250, 20, 10});
+  picture::Image halves = picture::filled_image(60, 60, {250, 20, 10});
   for (std::int64_t y = 0; y < 60; ++y) {
     for (std::int64_t x = 30; x < 60; ++x) halves.at(x, y) = {10, 240, 230};
   }
-  write_png(path, halves);
+  picture::write_png(path, halves);
   const CliResult result = train({"--target", path});
   EXPECT_EQ(result.code, 0) << result.err;
   const std::string row = "------******\n";  // red and cyan
@@ -130,22 +130,23 @@ TEST_F(TrainAutomatonTest, APictureIsFittedToTheGrid) {
   const CliResult refused = train({"--target", path, "--set", "automaton.channels=2"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(refused.complaint(),
-            "[target] expected at least 3 channels in the automaton for the target, received 2");
+            "[target] expected an automaton of at least 3 channels for this target, received 2");
 }
 
-TEST_F(TrainAutomatonTest, MemoryIsKeptTo) {
+TEST_F(TrainAutomatonTest, ObeysTheMemoryLimit) {
   const CliResult result = train({"--memory", "14000"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_TRUE(result.out.starts_with("memory  every 3rd state, ")) << result.out;
   const CliResult refused = train({"--memory", "10B"});
   EXPECT_EQ(refused.code, 1);
-  EXPECT_TRUE(refused.complaint().starts_with("[memory] expected at least ")) << refused.err;
+  EXPECT_TRUE(refused.complaint().starts_with("[memory] a rollout of 9 steps needs at least "))
+      << refused.err;
   EXPECT_EQ(train({"--memory", "much"}).complaint(),
             "[experiment] --set: expected automaton.memory to be a size such as \"200MB\", or "
             "empty, received 'much'");
 }
 
-TEST_F(TrainAutomatonTest, SaysWhatIsWrong) {
+TEST_F(TrainAutomatonTest, ReportsErrors) {
   const auto complaint = [&](const std::vector<std::string>& words, int code) {
     const CliResult result = run_cli(words);
     EXPECT_EQ(result.code, code) << result.err;
@@ -153,29 +154,26 @@ TEST_F(TrainAutomatonTest, SaysWhatIsWrong) {
     return result.complaint();
   };
   EXPECT_EQ(complaint({"train", "add", "--out", out_, "--target", arrow_}, 2),
-            "[train] expected --target with an automaton that grows a pattern or with a table, "
-            "received add");
+            "[train] --target is for automata that grow a pattern and for CSV files, not for add");
   EXPECT_EQ(complaint({"train", "life", "--out", out_, "--target", arrow_}, 2),
-            "[train] expected --target with an automaton that grows a pattern or with a table, "
-            "received life");
+            "[train] --target is for automata that grow a pattern and for CSV files, not for life");
   EXPECT_EQ(complaint({"train", "add", "--out", out_, "--memory", "1MB"}, 2),
-            "[train] expected --memory with an automaton, received add");
+            "[train] --memory is for automata, not for add");
   EXPECT_EQ(complaint({"train", "checkerboard", "--out", out_, "--target", "none.txt"}, 1),
-            "[bitmap] none.txt: expected to read it, received No such file or directory");
+            "[bitmap] cannot read none.txt: No such file or directory");
   EXPECT_FALSE(fs::exists(out_)) << "nothing was started";
   EXPECT_EQ(complaint({"train", "checkerboard", "--out", arrow_}, 1),
-            "[train] " + arrow_ + ": expected to make this folder, received Not a directory");
+            "[train] cannot create the folder " + arrow_ + ": Not a directory");
 }
 
-TEST_F(TrainAutomatonTest, AFolderThatCannotBeWrittenIsRefusedBeforeAnythingElse) {
-  // Nothing can replace a folder, not even for those who may write everywhere.
+TEST_F(TrainAutomatonTest, ChecksTheOutputFolderFirst) {
+  // A folder cannot be replaced by a file, not even by root.
   fs::create_directories(scratch_ / "run/checkpoint.safetensors");
   const CliResult result = train({});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.complaint(), "[train] " + out_ +
-                                    "/checkpoint.safetensors: expected a regular file to replace, "
-                                    "received something else");
+  EXPECT_EQ(result.complaint(),
+            "[train] cannot replace " + out_ + "/checkpoint.safetensors: not a regular file");
 }
 
 }  // namespace

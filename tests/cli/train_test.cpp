@@ -71,17 +71,17 @@ TEST_F(TrainTest, ABuiltInExperimentIsSolved) {
   EXPECT_FALSE(inspection.json().contains("passes"));
 
   const CliResult passes = run_cli({"inspect", model_, "--passes", "--json"});
-  EXPECT_NE(passes.out.find("unreachable"), std::string::npos) << passes.out;
+  EXPECT_NE(passes.out.find("dangling gates"), std::string::npos) << passes.out;
   const json list = passes.json()["passes"];
   EXPECT_EQ(list[0]["gates_before"], 933);
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     EXPECT_EQ(list[i]["gates"], list[i + 1]["gates_before"]);
   }
-  EXPECT_EQ(list.back()["pass"], "rewriting");
+  EXPECT_EQ(list.back()["pass"], "cut rewriting");
   EXPECT_LE(list.back()["gates"], list.back()["gates_before"]);
 }
 
-TEST_F(TrainTest, DamageIsRepaired) {
+TEST_F(TrainTest, RecoversFromAKnockout) {
   const json answer =
       train({"add", "--knockout", "0.1", "--steps", "300", "--json", "--quiet"}).json();
   EXPECT_EQ(answer["hard_accuracy"], 1.0);
@@ -91,7 +91,7 @@ TEST_F(TrainTest, DamageIsRepaired) {
   EXPECT_EQ(run_cli({"inspect", model_, "--json"}).json()["kinds"]["off"], 93);
 }
 
-TEST_F(TrainTest, QuietSaysNothing) {
+TEST_F(TrainTest, QuietPrintsNothing) {
   const CliResult result = train({"copy", "--quiet", "--threads", "1"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "");
@@ -129,7 +129,7 @@ TEST_F(TrainTest, CtrlCLeavesACheckpointToResumeFrom) {
   argv.push_back(nullptr);
   pid_t process = 0;
   ASSERT_EQ(posix_spawn(&process, argv[0], nullptr, nullptr, argv.data(), environ), 0);
-  // Metrics come after the signal handlers.
+  // Metrics are written after the signal handlers are installed.
   while (!fs::exists(out_ + "/metrics.jsonl")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -154,11 +154,11 @@ TEST_F(TrainTest, ResumesTheFolderOfTheExperiment) {
   const CliResult other = train({"copy", "--resume"});
   EXPECT_EQ(other.code, 1);
   EXPECT_EQ(other.complaint(), "[resume] " + out_ +
-                                   "/checkpoint.safetensors: expected name = 'gray' as the run was "
-                                   "started with, received 'copy'");
+                                   "/checkpoint.safetensors: the run was started with name = "
+                                   "'gray', received 'copy'");
 }
 
-TEST_F(TrainTest, SaysWhatIsWrong) {
+TEST_F(TrainTest, ReportsErrors) {
   CliResult result = train({"multipy"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(
@@ -173,7 +173,7 @@ TEST_F(TrainTest, SaysWhatIsWrong) {
   result = train({"add", "--resume", "elsewhere"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.complaint(),
-            "[train] expected one folder, received --resume and --out with two");
+            "[train] expected the same folder for --resume and --out, received two");
   result = train({"add", "--set", "training.learnin_rate=1"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
@@ -205,7 +205,7 @@ TEST_F(TrainTest, ModelsAreChecked) {
   }
 }
 
-TEST(TrainShipped, AnInstalledProgramFindsTheExperimentsBesideIt) {
+TEST(TrainShipped, AnInstalledProgramFindsItsExperiments) {
   const ScratchFolder scratch;
   fs::create_directories(scratch / "bin");
   fs::create_directories(scratch / "share/boolgrad/experiments");

@@ -20,7 +20,7 @@ using testing_support::run_cli;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-/// Files of one case: the square root of 4 and 9, which is right unless a test breaks it.
+/// Files of one case, the square root of 4 and 9, with correct values, which tests may modify.
 class VerifyTest : public testing::Test {
  protected:
   VerifyTest() {
@@ -39,7 +39,7 @@ class VerifyTest : public testing::Test {
     return run_cli(words);
   }
 
-  /// The complaint without the path in it.
+  /// The error message without the path.
   std::string refusal() {
     const CliResult result = verify({});
     EXPECT_EQ(result.code, 1);
@@ -58,7 +58,7 @@ class VerifyTest : public testing::Test {
   TensorFile file_;
 };
 
-TEST_F(VerifyTest, RightValuesPass) {
+TEST_F(VerifyTest, CorrectValuesPass) {
   const CliResult result = verify();
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "");
@@ -84,14 +84,14 @@ TEST_F(VerifyTest, TolerancesAreThoseOfTheDtypes) {
   }
 }
 
-TEST_F(VerifyTest, WithoutJsonThereIsATable) {
+TEST_F(VerifyTest, PrintsATableWithoutJson) {
   const CliResult result = verify({});
   EXPECT_EQ(result.code, 0);
   EXPECT_NE(result.out.find("\nsqrt.small "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("1 of 1 cases within tolerance on cpu"), std::string::npos);
 }
 
-TEST_F(VerifyTest, QuietSaysNothingWhenAllIsWell) {
+TEST_F(VerifyTest, QuietPrintsNothingOnSuccess) {
   EXPECT_EQ(verify({"--quiet"}).out, "");
   const CliResult result = verify({"--quiet", "--json"});
   EXPECT_EQ(result.out.find('\n'), result.out.size() - 1);
@@ -103,7 +103,7 @@ TEST_F(VerifyTest, AWrongValueFails) {
   const CliResult result = verify();
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.complaint(),
-            "1 of 1 cases differ, first sqrt.small/out in float64: error 3.33e-09, "
+            "1 of 1 cases exceed the tolerance, first sqrt.small/out in float64: error 3.33e-09, "
             "tolerance 1e-10");
   const json answer = result.json();
   EXPECT_EQ(answer["pass"], false);
@@ -119,8 +119,8 @@ TEST_F(VerifyTest, AWrongGradientFails) {
   EXPECT_EQ(result.code, 1);
   const json answer = result.json();
   for (const json& check : answer["cases"]) EXPECT_EQ(check["pass"], check["tensor"] == "out");
-  EXPECT_TRUE(
-      result.complaint().starts_with("1 of 1 cases differ, first sqrt.small/grad0 in float"))
+  EXPECT_TRUE(result.complaint().starts_with(
+      "1 of 1 cases exceed the tolerance, first sqrt.small/grad0 in float"))
       << result.err;
 }
 
@@ -160,12 +160,13 @@ TEST_F(VerifyTest, OneWrongCaseDoesNotHideTheOthers) {
   file_.tensors["add/gout"] = Tensor::of(std::vector<double>{1, 1});
   const CliResult result = verify({"--json"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(result.complaint().starts_with("1 of 2 cases differ, first add/out")) << result.err;
+  EXPECT_TRUE(result.complaint().starts_with("1 of 2 cases exceed the tolerance, first add/out"))
+      << result.err;
   EXPECT_NE(result.out.find("sqrt.small"), std::string::npos);
 }
 
-TEST_F(VerifyTest, RoundingOfTheInputsAloneIsNotHeldAgainstTheOp) {
-  // 0.3 rounds to float16 with an error of 5e-5: the difference from 0.2999 is all rounding.
+TEST_F(VerifyTest, AllowsForInputRounding) {
+  // 0.3 rounds to float16 with an error of 5e-5, so the difference from 0.2999 is rounding only.
   const double a = 0.3;
   const double b = 0.2999;
   file_.metadata["cases"] = R"({"subtract": {}})";
@@ -180,18 +181,17 @@ TEST_F(VerifyTest, RoundingOfTheInputsAloneIsNotHeldAgainstTheOp) {
   EXPECT_FALSE(answer["cases"][0].contains("input_rounding"));
   EXPECT_GT(answer["cases"][2]["input_rounding"].get<double>(), 2e-3);
 
-  // But never in float64, where nothing is rounded.
+  // Not in float64, where nothing is rounded.
   file_.tensors["subtract/out"] = Tensor::of(std::vector<double>{(a - b) * (1 + 1e-9)});
   EXPECT_EQ(verify().code, 1);
 }
 
-TEST_F(VerifyTest, FilesThatCannotBeRead) {
+TEST_F(VerifyTest, RejectsUnreadableFiles) {
   const std::string path = (scratch_ / "none").string();
   CliResult result = run_cli({"verify", path, "--json"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_EQ(
-      result.complaint(),
-      "[safetensors] " + path + ": expected a file to read, received No such file or directory");
+  EXPECT_EQ(result.complaint(),
+            "[safetensors] cannot read " + path + ": No such file or directory");
   EXPECT_EQ(result.json()["error"], result.complaint());
 
   write_bytes(path, "short");
@@ -201,32 +201,34 @@ TEST_F(VerifyTest, FilesThatCannotBeRead) {
             "[safetensors] " + path + ": expected at least 8 bytes, received 5");
 }
 
-TEST_F(VerifyTest, AnotherKindOfFile) {
+TEST_F(VerifyTest, RejectsOtherFiles) {
   file_.metadata.clear();
-  EXPECT_EQ(refusal(),
-            "[verify] FILE: expected reference values of a known kind (ops, lut, ca, disks), "
-            "received tensors such as 'sqrt.small/gout'");
+  EXPECT_EQ(
+      refusal(),
+      "[verify] FILE: expected reference values of ops, lut, ca, disks, received tensors such "
+      "as 'sqrt.small/gout'");
   file_.tensors.clear();
-  EXPECT_EQ(refusal(),
-            "[verify] FILE: expected reference values of a known kind (ops, lut, ca, disks), "
-            "received tensors such as none");
+  EXPECT_EQ(
+      refusal(),
+      "[verify] FILE: expected reference values of ops, lut, ca, disks, received tensors such "
+      "as none");
 }
 
-TEST_F(VerifyTest, CasesOfTheWrongForm) {
+TEST_F(VerifyTest, RejectsInvalidCases) {
   const std::string opening = "[reference values] FILE: expected ";
   const auto with_cases = [&](const std::string& cases) {
     file_.metadata["cases"] = cases;
     return refusal();
   };
   const std::string no_cases =
-      opening + "metadata 'cases' as a JSON object with at least one case, received something else";
-  EXPECT_EQ(with_cases("nonsense"), no_cases);
-  EXPECT_EQ(with_cases("[]"), no_cases);
-  EXPECT_EQ(with_cases("{}"), no_cases);
+      opening + "metadata 'cases' as a JSON object with at least one case, received ";
+  EXPECT_EQ(with_cases("nonsense"), no_cases + "invalid JSON");
+  EXPECT_EQ(with_cases("[]"), no_cases + "array");
+  EXPECT_EQ(with_cases("{}"), no_cases + "an empty one");
   EXPECT_EQ(with_cases(R"({"sqrt.small": 3})"),
             opening + "options as a JSON object in case 'sqrt.small', received number");
   EXPECT_EQ(with_cases(R"({"sqrt.small": {"flavour": 3}})"),
-            opening + "options that an op has in case 'sqrt.small', received 'flavour'");
+            opening + "a known option in case 'sqrt.small', received 'flavour'");
   EXPECT_EQ(with_cases(R"({"sqrt.small": {"alpha": "a"}})"),
             opening + "a number as alpha in case 'sqrt.small', received string");
   EXPECT_EQ(with_cases(R"({"sqrt.small": {"axis": [0, "a"]}})"),
@@ -234,14 +236,14 @@ TEST_F(VerifyTest, CasesOfTheWrongForm) {
   EXPECT_EQ(with_cases(R"({"sqrt.small": {"keepdims": 1}})"),
             opening + "keepdims true or false in case 'sqrt.small', received number");
   EXPECT_EQ(with_cases(R"({"sqrt.small": {"reduction": "median"}})"),
-            opening + "reduction 'sum' or 'mean' in case 'sqrt.small', received another");
+            opening + "reduction 'sum' or 'mean' in case 'sqrt.small', received 'median'");
   EXPECT_EQ(with_cases(R"({"unheard_of.op": {}})"),
-            opening + "a name that begins with an op in case 'unheard_of.op', received another");
+            opening + "a case named after an op in case 'unheard_of.op', received 'unheard_of.op'");
   EXPECT_EQ(with_cases(R"({"add.0": {}})"),
             opening + "tensor 'in0' in case 'add.0', received none");
 }
 
-TEST_F(VerifyTest, NestingThatWouldOverflowAStack) {
+TEST_F(VerifyTest, DeepNestingDoesNotOverflowTheStack) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   file_.metadata["cases"] = R"({"sqrt.small": {"axis": )" + deep + "}}";
   EXPECT_EQ(refusal(),
@@ -249,7 +251,7 @@ TEST_F(VerifyTest, NestingThatWouldOverflowAStack) {
             "received array");
 }
 
-TEST_F(VerifyTest, InputsThatAreTooFewOrTooMany) {
+TEST_F(VerifyTest, RejectsAWrongNumberOfInputs) {
   const std::string opening = "[reference values] FILE: expected ";
   set("in1", {1, 2});
   EXPECT_EQ(refusal(), opening + "1 inputs in case 'sqrt.small', received in1 as well");
@@ -265,14 +267,14 @@ TEST_F(VerifyTest, AnIntegerInputHasNoGradient) {
             "received one");
 }
 
-/// The op that a case is named after, as far as its name tells.
+/// Whether a case is named after an op.
 bool names_op(const std::string& name, const OpEntry& op) {
   std::string joined = name;
   std::ranges::replace(joined, '.', '_');
   return joined == op.name || joined.starts_with(std::string(op.name) + "_");
 }
 
-TEST(VerifyShipped, AllPassAndEveryOpIsAmongThem) {
+TEST(VerifyShipped, AllPassAndCoverEveryOp) {
   const CliResult result = run_cli({"verify", "--json", "--quiet"});
   EXPECT_EQ(result.code, 0) << result.err;
   const json answer = result.json();
@@ -294,7 +296,7 @@ TEST(VerifyShipped, ThreadsDoNotChangeTheErrors) {
   EXPECT_EQ(one.out, seven.out);
 }
 
-TEST(VerifyShipped, AnInstalledProgramFindsThoseBesideIt) {
+TEST(VerifyShipped, AnInstalledProgramFindsItsReferenceValues) {
   const ScratchFolder scratch;
   fs::create_directories(scratch / "bin");
   fs::create_directories(scratch / "share/boolgrad/goldens");

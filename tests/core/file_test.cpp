@@ -21,7 +21,7 @@ class ReplacementTest : public ::testing::Test {
   fs::path path_ = folder_ / "file";
 };
 
-TEST_F(ReplacementTest, TakesThePlaceAtTheEnd) {
+TEST_F(ReplacementTest, ReplacesTheFileOnCommit) {
   write_bytes(path_, "before");
   Replacement file("test", path_);
   file.write("after", 5);
@@ -30,18 +30,17 @@ TEST_F(ReplacementTest, TakesThePlaceAtTheEnd) {
   EXPECT_EQ(read_bytes(path_), "after");
 }
 
-TEST_F(ReplacementTest, LeavesNothingBehindWithoutAnEnd) {
+TEST_F(ReplacementTest, LeavesNothingBehindWithoutCommit) {
   { Replacement("test", path_).write("after", 5); }
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
-TEST_F(ReplacementTest, SaysWhatItCannotReplace) {
+TEST_F(ReplacementTest, ReportsFilesThatCannotBeReplaced) {
   const fs::path nowhere = folder_ / "none" / "file";
-  expect_error(
-      [&] { Replacement("test", nowhere); },
-      "[test] " + nowhere.string() + ": expected to create it, received No such file or directory");
+  expect_error([&] { Replacement("test", nowhere); },
+               "[test] cannot create " + nowhere.string() + ": No such file or directory");
   expect_error([] { Replacement("test", "/dev/null"); },
-               "[test] /dev/null: expected a regular file to replace, received something else");
+               "[test] cannot replace /dev/null: not a regular file");
 }
 
 }  // namespace

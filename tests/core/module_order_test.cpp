@@ -1,5 +1,5 @@
-// The order of the modules, which boolgrad/modules.txt lists: a module includes only itself and
-// those above it, and headers of GPU vendors appear in the backend that is theirs.
+// The module order of boolgrad/modules.txt: a module includes only itself and modules above it.
+// Vendor headers appear only in their own backend.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<std::string> modules() {
   return names;
 }
 
-/// The place of a module in the order; nothing where it is not listed.
+/// The position of a module in the order; empty if it is not listed.
 std::optional<std::ptrdiff_t> place_of(const std::vector<std::string>& order,
                                        const std::string& module) {
   const auto found = std::ranges::find(order, module);
@@ -33,8 +33,8 @@ std::optional<std::ptrdiff_t> place_of(const std::vector<std::string>& order,
   return found - order.begin();
 }
 
-/// What is wrong with a line of a file, which is given relative to the source tree; empty where
-/// nothing is.
+/// The error in a line of a file, whose path is relative to the source tree; empty if there is
+/// none.
 std::string violation(const std::vector<std::string>& order, const fs::path& file,
                       const std::string& line) {
   static const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
@@ -54,7 +54,7 @@ std::string violation(const std::vector<std::string>& order, const fs::path& fil
   const auto name_in = [](const fs::path& of) { return std::next(of.begin())->string(); };
   const auto own = place_of(order, name_in(file));
   const auto other = place_of(order, name_in(header));
-  // What lies in no module, such as a header of the whole library, stands below all of them.
+  // Files outside of all modules, such as the umbrella header, may include everything.
   if (!own || (other && *other <= *own)) return "";
   return "includes " + header + ", a module below its own";
 }

@@ -27,7 +27,7 @@ TEST(Progress, WritesTimesLikeAClock) {
   EXPECT_EQ(clock_text(1e300), "99:00:00");
 }
 
-TEST(Progress, GivesItsLineToWhoeverShowsItElsewhere) {
+TEST(Progress, FormatsItsLineForDisplayElsewhere) {
   const File file(std::tmpfile(), std::fclose);
   Progress progress(file.get(), false, "steps", 100, 100);
   EXPECT_EQ(progress.line(100, "all"), "all 0 steps/s 0:00 left");
@@ -42,9 +42,8 @@ TEST(Progress, DrawsABar) {
   EXPECT_EQ(bar_text(7, 4), "[####] ");
 }
 
-// A file is no terminal: what ends quickly leaves nothing behind there, and what is quiet never
-// does.
-TEST(Progress, KeepsQuietInAFileAtFirst) {
+// A file is not a terminal: a short computation prints nothing to it, a quiet one never does.
+TEST(Progress, PrintsNothingToAFileAtFirst) {
   for (const bool quiet : {false, true}) {
     const File file(std::tmpfile(), std::fclose);
     ASSERT_NE(file, nullptr);

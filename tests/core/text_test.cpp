@@ -8,7 +8,7 @@
 namespace boolgrad {
 namespace {
 
-TEST(NearestName, FindsTheOneWithTheFewestChanges) {
+TEST(NearestName, FindsTheSmallestEditDistance) {
   const std::vector<std::string> names = {"training.steps", "training.learning_rate", "seed"};
   EXPECT_EQ(nearest_name("training.learnin_rate", names), "training.learning_rate");
   EXPECT_EQ(nearest_name("sed", names), "seed");
@@ -23,18 +23,18 @@ TEST(Alternatives, ReadsLikeASentence) {
   EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
 }
 
-TEST(Bytes, AreReadInEveryUnit) {
-  EXPECT_EQ(bytes_in("200MB"), 200'000'000U);
-  EXPECT_EQ(bytes_in("1.5 GiB"), 1'610'612'736U);
-  EXPECT_EQ(bytes_in("4096"), 4096U);
-  EXPECT_EQ(bytes_in("3kb"), 3000U);
-  EXPECT_EQ(bytes_in("0"), 0U);
+TEST(Bytes, AreParsedInEveryUnit) {
+  EXPECT_EQ(parse_bytes("200MB"), 200'000'000U);
+  EXPECT_EQ(parse_bytes("1.5 GiB"), 1'610'612'736U);
+  EXPECT_EQ(parse_bytes("4096"), 4096U);
+  EXPECT_EQ(parse_bytes("3kb"), 3000U);
+  EXPECT_EQ(parse_bytes("0"), 0U);
   for (const char* wrong : {"", "MB", "-1MB", "nan", "inf", "5 XB", "1e30", "12MBs", "1,5MB"}) {
-    EXPECT_EQ(bytes_in(wrong), std::nullopt) << wrong;
+    EXPECT_EQ(parse_bytes(wrong), std::nullopt) << wrong;
   }
 }
 
-TEST(Bytes, AreWrittenShort) {
+TEST(Bytes, AreFormattedWithTwoDigits) {
   EXPECT_EQ(bytes_text(12), "12 bytes");
   EXPECT_EQ(bytes_text(1234), "1.2 kB");
   EXPECT_EQ(bytes_text(455'680), "456 kB");
@@ -49,12 +49,12 @@ TEST(Printable, StaysOnOneShortLine) {
   EXPECT_EQ(printable(std::string(1000, 'x')).size(), 300U);
 }
 
-TEST(Beginning, EndsBetweenCharacters) {
-  EXPECT_EQ(beginning("abc", 5), "abc");
-  EXPECT_EQ(beginning("abc", 2), "ab");
-  EXPECT_EQ(beginning("a\u2026b", 4), "a\u2026");
-  EXPECT_EQ(beginning("a\u2026b", 3), "a");
-  EXPECT_EQ(beginning("\u2026", 1), "");
+TEST(Utf8Prefix, EndsBetweenCharacters) {
+  EXPECT_EQ(utf8_prefix("abc", 5), "abc");
+  EXPECT_EQ(utf8_prefix("abc", 2), "ab");
+  EXPECT_EQ(utf8_prefix("a\u2026b", 4), "a\u2026");
+  EXPECT_EQ(utf8_prefix("a\u2026b", 3), "a");
+  EXPECT_EQ(utf8_prefix("\u2026", 1), "");
   EXPECT_EQ(printable("\u2026" + std::string(400, 'x')).size(), 300U);
   EXPECT_EQ(printable(std::string(299, 'x') + "\u2026").size(), 299U);
 }

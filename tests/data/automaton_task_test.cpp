@@ -6,7 +6,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 Tensor grid_of(const std::vector<std::string>& rows) {
@@ -42,7 +42,7 @@ TEST(LifeStep, GoesAroundTheTorus) {
   EXPECT_FALSE(same_bits(life_step(state), glider));
 }
 
-TEST(LifeTask, HoldsEveryNeighbourhoodOnce) {
+TEST(LifeTask, CoversEveryNeighbourhood) {
   const AutomatonTask task = life_task();
   ASSERT_EQ(task.starts.shape(), (Shape{1, 512, 3, 3}));
   int alive = 0;
@@ -62,22 +62,22 @@ TEST(LifeTask, HoldsEveryNeighbourhoodOnce) {
   EXPECT_EQ(alive, 56 * 2 + 28) << "three of eight neighbours, or two and the cell itself";
 }
 
-TEST(Starts, AreBitsOfTheirOwn) {
+TEST(Starts, AreIndependentRandomBits) {
   const Shape shape{8, 4, 16, 16};
-  const Tensor starts = random_starts(shape, 1, 2, 3);
+  const Tensor starts = automata::random_starts(shape, 1, 2, 3);
   double ones = 0;
   for (const std::uint8_t bit : starts.values<std::uint8_t>()) {
     ASSERT_LE(bit, 1);
     ones += bit;
   }
   EXPECT_NEAR(ones / static_cast<double>(starts.size()), 0.5, 0.02);
-  EXPECT_TRUE(same_bits(starts, random_starts(shape, 1, 2, 3)));
-  EXPECT_FALSE(same_bits(starts, random_starts(shape, 1, 2, 4)));
-  EXPECT_FALSE(same_bits(starts, random_starts(shape, 2, 2, 3)));
+  EXPECT_TRUE(same_bits(starts, automata::random_starts(shape, 1, 2, 3)));
+  EXPECT_FALSE(same_bits(starts, automata::random_starts(shape, 1, 2, 4)));
+  EXPECT_FALSE(same_bits(starts, automata::random_starts(shape, 2, 2, 3)));
 }
 
 TEST(Starts, HaveOneCellInTheMiddle) {
-  const Tensor starts = seed_starts({2, 1, 5, 4});
+  const Tensor starts = automata::seed_starts({2, 1, 5, 4});
   double ones = 0;
   for (const std::uint8_t bit : starts.values<std::uint8_t>()) ones += bit;
   EXPECT_EQ(ones, 2);
@@ -85,7 +85,7 @@ TEST(Starts, HaveOneCellInTheMiddle) {
   EXPECT_EQ(starts.at(20 + 2 * 4 + 2), 1);
 }
 
-TEST(GrownPart, ReachesAsFarAsItsShareOfTheWay) {
+TEST(GrownPart, CoversItsShareOfTheDistance) {
   // Two channels of 5 by 8 cells, the middle at row 2, column 4; the farthest one is 4 away.
   Tensor target = Tensor::zeros({2, 1, 5, 8}, DType::uint8);
   const std::span<std::uint8_t> bits = target.mutable_values<std::uint8_t>();
@@ -94,7 +94,7 @@ TEST(GrownPart, ReachesAsFarAsItsShareOfTheWay) {
   };
   const std::size_t middle = place(1, 2, 4);
   const std::size_t near = place(0, 1, 5);     // 1 away
-  const std::size_t farther = place(1, 0, 2);  // 2 away, both ways
+  const std::size_t farther = place(1, 0, 2);  // 2 away, in both directions
   const std::size_t edge = place(0, 2, 0);     // 4 away
   for (const std::size_t i : {middle, near, farther, edge}) bits[i] = 1;
   const auto ones = [&](double share) {
@@ -114,4 +114,4 @@ TEST(GrownPart, ReachesAsFarAsItsShareOfTheWay) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -8,10 +8,10 @@
 
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
-/// The bits of one case, lowest first, as text.
+/// The bits of one case as text, lowest first.
 std::string column(const Tensor& bits, std::int64_t c) {
   std::string text;
   for (std::int64_t i = 0; i < bits.shape()[0]; ++i) {
@@ -56,12 +56,12 @@ TEST(BooleanTask, AddsWithCarry) {
   EXPECT_EQ(outputs("add", "11"), "01");
 }
 
-TEST(BooleanTask, TakesHalvesBitByBit) {
+TEST(BooleanTask, ComputesBitwiseFunctions) {
   EXPECT_EQ(outputs("and", "11001010"), "1000");
   EXPECT_EQ(outputs("xor", "11001010"), "0110");
 }
 
-TEST(BooleanTask, TakesTheWholeInput) {
+TEST(BooleanTask, ComputesFunctionsOfOneNumber) {
   EXPECT_EQ(outputs("parity", "1011"), "1");
   EXPECT_EQ(outputs("parity", "11110"), "0");
   EXPECT_EQ(outputs("reverse", "11010"), "01011");
@@ -85,14 +85,14 @@ TEST(BooleanTask, HasAsManyOutputsAsTheValuesNeed) {
   }
 }
 
-TEST(BooleanTask, GoesUpToManyBits) {
+TEST(BooleanTask, SupportsTwentyBits) {
   const BooleanTask task = boolean_task(TaskKind::parity, 16);
   EXPECT_EQ(task.cases(), 65536);
   EXPECT_EQ(column(task.targets, 65535), "0");
   EXPECT_EQ(column(task.targets, 65534), "1");
 }
 
-TEST(BooleanTask, RefusesWhatItCannotWriteOut) {
+TEST(BooleanTask, RejectsInvalidNumbersOfBits) {
   expect_error([] { boolean_task(TaskKind::add, 7); },
                "[task] expected an even number of bits for the two halves of add, received 7");
   expect_error([] { boolean_task(TaskKind::copy, 0); },
@@ -119,4 +119,4 @@ TEST(TaskKind, BelongsToAFamily) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::data

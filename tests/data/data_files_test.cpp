@@ -9,15 +9,17 @@
 #include "boolgrad/data/idx.h"
 #include "boolgrad/data/npy.h"
 #include "tests/support/messages.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
+using testing_support::npy;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-/// A header of sizes below 256, and bytes that count up.
+/// A header with sizes below 256, and consecutive bytes.
 std::string idx(const std::vector<int>& sizes, int type = 8) {
   std::string bytes = {0, 0, static_cast<char>(type), static_cast<char>(sizes.size())};
   int count = 1;
@@ -48,11 +50,11 @@ TEST(Idx, ReadsPlainAndCompressedFiles) {
   }
 }
 
-TEST(Idx, ReadsPicturesWithTheirLabels) {
+TEST(Idx, ReadsImagesWithLabels) {
   const ScratchFolder folder;
   write_bytes(folder / "train-images-idx3-ubyte", idx({3, 2, 2}));
   write_gzip(folder / "train-labels-idx1-ubyte.gz", idx({3}));
-  const LabelledPictures read = read_idx_pictures(folder.path(), "train");
+  const LabelledImages read = read_idx_images(folder.path(), "train");
   EXPECT_EQ(read.height, 2);
   EXPECT_EQ(read.width, 2);
   EXPECT_EQ(read.samples.features.shape(), (Shape{3, 4}));
@@ -60,7 +62,7 @@ TEST(Idx, ReadsPicturesWithTheirLabels) {
   EXPECT_EQ(read.samples.labels.at(2), 2);
 }
 
-TEST(Idx, RefusesWhatIsDamaged) {
+TEST(Idx, RejectsDamagedFiles) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "a";
   const auto refuses = [&](const std::string& bytes, const std::string& message) {
@@ -72,28 +74,26 @@ TEST(Idx, RefusesWhatIsDamaged) {
   refuses(idx({2, 3}) + "x", "expected values for [2, 3] after the header, received 7 bytes");
   refuses(idx({2, 3}).substr(0, 9), "expected a header of 12 bytes, received 9");
   refuses(idx({2}, 13), "expected values of unsigned bytes (type 8), received type 13");
-  refuses("text", "expected an IDX file of 1 to 4 dimensions, received another");
+  refuses("text", "not an IDX file of 1 to 4 dimensions");
   refuses(std::string{0, 0, 8, 4} + std::string(16, '\xFF'),
           "expected values for [4294967295, 4294967295, 4294967295, 4294967295] after the header, "
           "received 0 bytes, the file is truncated");
   write_gzip(path, idx({100}));
   const std::string packed = testing_support::read_bytes(path);
-  refuses(packed.substr(0, packed.size() / 2),
-          "expected a whole gzip file, received one that ends early");
+  refuses(packed.substr(0, packed.size() / 2), "the gzip file is truncated");
 }
 
-TEST(Idx, RefusesLabelsThatAreNotAsManyAsPictures) {
+TEST(Idx, RejectsAWrongNumberOfLabels) {
   const ScratchFolder folder;
   write_bytes(folder / "train-images-idx3-ubyte", idx({3, 2, 2}));
   write_bytes(folder / "train-labels-idx1-ubyte", idx({4}));
-  expect_error([&] { read_idx_pictures(folder.path(), "train"); },
+  expect_error([&] { read_idx_images(folder.path(), "train"); },
                "[idx] " + folder.path().string() +
-                   ": expected a label for each of 3 pictures in train-labels-idx1-ubyte, "
+                   ": expected one label for each of 3 images in train-labels-idx1-ubyte, "
                    "received 4");
-  expect_error([&] { read_idx_pictures(folder.path(), "t10k"); },
+  expect_error([&] { read_idx_images(folder.path(), "t10k"); },
                "[data] " + folder.path().string() +
-                   ": expected t10k-images-idx3-ubyte or t10k-images-idx3-ubyte.gz in this folder, "
-                   "received neither");
+                   ": no t10k-images-idx3-ubyte or t10k-images-idx3-ubyte.gz in this folder");
 }
 
 TEST(Cifar, ReadsRecordsOfSeveralFiles) {
@@ -108,7 +108,7 @@ TEST(Cifar, ReadsRecordsOfSeveralFiles) {
   EXPECT_EQ(read.features.at(3072), 'b');
 }
 
-TEST(Cifar, RefusesHalfARecordAndWrongLabels) {
+TEST(Cifar, RejectsPartialRecordsAndInvalidLabels) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "a.bin";
   write_bytes(path, std::string(3000, 'a'));
@@ -118,15 +118,6 @@ TEST(Cifar, RefusesHalfARecordAndWrongLabels) {
   write_bytes(path, std::string(3073, '\x0B'));
   expect_error([&] { read_cifar10({path}); },
                "[cifar] " + path.string() + ": expected labels below 10, received 11 at sample 0");
-}
-
-std::string npy(const std::string& kind, const std::string& shape, const std::string& values,
-                const std::string& order = "False") {
-  const std::string header =
-      "{'descr': '" + kind + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
-  std::string bytes = "\x93NUMPY";
-  bytes += std::string{1, 0, static_cast<char>(header.size()), 0};
-  return bytes + header + values;
 }
 
 TEST(Npy, ReadsArraysOfNumbers) {
@@ -152,20 +143,20 @@ TEST(Npy, ReadsSamples) {
   EXPECT_EQ(read.labels.at(0), 1);
 }
 
-TEST(Npy, RefusesWhatItCannotRead) {
+TEST(Npy, RejectsUnsupportedFiles) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "a.npy";
   const auto refuses = [&](const std::string& bytes, const std::string& message) {
     write_bytes(path, bytes);
     expect_error([&] { read_npy(path); }, "[npy] " + path.string() + ": " + message);
   };
-  refuses("text", "expected an NPY file, received another");
+  refuses("text", "not an NPY file");
   refuses(npy("<c8", "(1,)", "abcdefgh"),
           "expected bool, uint8, int32, int64, float32 or float64, received '<c8'");
   refuses(npy("|u1", "(2, 2)", "abc"), "expected values for [2, 2], received 3 bytes");
   refuses(npy("|u1", "(2, 2)", "abcd", "True"),
-          "expected an array in C order, received one in Fortran's");
+          "expected an array in C order, received Fortran order");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::data

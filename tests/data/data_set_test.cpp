@@ -8,7 +8,7 @@
 #include "boolgrad/data/monk.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 SampleSet numbered(const std::vector<std::int32_t>& labels) {
@@ -18,7 +18,7 @@ SampleSet numbered(const std::vector<std::int32_t>& labels) {
   return samples;
 }
 
-TEST(DataSet, SplitsEveryClassInTheSameShares) {
+TEST(DataSet, SplitsEveryClassInTheSameProportion) {
   std::vector<std::int32_t> labels(100, 0);
   std::fill(labels.begin() + 60, labels.end(), 1);
   const SampleSplit split = split_samples(numbered(labels), 0.25, 7, 1);
@@ -32,11 +32,15 @@ TEST(DataSet, SplitsEveryClassInTheSameShares) {
     EXPECT_TRUE(std::ranges::is_sorted(values));
     all.insert(all.end(), values.begin(), values.end());
   }
+  ASSERT_EQ(split.kept_rows.size(), 75U);
+  for (std::size_t i = 0; i < 75; ++i) {
+    EXPECT_EQ(split.kept.features.values<float>()[i], static_cast<float>(split.kept_rows[i]));
+  }
   std::ranges::sort(all);
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<float>(i));
 }
 
-TEST(DataSet, SplitsTheSameWayForTheSameSeedOnly) {
+TEST(DataSet, SplitsDependOnTheSeed) {
   const SampleSet samples = numbered(std::vector<std::int32_t>(200, 0));
   const auto places = [&](std::uint64_t seed) {
     const SampleSet taken = split_samples(samples, 0.5, seed, 1).taken;
@@ -47,7 +51,7 @@ TEST(DataSet, SplitsTheSameWayForTheSameSeedOnly) {
   EXPECT_NE(places(1), places(2));
 }
 
-TEST(DataSet, RefusesClassesThatTheTrainingDataLacks) {
+TEST(DataSet, RejectsClassesThatAreNotInTheTrainingData) {
   EXPECT_EQ(count_classes(numbered({0, 2, 1}), "train"), 3);
   expect_error(
       [] {
@@ -78,11 +82,11 @@ TEST(Monk, HasTheDefinedRobots) {
     EXPECT_EQ(problem.test.feature_count(), 17);
     EXPECT_EQ(ones(problem.test), of_all[at]);
     EXPECT_EQ(problem.train.count(), sizes[at]);
-    EXPECT_EQ(feature_names(problem.form, 17).back(), "a6 = 2");
+    EXPECT_EQ(feature_names(problem.format, 17).back(), "a6 = 2");
   }
 }
 
-/// Training robots whose label is not that of the same robot in the test set.
+/// Training robots whose label differs from that of the same robot in the test set.
 std::int64_t wrong_labels(const MonkProblem& problem) {
   std::int64_t wrong = 0;
   const auto robot = [](const SampleSet& set, std::size_t at) {
@@ -107,4 +111,4 @@ TEST(Monk, HasNoiseInTheThirdProblemOnly) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -11,7 +11,7 @@
 #include "tests/support/pictures.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,11 +33,11 @@ TEST(Checkerboard, IsOffInTheCorner) {
             (Bits{0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 1, 0, 0, 1}));
 }
 
-TEST(Checkerboard, RefusesWhatHasNoCells) {
+TEST(Checkerboard, RejectsInvalidSizes) {
   expect_error([] { checkerboard_pattern(0, 4, 1); },
-               "[checkerboard_pattern] expected 1 to 4096 cells to a side, received 0 by 4");
+               "[checkerboard_pattern] expected 1 to 4096 cells per side, received 0x4");
   expect_error([] { checkerboard_pattern(4, 5000, 1); },
-               "[checkerboard_pattern] expected 1 to 4096 cells to a side, received 4 by 5000");
+               "[checkerboard_pattern] expected 1 to 4096 cells per side, received 4x5000");
   expect_error([] { checkerboard_pattern(4, 4, 0); },
                "[checkerboard_pattern] expected squares of at least 1 cell, received 0");
 }
@@ -56,14 +56,14 @@ class Bitmap : public ::testing::Test {
   fs::path path_ = folder_ / "bitmap.txt";
 };
 
-TEST_F(Bitmap, HasOneChannelOfInk) {
+TEST_F(Bitmap, HasOneChannelInBlackAndWhite) {
   const Pattern pattern = read(".#.\n##.\n");
   EXPECT_EQ(pattern.bits.shape(), (Shape{1, 2, 3}));
   EXPECT_EQ(bits_of(pattern), (Bits{0, 1, 0, 1, 1, 0}));
   EXPECT_EQ(read("..\n").bits.shape(), (Shape{1, 1, 2}));
 }
 
-TEST_F(Bitmap, HasThreeChannelsOfLetters) {
+TEST_F(Bitmap, HasThreeChannelsInColour) {
   const Pattern pattern = read("krgybmcw.\n");
   EXPECT_EQ(pattern.bits.shape(), (Shape{3, 1, 9}));
   EXPECT_EQ(bits_of(pattern), (Bits{0, 1, 0, 1, 0, 1, 0, 1, 0,  //
@@ -76,53 +76,53 @@ TEST_F(Bitmap, ReadsWhatOtherProgramsWrite) {
   EXPECT_EQ(bits_of(read("#.\n.#")), (Bits{1, 0, 0, 1}));
 }
 
-TEST_F(Bitmap, SaysWhereAFileIsWrong) {
+TEST_F(Bitmap, ErrorsNameTheLine) {
   refuses("", ":0: expected at least one row, received none");
   refuses("\n\n", ":2: expected at least one row, received none");
   refuses("..\n...\n", ":2: expected a row of 2 cells, as in line 1, received 3");
-  refuses("..\n\n..\n", ":3: expected no row after an empty line, received one");
-  refuses("\n..\n", ":2: expected no row after an empty line, received one");
+  refuses("..\n\n..\n", ":3: unexpected row after an empty line");
+  refuses("\n..\n", ":2: unexpected row after an empty line");
   refuses(".#\nx.\n", ":2: expected '.', '#' or one of the letters krgybmcw, received 'x'");
   refuses("..\n.\t\n", ":2: expected '.', '#' or one of the letters krgybmcw, received byte 9");
   refuses("\xC3\xA4\n", ":1: expected '.', '#' or one of the letters krgybmcw, received byte 195");
   refuses("rg\n.#\n", ":2: expected '#' or letters, received both");
   refuses("#r\n", ":1: expected '#' or letters, received both");
-  refuses(std::string(5000, '.'), ":1: expected 1 to 4096 cells to a side, received more");
+  refuses(std::string(5000, '.'), ":1: expected 1 to 4096 cells per side, received more");
 }
 
-TEST_F(Bitmap, SaysThatAFileIsNotThere) {
-  expect_error(
-      [&] { read_bitmap(path_); },
-      "[bitmap] " + path_.string() + ": expected to read it, received No such file or directory");
-  expect_error(
-      [&] { read_bitmap(folder_.path()); },
-      "[bitmap] " + folder_.path().string() + ": expected to read it, received Is a directory");
+TEST_F(Bitmap, ReportsAMissingFile) {
+  expect_error([&] { read_bitmap(path_); },
+               "[bitmap] cannot read " + path_.string() + ": No such file or directory");
+  expect_error([&] { read_bitmap(folder_.path()); },
+               "[bitmap] cannot read " + folder_.path().string() + ": Is a directory");
 }
 
 TEST_F(Bitmap, APictureIsReducedToEightColours) {
   const fs::path path = folder_ / "picture.png";
-  Image image{2, 1, {{200, 90, 140}, {0, 130, 20}}};
-  write_png(path, enlarged(image, 6));
+  picture::Image image{2, 1, {{200, 90, 140}, {0, 130, 20}}};
+  picture::write_png(path, picture::enlarged(image, 6));
   const Pattern pattern = picture_pattern(path, 1, 2);
   EXPECT_EQ(pattern.bits.shape(), (Shape{3, 1, 2}));
   EXPECT_EQ(bits_of(pattern), (Bits{1, 0, 0, 1, 1, 0})) << "magenta and green";
   expect_error([&] { picture_pattern(path, 0, 2); },
-               "[picture_pattern] expected 1 to 4096 cells to a side, received 0 by 2");
+               "[picture_pattern] expected 1 to 4096 cells per side, received 0x2");
 }
 
 TEST(PatternImage, ShowsChannelsAsColours) {
   const Tensor one = Tensor::of<std::uint8_t>({0, 1}, {1, 1, 2});
-  EXPECT_EQ(pattern_image(one).pixels, (std::vector<Colour>{black, white}));
+  EXPECT_EQ(pattern_image(one).pixels,
+            (std::vector<picture::Colour>{picture::black, picture::white}));
   const Tensor two = Tensor::of<std::uint8_t>({0, 1, 1, 1}, {2, 1, 2});
-  EXPECT_EQ(pattern_image(two).pixels, (std::vector<Colour>{black, white}));
+  EXPECT_EQ(pattern_image(two).pixels,
+            (std::vector<picture::Colour>{picture::black, picture::white}));
   const Tensor three = Tensor::of<std::uint8_t>({1, 0, 0, 1, 1, 0}, {3, 1, 2});
-  const std::vector<Colour> magenta_and_green = {{255, 0, 255}, {0, 255, 0}};
+  const std::vector<picture::Colour> magenta_and_green = {{255, 0, 255}, {0, 255, 0}};
   EXPECT_EQ(pattern_image(three).pixels, magenta_and_green);
   const Tensor four = Tensor::of<std::uint8_t>({1, 0, 0, 1, 1, 0, 1, 1}, {4, 1, 2});
   EXPECT_EQ(pattern_image(four).pixels, magenta_and_green);
 }
 
-TEST(PatternImage, RefusesOtherTensors) {
+TEST(PatternImage, RejectsOtherTensors) {
   const std::string opening =
       "[pattern_image] expected uint8 of shape [channels, height, width], received ";
   expect_error([] { pattern_image(Tensor()); }, opening + "none");
@@ -145,16 +145,16 @@ TEST(PatternImage, RefusesOtherTensors) {
 
 const fs::path experiments = fs::path(BOOLGRAD_SOURCE_DIR) / "experiments";
 
-// What grows from one cell to the next cannot cross a gap, nor leave the grid.
+// Growth from cell to cell cannot cross a gap or leave the grid.
 TEST(ShippedPatterns, TheLizardIsInOnePieceAndClearOfTheEdge) {
-  const Image image = pattern_image(read_bitmap(experiments / "lizard.txt").bits);
+  const picture::Image image = pattern_image(read_bitmap(experiments / "lizard.txt").bits);
   ASSERT_EQ(image.width, 20);
   ASSERT_EQ(image.height, 20);
   using Place = std::pair<std::int64_t, std::int64_t>;
   std::set<Place> on;
   for (std::int64_t y = 0; y < 20; ++y) {
     for (std::int64_t x = 0; x < 20; ++x) {
-      if (image.at(x, y) == white) on.insert({x, y});
+      if (image.at(x, y) == picture::white) on.insert({x, y});
     }
   }
   EXPECT_EQ(on.size(), 110U);
@@ -175,11 +175,11 @@ TEST(ShippedPatterns, TheLetterHasAllColours) {
   const Pattern letter = read_bitmap(experiments / "letter-g.txt");
   EXPECT_EQ(letter.bits.shape(), (Shape{3, 16, 16}));
   std::set<int> colours;
-  for (const Colour colour : pattern_image(letter.bits).pixels) {
-    colours.insert(nearest_of_eight(colour));
+  for (const picture::Colour colour : pattern_image(letter.bits).pixels) {
+    colours.insert(picture::nearest_of_eight(colour));
   }
   EXPECT_EQ(colours.size(), 8U);
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::data

@@ -1,4 +1,4 @@
-// That what docs/studies/boundaries.md says is what the code measures.
+// The claims of docs/studies/boundaries.md.
 #include "boolgrad/geometry/boundary_study.h"
 
 #include <gtest/gtest.h>
@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <cmath>
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
-TEST(BoundaryStudy, TheExactGradientHasItsDigitsAtEveryDistance) {
+TEST(BoundaryStudy, TheExactGradientIsAccurateAtEveryDistance) {
   const std::vector<BoundaryRow> rows = errors_near_tangencies();
   ASSERT_EQ(rows.size(), 4 * 14U);
   for (const BoundaryRow& row : rows) EXPECT_LE(row.exact_error, 1e-15) << row.distance;
   EXPECT_LE(std::ranges::min(rows, {}, &BoundaryRow::distance).distance, 1.1e-8);
 }
 
-TEST(BoundaryStudy, SmoothingCostsPercents) {
+TEST(BoundaryStudy, SmoothingHasErrorsOfPercents) {
   for (const BoundaryRow& row : errors_near_tangencies()) {
     if (std::abs(row.distance - 0.01) > 1e-9) continue;
     EXPECT_GT(row.smoothed_errors[1], 0.01);
@@ -27,7 +27,7 @@ TEST(BoundaryStudy, SmoothingCostsPercents) {
   }
 }
 
-TEST(BoundaryStudy, TheGradientDoesNotJump) {
+TEST(BoundaryStudy, TheGradientIsContinuous) {
   for (const ApproachRow& row : approach_to_tangencies()) {
     EXPECT_LE(row.beyond, 1e-15);
     const double chord =
@@ -51,4 +51,4 @@ TEST(BoundaryStudy, OnlyTheHybridSolvesBothProblems) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

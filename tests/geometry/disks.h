@@ -15,13 +15,15 @@
 
 namespace boolgrad::testing_support {
 
-inline Tensor tensor_of(const std::vector<Disk>& disks) {
+inline Tensor tensor_of(const std::vector<geometry::Disk>& disks) {
   std::vector<double> numbers;
-  for (const Disk& disk : disks) numbers.insert(numbers.end(), {disk.x, disk.y, disk.r});
+  for (const geometry::Disk& disk : disks) numbers.insert(numbers.end(), {disk.x, disk.y, disk.r});
   return Tensor::of(numbers, {static_cast<std::int64_t>(disks.size()), 3});
 }
 
-inline Tensor pair_of(const Disk& first, const Disk& second) { return tensor_of({first, second}); }
+inline Tensor pair_of(const geometry::Disk& first, const geometry::Disk& second) {
+  return tensor_of({first, second});
+}
 
 /// The area of one set of disks and its gradient.
 struct AreaAndGradient {
@@ -43,7 +45,7 @@ AreaAndGradient area_and_gradient(const Area& area_of, const Tensor& disks) {
   return {area.item(), {gradient.values<double>().begin(), gradient.values<double>().end()}};
 }
 
-/// The largest difference of two gradients, relative to the largest component of the second.
+/// The largest difference between two gradients, relative to the largest component of the second.
 inline double gradient_error(const AreaAndGradient& value, const AreaAndGradient& reference) {
   double worst = 0;
   for (std::size_t i = 0; i < reference.gradient.size(); ++i) {
@@ -52,33 +54,33 @@ inline double gradient_error(const AreaAndGradient& value, const AreaAndGradient
   return worst / reference.largest();
 }
 
-/// Whether no two circles are within `distance` of touching, where differences would be wrong.
-inline bool away_from_tangencies(const std::vector<Disk>& disks, double distance) {
+/// Whether no two circles are within `distance` of a tangency, where finite differences fail.
+inline bool away_from_tangencies(const std::vector<geometry::Disk>& disks, double distance) {
   for (std::size_t i = 0; i < disks.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const Arrangement at = arrange(disks[i], disks[j]);
+      const geometry::Arrangement at = geometry::arrange(disks[i], disks[j]);
       if (std::abs(at.outer_gap) < distance || std::abs(at.inner_gap) < distance) return false;
     }
   }
   return true;
 }
 
-/// Up to `most` disks in a square of side 4 that nest, overlap and stand apart.
-inline std::vector<Disk> random_disks(std::uint64_t seed, std::size_t most) {
-  const std::size_t count = 1 + random_below({.seed = seed, .stream = 1}, most);
-  std::vector<Disk> disks;
+/// Up to `max_count` nested, overlapping and disjoint disks in a square of side 4.
+inline std::vector<geometry::Disk> random_disks(std::uint64_t seed, std::size_t max_count) {
+  const std::size_t count = 1 + random_below({.seed = seed, .stream = 1}, max_count);
+  std::vector<geometry::Disk> disks;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto draw = [&](std::uint32_t stream) {
+    const auto uniform = [&](std::uint32_t stream) {
       return random_uniform({.seed = seed, .stream = stream, .index = i});
     };
-    const double size = draw(4);
-    disks.push_back({4 * draw(2), 4 * draw(3), 0.05 + 1.5 * size * size});
+    const double size = uniform(4);
+    disks.push_back({4 * uniform(2), 4 * uniform(3), 0.05 + 1.5 * size * size});
   }
   return disks;
 }
 
-/// Copies of each second disk at the end, and one inside the first.
-inline std::vector<Disk> with_copies(std::vector<Disk> disks) {
+/// Appends copies of every second disk, and one disk inside the first.
+inline std::vector<geometry::Disk> with_copies(std::vector<geometry::Disk> disks) {
   const std::size_t count = disks.size();
   for (std::size_t i = 0; i < count; i += 2) disks.push_back(disks[i]);
   disks.push_back({disks[0].x, disks[0].y, disks[0].r / 2});

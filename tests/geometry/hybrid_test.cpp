@@ -6,7 +6,7 @@
 #include "tests/geometry/disks.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 using testing_support::pair_of;
@@ -30,7 +30,7 @@ TEST(FitUnionArea, TheExactGradientCannotCross) {
   EXPECT_EQ(exact.history.size(), 1U);
 }
 
-TEST(FitUnionArea, TheSmoothedGradientCrossesAndEndsBeside) {
+TEST(FitUnionArea, TheSmoothedGradientCrossesButIsBiased) {
   const FitResult smoothed = fit_from_apart(AreaMethod::smoothed);
   EXPECT_TRUE(smoothed.converged);
   EXPECT_GT(smoothed.error, 1e-3);
@@ -44,7 +44,7 @@ TEST(FitUnionArea, TheHybridCrossesAndFinishesExactly) {
   EXPECT_TRUE(hybrid.history.front().smoothed);
   EXPECT_FALSE(hybrid.history.back().smoothed);
   EXPECT_NEAR(hybrid.disks.at(3), 1.4, 1e-9);
-  // What is not free stays.
+  // Fixed parameters are unchanged.
   EXPECT_EQ(hybrid.disks.at(2), 1);
   EXPECT_EQ(hybrid.disks.at(5), 0.8);
 }
@@ -60,20 +60,20 @@ TEST(FitUnionArea, ExactWithinAStratum) {
 TEST(FitUnionArea, RadiiStopAtZero) {
   const Tensor radius = Tensor::of(std::vector<double>{0, 0, 1}, {1, 3});
   const FitResult fit = fit_union_area(tensor_of({{0, 0, 0.2}}), radius, 1e-12,
-                                       {.method = AreaMethod::exact, .most_steps = 100});
+                                       {.method = AreaMethod::exact, .max_steps = 100});
   EXPECT_GE(fit.disks.at(2), 0);
 }
 
-TEST(FitUnionArea, GivesUpAfterItsSteps) {
+TEST(FitUnionArea, StopsAfterMaxSteps) {
   const Tensor free = pair_of({0, 0, 0}, {1, 1, 0});
-  // No place of the second disk gives so much area.
+  // No position of the second disk gives this area.
   const FitResult fit = fit_union_area(pair_of({0, 0, 1}, {1.5, 0, 1}), free, 100,
-                                       {.method = AreaMethod::smoothed, .most_steps = 3});
+                                       {.method = AreaMethod::smoothed, .max_steps = 3});
   EXPECT_FALSE(fit.converged);
   EXPECT_EQ(fit.history.size(), 4U);
 }
 
-TEST(FitUnionArea, BadInput) {
+TEST(FitUnionArea, RejectsInvalidArguments) {
   const Tensor disks = pair_of({0, 0, 1}, {1, 0, 1});
   expect_error(
       [&] {
@@ -81,13 +81,13 @@ TEST(FitUnionArea, BadInput) {
       },
       "[fit_union_area] expected one set of disks [n, 3], received [1, 2, 3]");
   expect_error([&] { fit_union_area(disks, Tensor::ones({3}, DType::float64), 1); },
-               "[fit_union_area] expected a mark of the shape [2, 3] for what is free, received "
-               "[3]");
+               "[fit_union_area] expected a mask of shape [2, 3] for the free parameters, "
+               "received [3]");
   expect_error([&] { fit_union_area(disks, disks, -1); },
                "[fit_union_area] expected a target area above 0, received -1");
-  expect_error([&] { fit_union_area(disks, disks, 1, {.longest_step = 0}); },
-               "[fit_union_area] expected a longest step above 0, received 0");
+  expect_error([&] { fit_union_area(disks, disks, 1, {.max_step_length = 0}); },
+               "[fit_union_area] expected a positive max_step_length, received 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

@@ -9,7 +9,7 @@
 #include "tests/geometry/disks.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 using testing_support::area_and_gradient;
@@ -36,7 +36,7 @@ TEST(TimeOfImpact, FirstTangencyOfEveryStratum) {
   EXPECT_DOUBLE_EQ(time({0, 0, 3}, {1, 0, 1}, {1, 0}), 1);
   EXPECT_DOUBLE_EQ(time({0, 0, 3}, {1, 0, 1}, {-1, 0}), 3);
   EXPECT_DOUBLE_EQ(time({1, 0, 1}, {0, 0, 3}, {1, 0}), 3);
-  // Intersecting: deep enough to go inside, parting, and passing without going inside.
+  // Intersecting: deep enough to be contained, separating, and passing without being contained.
   EXPECT_DOUBLE_EQ(time({0, 0, 3}, {3, 0, 1}, {-1, 0}), 1);
   EXPECT_DOUBLE_EQ(time({0, 0, 3}, {3, 0, 1}, {1, 0}), 1);
   EXPECT_DOUBLE_EQ(time({0, 0, 3}, {-2, 3, 1}, {1, 0}), 2 + std::sqrt(7));
@@ -49,7 +49,7 @@ TEST(TimeOfImpact, StartsAtATangency) {
   EXPECT_EQ(time({0, 0, 7}, {3, 4, 2}, {1, 0}), 0);
 }
 
-TEST(TimeOfImpact, NeverWhereThePathMisses) {
+TEST(TimeOfImpact, IsInfiniteIfThePathMisses) {
   for (const Direction& direction : {Direction{1, 0}, Direction{0, 1}}) {
     const AreaAndGradient miss = impact({0, 0, 1}, {5, 0, 2}, direction);
     EXPECT_EQ(miss.area, never);
@@ -68,15 +68,15 @@ TEST(TimeOfImpact, DerivativeHeadOn) {
 
 TEST(TimeOfImpact, Gradcheck) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
-    const auto draw = [&](std::uint32_t stream) {
+    const auto uniform = [&](std::uint32_t stream) {
       return random_uniform({.seed = seed, .stream = stream});
     };
-    const std::vector<Disk> pair = {{0, 0, 0.2 + draw(1)},
-                                    {4 * draw(2) - 2, 4 * draw(3) - 2, 0.2 + draw(4)}};
-    const Direction direction = {0.5 + draw(5), draw(6) - 0.5};
+    const std::vector<Disk> pair = {{0, 0, 0.2 + uniform(1)},
+                                    {4 * uniform(2) - 2, 4 * uniform(3) - 2, 0.2 + uniform(4)}};
+    const Direction direction = {0.5 + uniform(5), uniform(6) - 0.5};
     RC_PRE(testing_support::away_from_tangencies(pair, 1e-2));
     RC_PRE(std::abs(pair[0].r - pair[1].r) > 1e-2);
-    // The path must come nearer than a grazing one, or pass further out.
+    // Stay away from grazing paths.
     const double speed = std::hypot(direction.x, direction.y);
     const double miss = std::abs(pair[1].x * direction.y - pair[1].y * direction.x) / speed;
     RC_PRE(std::abs(miss - (pair[0].r + pair[1].r)) > 0.05);
@@ -89,7 +89,7 @@ TEST(TimeOfImpact, Gradcheck) {
   }));
 }
 
-// A path along the tangent: the speed at which the gap closes is 0, and its floor is 1e-10.
+// On a path along the tangent the closing speed is 0 and bounded below by 1e-10.
 TEST(TimeOfImpact, AGrazingPathHasAFiniteDerivative) {
   const AreaAndGradient grazing = impact({0, 0, 1}, {-4, 3, 2}, {1, 0});
   EXPECT_DOUBLE_EQ(grazing.area, 4);
@@ -97,24 +97,24 @@ TEST(TimeOfImpact, AGrazingPathHasAFiniteDerivative) {
   EXPECT_LE(grazing.largest(), 1e10);
 }
 
-TEST(TimeOfImpact, CoincidingCentresLeaveTheNormalOpen) {
+TEST(TimeOfImpact, CoincidingCentresHaveZeroDerivative) {
   const AreaAndGradient equal = impact({1, 1, 2}, {1, 1, 2}, {1, 0});
   EXPECT_EQ(equal.area, 0);
   EXPECT_EQ(equal.gradient, std::vector<double>(6, 0));
 }
 
-TEST(TimeOfImpact, BadInput) {
+TEST(TimeOfImpact, RejectsInvalidArguments) {
   const Tensor disks = pair_of({0, 0, 1}, {3, 0, 1});
   expect_error(
       [&] {
         time_of_impact(disks, {0, 0});
       },
-      "[time_of_impact] expected a direction that is finite and not 0, received (0, 0)");
+      "[time_of_impact] expected a finite direction other than 0, received (0, 0)");
   expect_error(
       [&] {
         time_of_impact(disks, {std::nan(""), 0});
       },
-      "[time_of_impact] expected a direction that is finite and not 0, received (nan, 0)");
+      "[time_of_impact] expected a finite direction other than 0, received (nan, 0)");
   expect_error(
       [&] {
         time_of_impact(Tensor::ones({3, 3}, DType::float64), {1, 0});
@@ -123,4 +123,4 @@ TEST(TimeOfImpact, BadInput) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

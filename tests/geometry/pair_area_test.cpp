@@ -14,7 +14,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 using std::numbers::pi;
@@ -57,7 +57,7 @@ TEST(PairArea, ATangencyCountsAsIntersecting) {
   EXPECT_EQ(stratum_of({0, 0, 7}, {3, 4, std::nextafter(2, 4)}), Stratum::intersecting);
 }
 
-TEST(PairArea, AtATangencyTheFormulaMeetsBothSides) {
+TEST(PairArea, AtATangencyTheFormulasAgree) {
   const AreaAndGradient outside = at({0, 0, 2}, {3, 4, 3});
   EXPECT_DOUBLE_EQ(outside.area, 13 * pi);
   const std::vector<double> both = {0, 0, 4 * pi, 0, 0, 6 * pi};
@@ -68,8 +68,8 @@ TEST(PairArea, AtATangencyTheFormulaMeetsBothSides) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(inside.gradient[i], one[i], 1e-14) << i;
 }
 
-// At distance e from either tangency the gradient differs from that at the tangency by a multiple
-// of sqrt(e) inside the intersecting stratum, and by nothing on the other side.
+// At distance e from a tangency the gradient differs from that at the tangency by a multiple of
+// sqrt(e) in the intersecting stratum, and not at all on the other side.
 TEST(PairArea, GradientIsContinuousAtBothTangencies) {
   for (const double tangency : {1.5, 0.5}) {
     const AreaAndGradient limit = at({0, 0, 1}, {tangency, 0, 0.5});
@@ -109,7 +109,7 @@ TEST(PairArea, ADiskOfRadiusZeroAddsNothing) {
   EXPECT_EQ(points.gradient, std::vector<double>(6, 0));
 }
 
-// The small disk is below the rounding of the large one's radius, and still half of it sticks out.
+// The small disk is below the rounding error of the large radius, yet half of it is exposed.
 TEST(PairArea, SizesFarApart) {
   const Disk large = {0, 0, 1e8};
   const Disk small = {1e8, 0, 1e-8};
@@ -120,7 +120,7 @@ TEST(PairArea, SizesFarApart) {
   EXPECT_NEAR(result.gradient[3], 2e-8, 1e-22);
   EXPECT_EQ(stratum_of(large, {1e8 + 0x1p-25, 0, 1e-8}), Stratum::disjoint);
   EXPECT_EQ(stratum_of(large, {1e8 - 0x1p-25, 0, 1e-8}), Stratum::contained);
-  // Beside each other at the ends of what is accepted.
+  // Next to each other, at the limits of valid values.
   EXPECT_DOUBLE_EQ(at({0, 0, 1e70}, {1e70, 0, 1e70}).area, 1e140 * (4 * pi / 3 + std::sqrt(3) / 2));
   EXPECT_DOUBLE_EQ(at({0, 0, 1e-70}, {1e-70, 0, 1e-70}).area,
                    1e-140 * (4 * pi / 3 + std::sqrt(3) / 2));
@@ -128,11 +128,11 @@ TEST(PairArea, SizesFarApart) {
 
 TEST(PairArea, GradcheckInEveryStratum) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
-    const auto draw = [&](std::uint32_t stream) {
+    const auto uniform = [&](std::uint32_t stream) {
       return random_uniform({.seed = seed, .stream = stream});
     };
-    const std::vector<Disk> pair = {{0, 0, 0.2 + draw(1)},
-                                    {2 * draw(2) - 1, 2 * draw(3) - 1, 0.2 + draw(4)}};
+    const std::vector<Disk> pair = {{0, 0, 0.2 + uniform(1)},
+                                    {2 * uniform(2) - 1, 2 * uniform(3) - 1, 0.2 + uniform(4)}};
     RC_PRE(testing_support::away_from_tangencies(pair, 1e-3));
     RC_PRE(arrange(pair[0], pair[1]).d > 1e-3);
     const GradcheckResult result =
@@ -142,7 +142,7 @@ TEST(PairArea, GradcheckInEveryStratum) {
   }));
 }
 
-TEST(PairArea, IsTheUnionOfTwo) {
+TEST(PairArea, AgreesWithTheUnionOfTwo) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     const Tensor disks = random_tensor({2, 3}, DType::float64, seed, {.low = 0, .high = 1});
     const AreaAndGradient pair = area_and_gradient(disk_pair_area, disks);
@@ -152,8 +152,8 @@ TEST(PairArea, IsTheUnionOfTwo) {
   }));
 }
 
-// Vectors take several pairs at once and tasks many more; each pair is computed as if alone.
-TEST(PairArea, ABatchIsItsPairs) {
+// SIMD vectors and tasks process many pairs at once; each result is that of the pair alone.
+TEST(PairArea, ABatchEqualsItsPairs) {
   constexpr std::int64_t count = 10007;
   const Tensor disks = random_tensor({count, 2, 3}, DType::float64, 5, {.low = 0, .high = 1});
   const Tensor leaf = parameter(disks);
@@ -186,7 +186,7 @@ TEST(PairArea, OtherDtypesAreComputedInFloat64) {
   EXPECT_EQ(disk_pair_area(Tensor::zeros({0, 2, 3}, DType::float64)).shape(), Shape{0});
 }
 
-TEST(PairArea, BadInput) {
+TEST(PairArea, RejectsInvalidArguments) {
   expect_error([] { disk_pair_area(Tensor()); },
                "[disk_pair_area] expected a tensor, received an undefined one");
   expect_error(
@@ -210,13 +210,13 @@ TEST(PairArea, BadInput) {
       [] {
         disk_pair_area(pair_of({0, 0, 1}, {0, 0, -1}));
       },
-      "[disk_pair_area] expected radii that are 0 or from 1e-70 to 1e70, received -1 at "
+      "[disk_pair_area] expected radii of 0 or between 1e-70 and 1e70, received -1 at "
       "disk 1");
   expect_error(
       [] {
         disk_pair_area(pair_of({0, 0, std::nan("")}, {0, 0, 1}));
       },
-      "[disk_pair_area] expected radii that are 0 or from 1e-70 to 1e70, received nan "
+      "[disk_pair_area] expected radii of 0 or between 1e-70 and 1e70, received nan "
       "at disk 0");
   expect_error(
       [] {
@@ -234,9 +234,9 @@ TEST(PairArea, BadInput) {
       [] {
         disk_pair_strata(pair_of({0, 0, 1e-200}, {0, 0, 1}));
       },
-      "[disk_pair_strata] expected radii that are 0 or from 1e-70 to 1e70, received "
+      "[disk_pair_strata] expected radii of 0 or between 1e-70 and 1e70, received "
       "1e-200 at disk 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

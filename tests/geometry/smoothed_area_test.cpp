@@ -11,7 +11,7 @@
 #include "tests/geometry/disks.h"
 #include "tests/support/messages.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 using std::numbers::pi;
@@ -26,8 +26,8 @@ AreaAndGradient at(const std::vector<Disk>& disks, const SmoothedOptions& option
                            tensor_of(disks));
 }
 
-// The sigmoid adds pi^3 / (3 beta^2) to the area of a disk and nothing to its gradient, but for
-// what is exponentially small.
+// The sigmoid adds pi^3 / (3 beta^2) to the area of a disk and nothing to its gradient, up to
+// exponentially small terms.
 TEST(SmoothedArea, OfOneDisk) {
   const AreaAndGradient disk = at({{0.3, -0.2, 1}}, {.temperature = 0.1, .sharpness = 40});
   EXPECT_NEAR(disk.area, pi + pi * pi * pi / 3 / 1600, 1e-6);
@@ -36,7 +36,7 @@ TEST(SmoothedArea, OfOneDisk) {
   EXPECT_EQ(smoothed_union_area(Tensor::zeros({0, 3}, DType::float64)).item(), 0);
 }
 
-TEST(SmoothedArea, NearsTheExactAreaAsItSharpens) {
+TEST(SmoothedArea, ConvergesToTheExactArea) {
   const std::vector<Disk> disks = {{0, 0, 1}, {0.9, 0.2, 0.7}, {3, 0, 0.5}};
   const AreaAndGradient exact = area_and_gradient(disk_union_area, tensor_of(disks));
   double previous = 1;
@@ -50,7 +50,7 @@ TEST(SmoothedArea, NearsTheExactAreaAsItSharpens) {
   EXPECT_LT(previous, 5e-3);
 }
 
-TEST(SmoothedArea, FinerCellsChangeNothing) {
+TEST(SmoothedArea, DoesNotDependOnTheCellSize) {
   const std::vector<Disk> disks = {{0, 0, 1}, {1.49, 0, 0.5}};
   const SmoothedOptions coarse{.temperature = 0.1, .sharpness = 100};
   SmoothedOptions fine = coarse;
@@ -61,8 +61,8 @@ TEST(SmoothedArea, FinerCellsChangeNothing) {
   EXPECT_LE(gradient_error(a, b), 1e-6);
 }
 
-// The grid moves with the disks while differences are taken. A fine grid does not feel that where
-// the indicator is flat at the centres, at which distances have a kink.
+// The grid moves with the disks in finite differences. A fine grid makes that negligible if the
+// indicator is flat at the centres, where distances have a kink.
 TEST(SmoothedArea, Gradcheck) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     std::vector<Disk> disks = testing_support::random_disks(seed, 4);
@@ -77,8 +77,8 @@ TEST(SmoothedArea, Gradcheck) {
   }
 }
 
-// Where temperature times sharpness is above 1, disks that are far enough apart repel each other.
-TEST(SmoothedArea, TheProductOfItsSettingsDecidesWhatDisksApartDo) {
+// If temperature times sharpness exceeds 1, distant disks repel each other.
+TEST(SmoothedArea, TemperatureTimesSharpnessDeterminesTheInteraction) {
   for (const double gap : {0.02, 0.2, 0.6, 1.0}) {
     const std::vector<Disk> apart = {{0, 0, 1}, {1.8 + gap, 0, 0.8}};
     EXPECT_GT(at(apart, {.temperature = 0.1, .sharpness = 10}).gradient[3], 1e-4) << gap;
@@ -88,7 +88,7 @@ TEST(SmoothedArea, TheProductOfItsSettingsDecidesWhatDisksApartDo) {
   }
 }
 
-TEST(SmoothedArea, TheSameBitsForAnyNumberOfThreads) {
+TEST(SmoothedArea, IsDeterministicForAnyNumberOfThreads) {
   const std::vector<Disk> disks = testing_support::random_disks(7, 6);
   const int threads = thread_count();
   set_thread_count(1);
@@ -100,14 +100,14 @@ TEST(SmoothedArea, TheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(one.gradient, three.gradient);
 }
 
-TEST(SmoothedArea, BadInput) {
+TEST(SmoothedArea, RejectsInvalidArguments) {
   const Tensor disks = pair_of({0, 0, 1}, {1, 0, 1});
   expect_error([&] { smoothed_union_area(disks, {.temperature = 0}); },
-               "[smoothed_union_area] expected a temperature above 0, received 0");
+               "[smoothed_union_area] expected a positive temperature, received 0");
   expect_error([&] { smoothed_union_area(disks, {.sharpness = -1}); },
-               "[smoothed_union_area] expected a sharpness above 0, received -1");
+               "[smoothed_union_area] expected a positive sharpness, received -1");
   expect_error([&] { smoothed_union_area(disks, {.cell = std::nan("")}); },
-               "[smoothed_union_area] expected a cell above 0, received nan");
+               "[smoothed_union_area] expected a positive cell, received nan");
   expect_error(
       [&] {
         smoothed_union_area(pair_of({0, 0, 1e8}, {1, 0, 1}));
@@ -120,9 +120,9 @@ TEST(SmoothedArea, BadInput) {
       [&] {
         smoothed_union_area(pair_of({0, 0, -1}, {1, 0, 1}));
       },
-      "[smoothed_union_area] expected radii that are 0 or from 1e-70 to 1e70, received "
+      "[smoothed_union_area] expected radii of 0 or between 1e-70 and 1e70, received "
       "-1 at disk 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

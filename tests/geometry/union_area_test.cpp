@@ -13,7 +13,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::geometry {
 namespace {
 
 using std::numbers::pi;
@@ -36,7 +36,7 @@ TEST(UnionArea, OfFewDisks) {
   EXPECT_EQ(at({{0, 0, 0}, {1, 1, 0}}).area, 0);
 }
 
-// Four unit disks on the corners of a square of side 2 touch each other and enclose a hole.
+// Four unit disks at the corners of a square of side 2 are tangent and enclose a hole.
 TEST(UnionArea, TouchingDisks) {
   const AreaAndGradient ring = at({{0, 0, 1}, {2, 0, 1}, {0, 2, 1}, {2, 2, 1}});
   EXPECT_DOUBLE_EQ(ring.area, 4 * pi);
@@ -46,7 +46,7 @@ TEST(UnionArea, TouchingDisks) {
   EXPECT_DOUBLE_EQ(at({{0, 0, 2}, {1, 0, 1}, {-1, 0, 1}}).area, 4 * pi);
 }
 
-// A disk that closes the hole of a ring: no arc of it is exposed though no disk contains it.
+// A disk that fills the hole of a ring has no exposed arc, although no disk contains it.
 TEST(UnionArea, ADiskCoveredByManyHasNoGradient) {
   std::vector<Disk> disks = {{0, 0, 0.5}};
   for (int i = 0; i < 8; ++i) disks.push_back({std::cos(i * pi / 4), std::sin(i * pi / 4), 0.9});
@@ -57,7 +57,7 @@ TEST(UnionArea, ADiskCoveredByManyHasNoGradient) {
   EXPECT_DOUBLE_EQ(covered.area, at(disks).area);
 }
 
-TEST(UnionArea, OfEqualDisksTheFirstCounts) {
+TEST(UnionArea, OfEqualDisksOnlyTheFirstHasAGradient) {
   const AreaAndGradient copies = at({{1, 1, 2}, {1, 1, 2}, {1, 1, 2}});
   EXPECT_DOUBLE_EQ(copies.area, 4 * pi);
   EXPECT_EQ(copies.gradient, (std::vector<double>{0, 0, 4 * pi, 0, 0, 0, 0, 0, 0}));
@@ -88,25 +88,25 @@ TEST(UnionArea, GradcheckOnRandomUnions) {
   }));
 }
 
-// Where a copy coincides with its original neither has a derivative by itself; both together do,
-// and it is the gradient that the original gets.
+// A disk and its copy have no separate derivatives, only a common one, which the first disk
+// receives.
 TEST(UnionArea, GradcheckWithNestedAndEqualDisks) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     const std::vector<Disk> originals = random_disks(seed, 6);
     RC_PRE(testing_support::away_from_tangencies(originals, 1e-3));
     const AreaAndGradient here = at(with_copies(originals));
     constexpr double step = 1e-6;
-    const auto area_beside = [&](std::size_t i, double Disk::*number, double shift) {
+    const auto shifted_area = [&](std::size_t i, double Disk::*parameter, double shift) {
       std::vector<Disk> moved = originals;
-      moved[i].*number += shift;
+      moved[i].*parameter += shift;
       return at(with_copies(moved)).area;
     };
     for (std::size_t i = 0; i < originals.size(); ++i) {
-      std::size_t place = 3 * i;
-      for (const auto number : {&Disk::x, &Disk::y, &Disk::r}) {
+      std::size_t index = 3 * i;
+      for (const auto parameter : {&Disk::x, &Disk::y, &Disk::r}) {
         const double slope =
-            (area_beside(i, number, step) - area_beside(i, number, -step)) / (2 * step);
-        RC_ASSERT(std::abs(slope - here.gradient[place++]) <= 1e-6 * std::max(1.0, here.largest()));
+            (shifted_area(i, parameter, step) - shifted_area(i, parameter, -step)) / (2 * step);
+        RC_ASSERT(std::abs(slope - here.gradient[index++]) <= 1e-6 * std::max(1.0, here.largest()));
       }
     }
   }));
@@ -163,8 +163,8 @@ TEST(UnionArea, PermutationInvariant) {
   }));
 }
 
-// Two small pieces far from each other: measured from one origin, no digit of either would be left.
-TEST(UnionArea, PiecesFarApartKeepTheirDigits) {
+// Two small, distant components: with one common origin, cancellation would destroy both areas.
+TEST(UnionArea, DistantComponentsKeepTheirPrecision) {
   const double lens = at({{0, 0, 1}, {1, 0, 1}}).area;
   const double both =
       at({{0, 0, 1}, {1, 0, 1}, {0x1p40, 0, 1}, {0x1p40 + 1, 0, 1}, {5, 5, 0x1p-30}}).area;
@@ -183,13 +183,13 @@ TEST(UnionArea, DisksOfVeryDifferentSizes) {
   EXPECT_NEAR(at(disks).area, pi * 1e8 + outside, 1e-6);
 }
 
-TEST(UnionArea, TheSameBitsForAnyNumberOfThreads) {
+TEST(UnionArea, IsDeterministicForAnyNumberOfThreads) {
   std::vector<Disk> disks;
   for (std::uint64_t i = 0; i < 3000; ++i) {
-    const auto draw = [&](std::uint32_t stream) {
+    const auto uniform = [&](std::uint32_t stream) {
       return random_uniform({.seed = 3, .stream = stream, .index = i});
     };
-    disks.push_back({50 * draw(1), 50 * draw(2), 0.2 + draw(3)});
+    disks.push_back({50 * uniform(1), 50 * uniform(2), 0.2 + uniform(3)});
   }
   const int threads = thread_count();
   set_thread_count(1);
@@ -238,7 +238,7 @@ TEST(DiskTree, FindsAllNeighbours) {
   }));
 }
 
-TEST(UnionArea, BadInput) {
+TEST(UnionArea, RejectsInvalidArguments) {
   expect_error(
       [] {
         disk_union_area(Tensor::ones({4, 2}, DType::float64));
@@ -248,15 +248,15 @@ TEST(UnionArea, BadInput) {
       [] {
         at({{0, 0, 1}, {0, 0, 1}, {0, 0, -2}});
       },
-      "[disk_union_area] expected radii that are 0 or from 1e-70 to 1e70, received -2 "
+      "[disk_union_area] expected radii of 0 or between 1e-70 and 1e70, received -2 "
       "at disk 2");
   expect_error(
       [] {
         at({{0, 0, std::nan("")}});
       },
-      "[disk_union_area] expected radii that are 0 or from 1e-70 to 1e70, received nan "
+      "[disk_union_area] expected radii of 0 or between 1e-70 and 1e70, received nan "
       "at disk 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::geometry

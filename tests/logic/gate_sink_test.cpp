@@ -11,11 +11,12 @@
 #include "boolgrad/logic/knockout.h"
 #include "tests/support/messages.h"
 #include "tests/support/op_cases.h"
+#include "tests/support/random_words.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-/// Evaluates what it receives for 64 samples at once. Signals number its values.
+/// Evaluates each gate for 64 samples at once. A signal is the index of a word.
 class Evaluator final : public GateSink {
  public:
   explicit Evaluator(std::vector<std::uint64_t> inputs) : values_(std::move(inputs)) {}
@@ -53,16 +54,7 @@ class Evaluator final : public GateSink {
   std::int64_t gates_ = 0;
 };
 
-std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed) {
-  std::vector<std::uint64_t> words;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto bits = random_bits({.seed = seed, .index = i});
-    words.push_back(std::uint64_t{bits[0]} << 32 | bits[1]);
-  }
-  return words;
-}
-
-/// Sample s of a number.
+/// The value of a number for sample s.
 std::uint64_t number_at(const Evaluator& sink, const SignalNumber& digits, unsigned s) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < digits.size(); ++i) number |= (sink.value(digits[i]) >> s & 1) << i;
@@ -70,10 +62,10 @@ std::uint64_t number_at(const Evaluator& sink, const SignalNumber& digits, unsig
 }
 
 TEST(GateSink, ReceivesEveryGateOfANetworkOnce) {
-  EXPECT_TRUE(rc::check("and computes what the hard network does", [](std::uint64_t seed) {
+  EXPECT_TRUE(rc::check("the gates compute the hard network", [](std::uint64_t seed) {
     Choices choose(seed);
     const auto arity = static_cast<int>(choose.between(1, 6));
-    LogicNetwork network(choose.between(6, 10), Parametrisation::sigmoid, DType::float32);
+    Network network(choose.between(6, 10), Parametrisation::sigmoid, DType::float32);
     for (const std::int64_t gates : {20, 12, 5}) {
       const auto layer = static_cast<std::uint32_t>(network.layers().size());
       network.add_layer(
@@ -96,14 +88,14 @@ TEST(GateSink, ReceivesEveryGateOfANetworkOnce) {
   }));
 }
 
-TEST(GateSink, RefusesAnotherNumberOfInputs) {
+TEST(GateSink, RejectsTheWrongNumberOfInputs) {
   Evaluator sink({0, 0});
   expect_error(
-      [&] { emit(LogicNetwork(3, Parametrisation::sigmoid, DType::float32), sink.inputs(), sink); },
+      [&] { emit(Network(3, Parametrisation::sigmoid, DType::float32), sink.inputs(), sink); },
       "[emit] expected 3 inputs, received 2");
 }
 
-TEST(GateArithmetic, SumsComparesAndFindsTheLargestInAnySink) {
+TEST(GateArithmetic, SumsComparesAndFindsTheLargest) {
   for (const std::size_t groups : {2U, 3U, 5U, 11U}) {
     for (const std::size_t size : {1U, 2U, 7U, 12U}) {
       Evaluator sink(random_words(groups * size, groups * 100 + size));
@@ -130,7 +122,7 @@ TEST(GateArithmetic, SumsComparesAndFindsTheLargestInAnySink) {
   }
 }
 
-TEST(GateArithmetic, RefusesWhatHasNoSumsOrNoLargest) {
+TEST(GateArithmetic, RejectsInvalidGroupsAndSingleNumbers) {
   Evaluator sink({0, 0, 0});
   const std::vector<Signal> bits = sink.inputs();
   expect_error([&] { emit_group_sums(bits, 2, sink); },
@@ -140,4 +132,4 @@ TEST(GateArithmetic, RefusesWhatHasNoSumsOrNoLargest) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

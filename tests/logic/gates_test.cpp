@@ -6,7 +6,7 @@
 #include "boolgrad/logic/lut.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 class EveryGate : public testing::TestWithParam<int> {
@@ -53,7 +53,7 @@ TEST_P(EveryGate, LutLayerComputesItAndItsDerivative) {
 
 INSTANTIATE_TEST_SUITE_P(Gates, EveryGate, testing::Range(0, 16));
 
-TEST(Gates, AreNumberedByTheirTruthTables) {
+TEST(Gates, AreIndexedByTheirTruthTables) {
   EXPECT_EQ(gates[1].name, "AND");
   EXPECT_EQ(gates[3].name, "A");
   EXPECT_EQ(gates[6].name, "XOR");
@@ -62,4 +62,4 @@ TEST(Gates, AreNumberedByTheirTruthTables) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -9,7 +9,7 @@
 #include "boolgrad/ops/reduction.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 TEST(HardenedTables, BlendValuesAndPassGradients) {
@@ -25,15 +25,15 @@ TEST(HardenedTables, BlendValuesAndPassGradients) {
   for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(gradient.at(i), 1);
 }
 
-TEST(HardenedTables, AreDrawnForWholeGates) {
+TEST(HardenedTables, AreSampledPerGate) {
   constexpr std::int64_t gates = 2000;
   const Tensor soft = Tensor::full({gates, 4}, 0.25, DType::float32);
   const Tensor hard = Tensor::zeros({gates, 4}, DType::uint8);
-  const auto drawn = [&](std::uint32_t step) {
+  const auto sampled = [&](std::uint32_t step) {
     return hardened_tables({.kind = HardeningKind::gates, .share = 0.3, .seed = 5, .step = step},
                            {soft}, {hard}, {})[0];
   };
-  const Tensor table = drawn(2);
+  const Tensor table = sampled(2);
   std::int64_t hardened = 0;
   for (std::int64_t gate = 0; gate < gates; ++gate) {
     const bool is_hard = table.at(4 * gate) == 0;
@@ -41,11 +41,11 @@ TEST(HardenedTables, AreDrawnForWholeGates) {
     for (std::int64_t i = 0; i < 4; ++i) ASSERT_EQ(table.at(4 * gate + i), is_hard ? 0 : 0.25);
   }
   EXPECT_NEAR(static_cast<double>(hardened) / gates, 0.3, 0.04);
-  EXPECT_TRUE(same_bits(table, drawn(2)));
-  EXPECT_FALSE(same_bits(table, drawn(3)));
+  EXPECT_TRUE(same_bits(table, sampled(2)));
+  EXPECT_FALSE(same_bits(table, sampled(3)));
 }
 
-TEST(HardenedTables, AreHardStraightThrough) {
+TEST(HardenedTables, AreStraightThrough) {
   const Tensor soft = parameter(Tensor::of<double>({0.2, 0.6, 0.9, 0.5}, {1, 4}));
   const Tensor hard = Tensor::of<std::uint8_t>({0, 1, 1, 0}, {1, 4});
   const HardeningStep step{.kind = HardeningKind::straight_through, .share = 1};
@@ -55,7 +55,7 @@ TEST(HardenedTables, AreHardStraightThrough) {
   for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(gradient.at(i), 1);
 }
 
-TEST(HardenedLogits, CoolDown) {
+TEST(HardenedLogits, AreScaledByTheTemperature) {
   const Tensor logits = parameter(Tensor::of<double>({1, -2, 0.5, 3}, {1, 4}));
   constexpr double factor = 3;
   const HardeningStep step{.kind = HardeningKind::temperature, .share = 0.5, .logit_scale = factor};
@@ -66,9 +66,9 @@ TEST(HardenedLogits, CoolDown) {
   EXPECT_TRUE(same_bits(hardened_tables(step, {colder}, {}, {})[0], colder)) << "tables stay soft";
 }
 
-TEST(HardenedLogits, GetNoiseThatMakesSoftmaxASample) {
+TEST(HardenedLogits, AddNoiseThatSamplesFromTheSoftmax) {
   constexpr std::int64_t gates = 4000;
-  // The likeliest of noisy logits is gate i with the probability that the softmax gives it.
+  // Gate i has the largest noisy logit with its softmax probability.
   Tensor logits = Tensor::zeros({gates, 16}, DType::float64);
   for (std::int64_t g = 0; g < gates; ++g) {
     logits.mutable_values<double>()[static_cast<std::size_t>(16 * g)] = std::log(15);
@@ -91,13 +91,13 @@ TEST(HardenedLogits, GetNoiseThatMakesSoftmaxASample) {
   EXPECT_NEAR(static_cast<double>(first) / gates, 0.5, 0.03);
   EXPECT_TRUE(same_bits(noisy, with_noise(logits, Parametrisation::softmax16, 7)));
   EXPECT_FALSE(same_bits(noisy, with_noise(logits, Parametrisation::softmax16, 8)));
-  // And a sigmoid's sign is positive with the probability that the sigmoid gives it.
+  // A noisy logit is positive with its sigmoid probability.
   const Tensor one = Tensor::full({gates, 4}, std::log(3), DType::float64);
   const Tensor signs = with_noise(one, Parametrisation::sigmoid, 7);
   std::int64_t positive = 0;
   for (std::int64_t i = 0; i < signs.size(); ++i) positive += signs.at(i) > 0 ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(positive) / static_cast<double>(signs.size()), 0.75, 0.02);
-  // Walsh coefficients get what gives their entries that noise.
+  // The noise of Walsh coefficients is that noise on the entries.
   const Tensor coefficients = walsh_coefficients(one);
   const Tensor entries = walsh_logits(with_noise(coefficients, Parametrisation::walsh, 7));
   for (std::int64_t i = 0; i < signs.size(); ++i) EXPECT_NEAR(entries.at(i), signs.at(i), 1e-12);
@@ -120,7 +120,7 @@ TEST(HardenedTables, FreezeTheMostCertainGates) {
   }
 }
 
-TEST(HardenedTables, StaySoftWhereNothingHardens) {
+TEST(HardenedTables, StaySoftIfNothingHardens) {
   const Tensor soft = Tensor::of<double>({0.2, 0.6, 0.9, 0.5}, {1, 4});
   for (const HardeningKind kind : {HardeningKind::none, HardeningKind::states}) {
     EXPECT_FALSE(hardens_tables({.kind = kind, .share = 1}));
@@ -130,4 +130,4 @@ TEST(HardenedTables, StaySoftWhereNothingHardens) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

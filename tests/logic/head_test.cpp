@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "boolgrad/autograd/gradcheck.h"
+#include "boolgrad/ops/shaping.h"
+#include "boolgrad/options/names.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 const std::array heads = {Head{HeadKind::classes, 3, 0.7}, Head{HeadKind::binary, 2, 1.3},
@@ -21,7 +23,7 @@ Tensor labels_for(const Head& head) {
   return Tensor::of<std::int32_t>({0, 1, 1, head.kind == HeadKind::classes ? 2 : 0});
 }
 
-TEST(Head, HasTheGradientsOfItsLoss) {
+TEST(Head, PassesGradcheck) {
   for (const Head& head : heads) {
     for (const double smoothing : {0.0, 0.1}) {
       const std::array inputs = {random_tensor({6, 4}, DType::float64, 1, {0, 1})};
@@ -35,7 +37,60 @@ TEST(Head, HasTheGradientsOfItsLoss) {
   }
 }
 
-TEST(Head, IsTheCrossEntropyOfScaledSums) {
+/// Random probabilities [3, 4].
+Tensor teacher_of_three() {
+  Tensor q = random_tensor({3, 4}, DType::float64, 9, {0.1, 1});
+  const auto values = q.mutable_values<double>();
+  for (std::size_t s = 0; s < 4; ++s) {
+    const double sum = values[s] + values[4 + s] + values[8 + s];
+    for (std::size_t c = 0; c < 3; ++c) values[c * 4 + s] /= sum;
+  }
+  return q;
+}
+
+TEST(Head, PassesGradcheckWithSoftTargets) {
+  for (const double weight : {0.3, 1.0}) {
+    for (const double smoothing : {0.0, 0.1}) {
+      const std::array inputs = {random_tensor({6, 4}, DType::float64, 1, {0, 1})};
+      const auto result = gradcheck(
+          [&](std::span<const Tensor> in) {
+            return head_loss(heads[0], in[0], labels_for(heads[0]), smoothing,
+                             {teacher_of_three(), weight});
+          },
+          inputs);
+      EXPECT_TRUE(result.pass) << weight << ": " << result.describe();
+    }
+  }
+}
+
+TEST(Head, MixesTheLossesOfLabelsAndSoftTargets) {
+  const Tensor y = random_tensor({6, 4}, DType::float64, 1, {0, 1});
+  const Tensor q = teacher_of_three();
+  const Tensor labels = labels_for(heads[0]);
+  double of_teacher = 0;
+  for (std::int32_t c = 0; c < 3; ++c) {  // by linearity in the targets
+    for (std::int64_t s = 0; s < 4; ++s) {
+      const std::array columns = {slice(y, 1, s, s + 1)};
+      const double loss = head_loss(heads[0], columns[0], Tensor::of<std::int32_t>({c})).item();
+      of_teacher += q.at(c * 4 + s) * loss / 4;
+    }
+  }
+  const double of_labels = head_loss(heads[0], y, labels, 0.1).item();
+  const auto mixed = [&](double weight) {
+    return head_loss(heads[0], y, labels, 0.1, {q, weight}).item();
+  };
+  EXPECT_NEAR(mixed(0.3), 0.7 * of_labels + 0.3 * of_teacher, 1e-12);
+  EXPECT_NEAR(mixed(1), of_teacher, 1e-12);
+  EXPECT_EQ(mixed(0), of_labels);
+  expect_error(
+      [&] {
+        head_loss(heads[1], y, labels_for(heads[1]), 0, {q, 0.5});
+      },
+      "[head_loss] expected soft targets only for classes, received a head of another "
+      "kind");
+}
+
+TEST(Head, ComputesTheCrossEntropyOfScaledSums) {
   const Tensor y = Tensor::of<double>({1, 0.5, 0, 0.25}, {4, 1});
   const Head head{HeadKind::classes, 2, 2};
   const double a = 0.75;   // (1 + 0.5) / 2
@@ -74,4 +129,4 @@ TEST(Head, CountsBits) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

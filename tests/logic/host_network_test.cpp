@@ -14,15 +14,15 @@
 #include "boolgrad/ops/shaping.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 constexpr std::int64_t inputs = 6;
 constexpr std::int64_t outputs = 4;
 
 /// Three layers of two-input gates.
-LogicNetwork network_of(Parametrisation parametrisation, DType dtype = DType::float64) {
-  LogicNetwork network(inputs, parametrisation, dtype);
+Network network_of(Parametrisation parametrisation, DType dtype = DType::float64) {
+  Network network(inputs, parametrisation, dtype);
   std::int64_t width = inputs;
   std::uint32_t layer = 0;
   for (const std::int64_t gates : {std::int64_t{30}, std::int64_t{20}, outputs}) {
@@ -48,7 +48,7 @@ Cases soft_cases(std::int64_t count) {
           random_tensor({outputs, count}, DType::float64, 2, {0, 1})};
 }
 
-std::unique_ptr<DeviceNetwork> program_of(const LogicNetwork& network, const Cases& cases,
+std::unique_ptr<DeviceNetwork> program_of(const Network& network, const Cases& cases,
                                           double gradient_factor = 1) {
   auto program = make_host_network(network, {.batch = cases.inputs.shape()[1],
                                              .parametrisation = network.parametrisation(),
@@ -57,10 +57,10 @@ std::unique_ptr<DeviceNetwork> program_of(const LogicNetwork& network, const Cas
   return program;
 }
 
-TEST(HostNetwork, HasTheLossAndGradientsOfTheTape) {
+TEST(HostNetwork, ComputesTheLossAndGradientsOfTheTape) {
   const Cases cases = soft_cases(15);
   for (const Parametrisation parametrisation : every_parametrisation) {
-    const LogicNetwork network = network_of(parametrisation);
+    const Network network = network_of(parametrisation);
     const Tensor loss = sum_of_squares(network.soft(cases.inputs), cases.targets);
     const std::vector<Tensor> expected = grad(loss, network.parameters());
     const auto program = program_of(network, cases);
@@ -71,12 +71,12 @@ TEST(HostNetwork, HasTheLossAndGradientsOfTheTape) {
       EXPECT_TRUE(same_bits(received[i], expected[i])) << "layer " << i;
     }
     EXPECT_EQ(program_of(network, cases, 2)->gradients({}), loss.item())
-        << "a gradient factor changes no output";
+        << "a gradient factor must not change outputs";
   }
 }
 
 TEST(HostNetwork, TrainsTheLogitsOfItsNetwork) {
-  const LogicNetwork network = network_of(Parametrisation::sigmoid);
+  const Network network = network_of(Parametrisation::sigmoid);
   const Tensor before = network.parameters()[0].detach().clone();
   const auto program = program_of(network, soft_cases(15));
   EXPECT_TRUE(program->step({.learning_rate = 0.1}).finite);
@@ -84,13 +84,13 @@ TEST(HostNetwork, TrainsTheLogitsOfItsNetwork) {
   EXPECT_TRUE(same_bits(network.parameters()[0].detach(), program->parameters()[0]));
 }
 
-TEST(HostNetwork, HardenedLogitsHaveTrueDerivatives) {
+TEST(HostNetwork, HardenedLogitsPassGradcheck) {
   for (const Parametrisation parametrisation : every_parametrisation) {
     for (const auto kind :
          {HardeningKind::none, HardeningKind::noise, HardeningKind::temperature}) {
       const HardeningStep step{
           .kind = kind, .share = 0.5, .logit_scale = 3, .noise = 0.5, .seed = 1, .step = 3};
-      const LogicNetwork network = network_of(parametrisation);
+      const Network network = network_of(parametrisation);
       std::vector<Tensor> values{random_tensor({inputs, 4}, DType::float64, 1, {0.1, 0.9})};
       for (const Tensor& logits : network.parameters()) values.push_back(logits.detach());
       const GradcheckResult result = gradcheck(
@@ -105,11 +105,11 @@ TEST(HostNetwork, HardenedLogitsHaveTrueDerivatives) {
   }
 }
 
-// Layer i of n has f^(n - i) times its gradient.
+// The gradient of layer i of n is scaled by f^(n - i).
 TEST(HostNetwork, ScalesGradientsLayerByLayer) {
   const Cases cases = soft_cases(15);
   for (const Parametrisation parametrisation : every_parametrisation) {
-    const LogicNetwork network = network_of(parametrisation);
+    const Network network = network_of(parametrisation);
     const auto gradients = [&](double factor) {
       const auto program = program_of(network, cases, factor);
       program->gradients({});
@@ -126,9 +126,9 @@ TEST(HostNetwork, ScalesGradientsLayerByLayer) {
   }
 }
 
-// The inputs, and so the offsets of learned thresholds, have f^n times theirs.
+// The gradient of the inputs, and so of learned thresholds, is scaled by f^n.
 TEST(HostNetwork, ScalesGradientsOfThresholds) {
-  const LogicNetwork network = network_of(Parametrisation::sigmoid, DType::float32);
+  const Network network = network_of(Parametrisation::sigmoid, DType::float32);
   const std::vector<std::int32_t> sources = {0, 1, 2, 0, 1, 2};
   const std::vector<float> thresholds = {0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F};
   const std::vector<float> ranges(6, 1.0F);
@@ -156,12 +156,12 @@ TEST(HostNetwork, ScalesGradientsOfThresholds) {
   }
 }
 
-TEST(HostNetwork, StraightThroughHasTheOutputsOfTheHardenedCircuit) {
+TEST(HostNetwork, StraightThroughComputesTheHardenedCircuit) {
   const Tensor bits = unpack_bits(pack_bits(random_tensor({inputs, 70}, DType::float64, 1, {0, 1})),
                                   DType::float64);
   const Tensor targets = random_tensor({outputs, 70}, DType::float64, 2, {0, 1});
   for (const Parametrisation parametrisation : every_parametrisation) {
-    LogicNetwork network = network_of(parametrisation);
+    Network network = network_of(parametrisation);
     Tensor mask = Tensor::ones({30}, DType::float64);
     mask.mutable_values<double>()[4] = 0;
     network.set_mask(0, mask);
@@ -173,8 +173,8 @@ TEST(HostNetwork, StraightThroughHasTheOutputsOfTheHardenedCircuit) {
   }
 }
 
-TEST(HostNetwork, NoiseFollowsFromSeedAndStep) {
-  const LogicNetwork network = network_of(Parametrisation::sigmoid);
+TEST(HostNetwork, NoiseDependsOnSeedAndStep) {
+  const Network network = network_of(Parametrisation::sigmoid);
   const auto program = program_of(network, soft_cases(15));
   const auto loss = [&](std::uint64_t seed, std::uint32_t step) {
     return program->gradients(
@@ -187,4 +187,4 @@ TEST(HostNetwork, NoiseFollowsFromSeedAndStep) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -12,7 +12,7 @@
 #include "tests/support/op_cases.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 const OpDomain probability{0, 1};
@@ -25,7 +25,7 @@ struct Layer {
 
 Layer random_layer(int arity, std::int64_t inputs, std::int64_t gates, std::int64_t samples,
                    DType dtype, std::uint64_t seed) {
-  // Wires drawn freely, so that a gate may read one input twice.
+  // Unrestricted random wires: a gate may read one input twice.
   Tensor wires({arity, gates}, DType::int32);
   Choices choose(seed);
   for (std::int32_t& wire : wires.mutable_values<std::int32_t>()) {
@@ -60,8 +60,8 @@ TEST_P(EveryArity, AgreesWithDifferencesOverRandomShapes) {
   }));
 }
 
-// Samples around the sizes of tiles and vectors, against plain ops.
-TEST_P(EveryArity, AgreesWithItsTwin) {
+// Sample counts around the sizes of tiles and vectors.
+TEST_P(EveryArity, AgreesWithTheReference) {
   for (const std::int64_t samples : {1, 7, 16, 17, 63, 64, 65, 200, 300}) {
     for (const DType dtype : {DType::float32, DType::float64}) {
       const Layer layer = random_layer(GetParam(), 9, 13, samples, dtype, 5);
@@ -76,7 +76,7 @@ TEST_P(EveryArity, AgreesWithItsTwin) {
       const std::vector<Tensor> plain_gradients = grad(plain, {x, tables}, {.upstream = upstream});
       expect_near(fast_gradients[0], plain_gradients[0], tolerance);
       expect_near(fast_gradients[1], plain_gradients[1], tolerance * 10);
-      // Without a gradient for the inputs the sums are taken in another pass.
+      // Without input gradients the kernel takes the sums in a separate pass.
       const Tensor alone =
           grad(lut_layer(layer.x, tables, layer.wiring), {tables}, {.upstream = upstream})[0];
       expect_near(alone, plain_gradients[1], tolerance * 10);
@@ -96,10 +96,10 @@ TEST_P(EveryArity, HardGatesAreSoftGatesOnBits) {
   const BitMatrix out = hard_lut_layer(bits, hard, *layer.wiring);
   const Tensor soft = lut_layer(unpack_bits(bits, DType::float64), layer.tables, layer.wiring);
   expect_near(soft, unpack_bits(out, DType::float64), 0);
-  EXPECT_EQ(out.words.back() >> (130 - 128), 0U);  // nothing beyond the last sample
+  EXPECT_EQ(out.words.back() >> (130 - 128), 0U);  // bits beyond the last sample are 0
 }
 
-TEST_P(EveryArity, GivesTheSameBitsForAnyNumberOfThreads) {
+TEST_P(EveryArity, IsDeterministicForAnyNumberOfThreads) {
   const int before = thread_count();
   for (const DType dtype : {DType::float32, DType::float64}) {
     const Layer layer = random_layer(GetParam(), 50, 70, 1000, dtype, 5);
@@ -121,8 +121,8 @@ TEST_P(EveryArity, GivesTheSameBitsForAnyNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Arity, EveryArity, testing::Range(1, 7));
 
-// f(x, x) = c0 + (c1 + c2) x + c3 x^2: the input gets both partial derivatives.
-TEST(LutLayer, TheSameWireTwiceGetsBothDerivatives) {
+// f(x, x) = c0 + (c1 + c2) x + c3 x^2: the derivative is the sum of both partial derivatives.
+TEST(LutLayer, ARepeatedWireSumsBothDerivatives) {
   const WiringPtr wiring =
       std::make_shared<const Wiring>(1, Tensor::of<std::int32_t>({0, 0}, {2, 1}));
   const double x = 0.3;
@@ -139,7 +139,7 @@ TEST(LutLayer, TheSameWireTwiceGetsBothDerivatives) {
   for (std::int64_t i = 0; i < 4; ++i) EXPECT_NEAR(gradients[1].at(i), weights[i], 1e-15);
 }
 
-TEST(LutLayer, AnInputNobodyReadsGetsZero) {
+TEST(LutLayer, AnUnreadInputHasZeroGradient) {
   const WiringPtr wiring =
       std::make_shared<const Wiring>(3, Tensor::of<std::int32_t>({0, 2}, {2, 1}));
   const Tensor x = parameter(random_tensor({3, 20}, DType::float32, 1, probability));
@@ -148,7 +148,7 @@ TEST(LutLayer, AnInputNobodyReadsGetsZero) {
   for (std::int64_t i = 20; i < 40; ++i) EXPECT_EQ(gradient.at(i), 0);
 }
 
-TEST(LutLayers, WalkThroughTheirLayersAsOneByOne) {
+TEST(LutLayers, EqualSingleLayersInSequence) {
   for (const int arity : {2, 4}) {
     const Layer first = random_layer(arity, 10, 30, 333, DType::float32, 1);
     const Layer second = random_layer(arity, 30, 20, 333, DType::float32, 2);
@@ -170,7 +170,7 @@ TEST(LutLayers, WalkThroughTheirLayersAsOneByOne) {
   }
 }
 
-TEST(LutLayer, RefusesWhatDoesNotFit) {
+TEST(LutLayer, RejectsInvalidArguments) {
   const WiringPtr wiring = random_wiring({4, 3}, 1, 0);
   const Tensor tables = Tensor::zeros({3, 4}, DType::float32);
   expect_error(
@@ -207,4 +207,4 @@ TEST(Bits, PackAndUnpack) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

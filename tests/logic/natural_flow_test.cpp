@@ -1,6 +1,5 @@
-// Natural flow is enough: a mask that is part of the function silences the parameters of a masked
-// gate by the chain rule alone. Nothing has to be zeroed afterwards, and zeroing changes no bit.
-// docs/masks.md tells the story.
+// A mask that is part of the function zeroes the gradients of masked gates by the chain rule alone.
+// Zeroing them by hand afterwards changes no bit. See docs/masks.md.
 #include <gtest/gtest.h>
 
 #include "boolgrad/autograd/tape.h"
@@ -9,13 +8,14 @@
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/optim/adamw.h"
+#include "boolgrad/options/names.h"
 #include "tests/support/op_cases.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-/// What natural flow makes unnecessary: zeroes the gradients of masked gates by hand.
-std::vector<Tensor> explicitly_masked(const LogicNetwork& network,
+/// Zeroes the gradients of masked gates by hand.
+std::vector<Tensor> explicitly_masked(const Network& network,
                                       const std::vector<Tensor>& gradients) {
   std::vector<Tensor> result;
   for (std::size_t layer = 0; layer < gradients.size(); ++layer) {
@@ -32,7 +32,7 @@ std::vector<Tensor> explicitly_masked(const LogicNetwork& network,
 }
 
 struct Circuit {
-  LogicNetwork network;
+  Network network;
   Tensor x;
   Tensor target;
 };
@@ -42,7 +42,7 @@ Circuit random_circuit(Parametrisation kind, std::uint64_t seed) {
   Choices choose(seed);
   const std::int64_t inputs = choose.between(3, 8);
   const std::int64_t samples = choose.between(1, 100);
-  LogicNetwork network(inputs, kind, DType::float32);
+  Network network(inputs, kind, DType::float32);
   network.set_input_mask(random_knockout(inputs, 0.2, DType::float32, seed, 99));
   const int arity = kind == Parametrisation::softmax16 ? 2 : static_cast<int>(choose.between(1, 6));
   const std::int64_t layers = choose.between(2, 5);
@@ -76,7 +76,7 @@ std::vector<Tensor> gradients_of(const Circuit& circuit, int loss) {
 
 class NaturalFlow : public testing::TestWithParam<Parametrisation> {};
 
-TEST_P(NaturalFlow, MaskedGatesGetExactlyZeroAndOthersKeepTheirBits) {
+TEST_P(NaturalFlow, MaskedGatesHaveExactlyZeroGradientsAndOthersAreUnchanged) {
   int masked_gates = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Circuit circuit = random_circuit(GetParam(), seed);
@@ -97,10 +97,10 @@ TEST_P(NaturalFlow, MaskedGatesGetExactlyZeroAndOthersKeepTheirBits) {
       }
     }
   }
-  EXPECT_GT(masked_gates, 1000);  // the claim was put to the test
+  EXPECT_GT(masked_gates, 1000);  // enough cases for the claim
 }
 
-TEST_P(NaturalFlow, MomentsAfterAHundredStepsHaveTheSameBits) {
+TEST_P(NaturalFlow, MomentsAreIdenticalAfterAHundredSteps) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const Circuit natural = random_circuit(GetParam(), seed);
     const Circuit by_hand = random_circuit(GetParam(), seed);
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, NaturalFlow,
                                          Parametrisation::walsh),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
-// The worked example of docs/masks.md: all its numbers are exact in binary.
+// The worked example of docs/masks.md. All its numbers are exact in binary.
 TEST(NaturalFlow, TheThreeLayerExample) {
   const auto pair = [](std::int64_t gates, const std::vector<std::int32_t>& wires) {
     return std::make_shared<const Wiring>(2, Tensor::of(wires, {2, gates}));
@@ -149,9 +149,9 @@ TEST(NaturalFlow, TheThreeLayerExample) {
   const Tensor loss = sum_of_squares(y, Tensor::ones({1, 1}, DType::float64));
 
   const std::vector<Tensor> gradients = grad(loss, {u, second, h, first});
-  EXPECT_EQ(gradients[0].at(0), 0.2255859375);  // the slope towards the masked gate is there
+  EXPECT_EQ(gradients[0].at(0), 0.2255859375);  // the gradient towards the masked gate is not 0
   EXPECT_EQ(gradients[0].at(1), -0.65625);
-  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(gradients[1].at(i), 0);  // and ends at its mask
+  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(gradients[1].at(i), 0);  // but its mask stops it
   EXPECT_EQ(gradients[1].at(4), -0.65625 * 0.328125);
   EXPECT_EQ(gradients[1].at(5), -0.65625 * 0.546875);
   EXPECT_EQ(gradients[2].at(0), -0.57421875);
@@ -161,4 +161,4 @@ TEST(NaturalFlow, TheThreeLayerExample) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -5,15 +5,15 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/logic/knockout.h"
 #include "boolgrad/ops/reduction.h"
+#include "boolgrad/options/names.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-LogicNetwork small_network(Parametrisation kind, DType dtype = DType::float32,
-                           double strength = 1) {
-  LogicNetwork network(6, kind, dtype);
+Network small_network(Parametrisation kind, DType dtype = DType::float32, double strength = 1) {
+  Network network(6, kind, dtype);
   for (const std::int64_t gates : {20, 12, 4}) {
     const auto layer = static_cast<std::uint32_t>(network.layers().size());
     const WiringPtr wiring = random_wiring({network.outputs(), gates}, 1, layer);
@@ -35,9 +35,9 @@ Tensor all_cases(std::int64_t bits, DType dtype) {
 
 class EveryParametrisation : public testing::TestWithParam<Parametrisation> {};
 
-// With logits so large that every table is 0 or 1, soft and hard are the same function.
+// Logits so large that every entry is 0 or 1 make soft and hard passes equal.
 TEST_P(EveryParametrisation, SaturatedSoftIsHard) {
-  const LogicNetwork network = small_network(GetParam(), DType::float64, 1e4);
+  const Network network = small_network(GetParam(), DType::float64, 1e4);
   const Tensor x = all_cases(6, DType::float64);
   const Tensor soft = network.soft(x);
   const BitMatrix hard = network.hard(pack_bits(x));
@@ -46,8 +46,8 @@ TEST_P(EveryParametrisation, SaturatedSoftIsHard) {
   }
 }
 
-TEST_P(EveryParametrisation, LayersAreThoseOfTheWhole) {
-  const LogicNetwork network = small_network(GetParam());
+TEST_P(EveryParametrisation, LayerOutputsAgreeWithTheWholeNetwork) {
+  const Network network = small_network(GetParam());
   const Tensor x = all_cases(6, DType::float32);
   const std::vector<Tensor> layers = network.soft_layers(x);
   ASSERT_EQ(layers.size(), 3U);
@@ -57,8 +57,8 @@ TEST_P(EveryParametrisation, LayersAreThoseOfTheWhole) {
   EXPECT_EQ(network.hard_layers(bits).back().words, network.hard(bits).words);
 }
 
-TEST_P(EveryParametrisation, AMaskedGateIsSilent) {
-  LogicNetwork network = small_network(GetParam());
+TEST_P(EveryParametrisation, AMaskedGateOutputsZero) {
+  Network network = small_network(GetParam());
   const Tensor x = all_cases(6, DType::float32);
   const std::int64_t off[] = {3, 7};
   network.set_mask(0, listed_knockout(20, off, DType::float32));
@@ -74,8 +74,8 @@ TEST_P(EveryParametrisation, AMaskedGateIsSilent) {
   EXPECT_NE(network.soft_layers(x)[0].at(3 * 64 + 5), 0);
 }
 
-TEST_P(EveryParametrisation, AMaskedInputIsSilent) {
-  LogicNetwork network = small_network(GetParam());
+TEST_P(EveryParametrisation, AMaskedInputIsZero) {
+  Network network = small_network(GetParam());
   const Tensor x = all_cases(6, DType::float32);
   network.set_input_mask(block_knockout(6, 2, 1, DType::float32));
   const Tensor masked = network.soft(x);
@@ -89,25 +89,25 @@ TEST_P(EveryParametrisation, AMaskedInputIsSilent) {
   }
 }
 
-TEST_P(EveryParametrisation, IsSavedWholeOrNotAtAll) {
-  LogicNetwork network = small_network(GetParam());
+TEST_P(EveryParametrisation, RoundTripsThroughAFileAndRejectsIncompleteOnes) {
+  Network network = small_network(GetParam());
   network.set_mask(1, random_knockout(12, 0.25, DType::float32, 1, 1));
   const TensorFile file = network.to_file();
-  const LogicNetwork loaded = LogicNetwork::from_file(file);
+  const Network loaded = Network::from_file(file);
   const Tensor x = all_cases(6, DType::float32);
   EXPECT_TRUE(same_bits(loaded.soft(x).detach(), network.soft(x).detach()));
   EXPECT_EQ(loaded.hard(pack_bits(x)).words, network.hard(pack_bits(x)).words);
   for (const auto& [name, tensor] : file.tensors) {
     TensorFile incomplete = file;
     incomplete.tensors.erase(name);
-    expect_error([&] { LogicNetwork::from_file(incomplete); },
+    expect_error([&] { Network::from_file(incomplete); },
                  "[network] expected a file with wires, logits and masks of every layer, received "
                  "one without " +
                      name);
   }
   TensorFile bare = file;
   bare.metadata.clear();
-  expect_error([&] { LogicNetwork::from_file(bare); },
+  expect_error([&] { Network::from_file(bare); },
                "[network] expected the metadata of a logic network, received none");
 }
 
@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryParametrisation,
                                          Parametrisation::walsh),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
-TEST(Network, RefusesWhatDoesNotFit) {
-  LogicNetwork network = small_network(Parametrisation::softmax16);
+TEST(Network, RejectsInvalidArguments) {
+  Network network = small_network(Parametrisation::softmax16);
   expect_error([&] { network.set_mask(0, Tensor::ones({19}, DType::float32)); },
                "[mask] expected float32 [20] for layer 0, received float32 [19]");
   expect_error([&] { network.set_mask(3, Tensor::ones({4}, DType::float32)); },
@@ -137,12 +137,12 @@ TEST(Network, RefusesWhatDoesNotFit) {
   TensorFile hostile = network.to_file();
   hostile.metadata["logic_network"] = "{\"inputs\": 6}";
   expect_error(
-      [&] { LogicNetwork::from_file(hostile); },
+      [&] { Network::from_file(hostile); },
       "[network] expected inputs, layers, parametrisation and group_sizes in the metadata, "
       "received {\"inputs\": 6}");
 }
 
-TEST(Knockout, SwitchesOffWhatItSays) {
+TEST(Knockout, SwitchesOffTheRequestedGates) {
   const auto count_off = [](const Tensor& mask) {
     int off = 0;
     for (std::int64_t i = 0; i < mask.size(); ++i) off += mask.at(i) == 0 ? 1 : 0;
@@ -166,4 +166,4 @@ TEST(Knockout, SwitchesOffWhatItSays) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -8,13 +8,14 @@
 #include "boolgrad/ops/activation.h"
 #include "boolgrad/ops/matrix.h"
 #include "boolgrad/ops/shaping.h"
+#include "boolgrad/options/names.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-// The composed twin: a softmax, then the tables of the sixteen gates.
+// The reference: a softmax, then the weighted tables of the sixteen gates.
 Tensor softmax16_reference(const Tensor& logits) {
   Tensor tables({16, 4}, logits.dtype());
   visit_dtype(logits.dtype(), [&](auto zero) {
@@ -27,8 +28,8 @@ Tensor softmax16_reference(const Tensor& logits) {
   return matmul(softmax(logits), tables);
 }
 
-// 1 to 40 gates: whole vectors of every width, and all tails.
-TEST(Softmax16, AgreesWithItsTwin) {
+// 1 to 40 gates: full vectors of every width and all remainders.
+TEST(Softmax16, AgreesWithTheReference) {
   for (std::int64_t gate_count = 1; gate_count <= 40; ++gate_count) {
     const Tensor z = random_tensor({gate_count, 16}, DType::float64, 1, {-4, 4});
     const Tensor upstream = random_tensor({gate_count, 4}, DType::float64, 2);
@@ -44,21 +45,21 @@ TEST(Softmax16, AgreesWithItsTwin) {
   }
 }
 
-TEST(Softmax16, IsExactInFloatToo) {
+TEST(Softmax16, IsAccurateInFloat32) {
   const Tensor z = random_tensor({3000, 16}, DType::float32, 1, {-10, 10});
   const Tensor narrow = softmax16(z);
   const Tensor wide = softmax16(cast(z, DType::float64));
   for (std::int64_t i = 0; i < narrow.size(); ++i) EXPECT_NEAR(narrow.at(i), wide.at(i), 5e-7);
 }
 
-TEST(Softmax16, HasATrueDerivative) {
+TEST(Softmax16, PassesGradcheck) {
   const Tensor inputs[] = {random_tensor({5, 16}, DType::float64, 1)};
   const GradcheckResult result =
       gradcheck([](std::span<const Tensor> in) { return softmax16(in[0]); }, inputs);
   EXPECT_TRUE(result.pass) << result.describe();
 }
 
-TEST(Softmax16, SurvivesLargeLogits) {
+TEST(Softmax16, StaysFiniteForLargeLogits) {
   Tensor z = Tensor::zeros({1, 16}, DType::float32);
   z.mutable_values<float>()[6] = 1e4F;
   const Tensor xor_table = softmax16(z);
@@ -68,7 +69,7 @@ TEST(Softmax16, SurvivesLargeLogits) {
   EXPECT_EQ(xor_table.at(3), 0);
 }
 
-/// The sum over all sets of inputs, as it is written.
+/// The sum over all sets of inputs, by definition.
 double walsh_logit(const Tensor& coefficients, std::int64_t gate, std::int64_t entry) {
   const std::int64_t entries = coefficients.shape()[1];
   double total = 0;
@@ -83,7 +84,7 @@ double walsh_logit(const Tensor& coefficients, std::int64_t gate, std::int64_t e
 }
 
 TEST(Walsh, SumsCoefficientsOverSetsOfInputs) {
-  for (int arity = 1; arity <= most_inputs_per_gate; ++arity) {
+  for (int arity = 1; arity <= max_gate_inputs; ++arity) {
     const std::int64_t entries = std::int64_t{1} << arity;
     const Tensor w = random_tensor({3, entries}, DType::float64, 1, {-2, 2});
     const Tensor z = walsh_logits(w);
@@ -95,8 +96,8 @@ TEST(Walsh, SumsCoefficientsOverSetsOfInputs) {
   }
 }
 
-TEST(Walsh, HasATrueDerivative) {
-  for (int arity = 1; arity <= most_inputs_per_gate; ++arity) {
+TEST(Walsh, PassesGradcheck) {
+  for (int arity = 1; arity <= max_gate_inputs; ++arity) {
     const Tensor inputs[] = {random_tensor({3, std::int64_t{1} << arity}, DType::float64, 1)};
     const GradcheckResult result = gradcheck(
         [](std::span<const Tensor> in) { return soft_tables(Parametrisation::walsh, in[0]); },
@@ -109,7 +110,7 @@ TEST(Walsh, HardensToTheSignOfItsLogits) {
   const Tensor w = random_tensor({50, 8}, DType::float32, 3, {-2, 2});
   EXPECT_TRUE(same_bits(hard_tables(Parametrisation::walsh, w),
                         hard_tables(Parametrisation::sigmoid, walsh_logits(w))));
-  // The coefficient of all inputs is their parity: 1 where an even number of two is 0.
+  // The coefficient of all inputs is their parity: XNOR for two inputs.
   const Tensor parity =
       hard_tables(Parametrisation::walsh, Tensor::of<float>({0, 0, 0, 1}, {1, 4}));
   const std::vector<int> expected{1, 0, 0, 1};
@@ -118,14 +119,14 @@ TEST(Walsh, HardensToTheSignOfItsLogits) {
   }
 }
 
-TEST(Walsh, StartsAsFarSpreadAsSigmoidTables) {
+TEST(Walsh, StartsWithTheVarianceOfSigmoidTables) {
   for (const auto kind : {Initialisation::gaussian, Initialisation::residual}) {
     const Tensor z = walsh_logits(
         initial_logits(Parametrisation::walsh, 2000, 4, DType::float64, {kind, 3}, 1, 0));
     double mean = 0;
     double squares = 0;
     for (std::int64_t i = 0; i < z.size(); ++i) {
-      // A residual table passes its first input, whatever it is.
+      // A residual table passes its first input through.
       const double centre = kind == Initialisation::gaussian ? 0 : i % 2 != 0 ? 3 : -3;
       mean += (z.at(i) - centre) / static_cast<double>(z.size());
       squares += (z.at(i) - centre) * (z.at(i) - centre) / static_cast<double>(z.size());
@@ -136,10 +137,10 @@ TEST(Walsh, StartsAsFarSpreadAsSigmoidTables) {
   }
 }
 
-TEST(HardTables, TakeTheLikeliestGateOrRound) {
+TEST(HardTables, TakeTheMostProbableGateOrRound) {
   Tensor z = Tensor::zeros({2, 16}, DType::float32);
   z.mutable_values<float>()[14] = 1;         // NAND
-  z.mutable_values<float>()[16 + 2] = 0.5F;  // ties: the first wins
+  z.mutable_values<float>()[16 + 2] = 0.5F;  // the first one on a tie
   z.mutable_values<float>()[16 + 9] = 0.5F;
   const Tensor hard = hard_tables(Parametrisation::softmax16, z);
   const std::vector<int> expected{1, 1, 1, 0, 0, 1, 0, 0};
@@ -172,18 +173,18 @@ TEST(InitialLogits, PassThroughGivesTheFirstInput) {
   EXPECT_EQ(table.at(7), 3);
 }
 
-TEST(InitialLogits, GaussianHasItsSpreadAndItsSeed) {
-  const auto draw = [](std::uint64_t seed, std::uint32_t layer) {
+TEST(InitialLogits, GaussianHasItsDeviationAndDependsOnTheSeed) {
+  const auto sample = [](std::uint64_t seed, std::uint32_t layer) {
     return initial_logits(Parametrisation::sigmoid, 1000, 4, DType::float64,
                           {Initialisation::gaussian, 2}, seed, layer);
   };
-  const Tensor z = draw(1, 0);
+  const Tensor z = sample(1, 0);
   double squares = 0;
   for (std::int64_t i = 0; i < z.size(); ++i) squares += z.at(i) * z.at(i);
   EXPECT_NEAR(squares / static_cast<double>(z.size()), 4, 0.2);
-  EXPECT_TRUE(same_bits(z, draw(1, 0)));
-  EXPECT_FALSE(same_bits(z, draw(1, 1)));
-  EXPECT_FALSE(same_bits(z, draw(2, 0)));
+  EXPECT_TRUE(same_bits(z, sample(1, 0)));
+  EXPECT_FALSE(same_bits(z, sample(1, 1)));
+  EXPECT_FALSE(same_bits(z, sample(2, 0)));
   const Tensor residual = initial_logits(Parametrisation::softmax16, 100, 2, DType::float64,
                                          {Initialisation::residual, 5}, 1, 0);
   double at_pass = 0;
@@ -191,7 +192,7 @@ TEST(InitialLogits, GaussianHasItsSpreadAndItsSeed) {
   EXPECT_NEAR(at_pass, 5, 0.5);
 }
 
-TEST(Parametrisation, RefusesWhatDoesNotFit) {
+TEST(Parametrisation, RejectsInvalidArguments) {
   expect_error(
       [] {
         softmax16(Tensor::zeros({3, 4}, DType::float32));
@@ -216,4 +217,4 @@ TEST(Parametrisation, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,19 +1,19 @@
-// Wires and initial logits of a seed are the same bits for good: models are described by their
-// seed.
+// The wires and initial logits of a seed never change, because models are described by their seed.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/logic/wiring.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-/// A number that changes with any bit of the values.
+/// A hash of the values.
 template <class T>
 std::uint64_t checksum(std::span<const T> values) {
   std::uint64_t sum = 0;
@@ -42,7 +42,7 @@ std::uint64_t checksum(Parametrisation parametrisation, int arity, Initialisatio
   return checksum(logits.values<float>());
 }
 
-/// Whether a loop is run by one thread or by several changes nothing.
+/// The number of threads must not matter.
 class PinnedBits : public testing::TestWithParam<int> {
  protected:
   PinnedBits() : before_(thread_count()) { set_thread_count(GetParam()); }
@@ -75,4 +75,4 @@ TEST_P(PinnedBits, InitialLogits) {
 INSTANTIATE_TEST_SUITE_P(Threads, PinnedBits, testing::Values(1, 2, 7));
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

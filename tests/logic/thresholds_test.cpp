@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
@@ -12,12 +13,12 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 Thresholds three_bits() { return {2, {0, 1, 1}, Tensor::of<float>({0.5F, 10, 20})}; }
 
-TEST(Thresholds, AreOneAboveTheirLevels) {
+TEST(Thresholds, SetBitsAboveTheThreshold) {
   const Tensor samples = Tensor::of<std::uint8_t>({0, 10, 1, 11, 5, 21}, {3, 2});
   const BitMatrix bits = three_bits().bits_of(samples);
   const Tensor bytes = three_bits().bytes_of(samples);
@@ -30,7 +31,7 @@ TEST(Thresholds, AreOneAboveTheirLevels) {
   }
 }
 
-TEST(Thresholds, ComeBackFromAFile) {
+TEST(Thresholds, RoundTripThroughAFile) {
   TensorFile file;
   EXPECT_FALSE(Thresholds::is_in(file));
   three_bits().save(file);
@@ -38,10 +39,10 @@ TEST(Thresholds, ComeBackFromAFile) {
   const Thresholds read = Thresholds::from_file(file);
   EXPECT_EQ(read.features(), 2);
   EXPECT_EQ(read.sources()[2], 1);
-  EXPECT_EQ(read.levels().at(1), 10);
+  EXPECT_EQ(read.values().at(1), 10);
 }
 
-TEST(Thresholds, RefuseWhatDoesNotFit) {
+TEST(Thresholds, RejectInvalidArguments) {
   expect_error(
       [] {
         Thresholds(2, {0, 2}, Tensor::of<float>({1, 1}));
@@ -51,8 +52,12 @@ TEST(Thresholds, RefuseWhatDoesNotFit) {
       [] {
         Thresholds(2, {0, 1}, Tensor::of<float>({1}));
       },
-      "[thresholds] expected a level for each of 2 bits, at least one, received float32 "
-      "[1]");
+      "[thresholds] expected thresholds of float32 [2] for at least one bit, received float32 [1]");
+  expect_error([] { Thresholds(1, {0}, Tensor::of<float>({INFINITY})); },
+               "[thresholds] expected finite thresholds, received inf");
+  expect_error([] { Thresholds::from_file({}); },
+               "[thresholds] expected thresholds.sources and thresholds.levels with metadata "
+               "thresholds.features, received an incomplete file");
   expect_error(
       [] {
         three_bits().bits_of(Tensor::zeros({2, 3}, DType::uint8));
@@ -64,16 +69,16 @@ TEST(Thresholds, RefuseWhatDoesNotFit) {
         threshold_bits(Tensor::zeros({2, 3}, DType::float32), one, std::array<std::int32_t, 2>{},
                        one);
       },
-      "[threshold_bits] expected float32 or float64 features [features, samples] and levels and "
-      "widths [2], received float32 [2, 3], [1] and [1]");
+      "[threshold_bits] expected float32 or float64 features [features, samples] with thresholds "
+      "and widths [2], received float32 [2, 3], [1] and [1]");
 }
 
-// What training sees is what evaluation sees, also at the level itself.
+// Training and evaluation see the same bits, also for a feature equal to its threshold.
 TEST(Thresholds, TrainAndEvaluateAlike) {
   const Tensor samples = Tensor::of<float>({0.5F, 10, 0.6F, 10.5F, -3, 20}, {3, 2});
   const Thresholds thresholds = three_bits();
   const Tensor x = Tensor::of<float>({0.5F, 0.6F, -3, 10, 10.5F, 20}, {2, 3});
-  const Tensor trained = threshold_bits(x, thresholds.levels(), thresholds.sources(),
+  const Tensor trained = threshold_bits(x, thresholds.values(), thresholds.sources(),
                                         Tensor::full({3}, 0.3, DType::float32));
   const BitMatrix used = thresholds.bits_of(samples);
   for (std::int64_t i = 0; i < trained.size(); ++i) {
@@ -85,16 +90,16 @@ TEST(Thresholds, PassTheGradientOfASigmoid) {
   constexpr double width = 0.7;
   const std::vector<std::int32_t> sources = {0, 1, 1, 2};
   const Tensor x = parameter(random_tensor({3, 5}, DType::float64, 1));
-  const Tensor levels = parameter(random_tensor({4}, DType::float64, 2));
+  const Tensor thresholds = parameter(random_tensor({4}, DType::float64, 2));
   const Tensor upstream = random_tensor({4, 5}, DType::float64, 3);
   std::vector<Tensor> rows;
   for (const std::int32_t source : sources) rows.push_back(slice(x, 0, source, source + 1));
   const Tensor soft =
-      sigmoid(scale(subtract(concatenate(rows), reshape(levels, {4, 1})), 1 / width));
-  const auto plain = grad(soft, {x, levels}, {.upstream = upstream});
+      sigmoid(scale(subtract(concatenate(rows), reshape(thresholds, {4, 1})), 1 / width));
+  const auto plain = grad(soft, {x, thresholds}, {.upstream = upstream});
   const auto own =
-      grad(threshold_bits(x, levels, sources, Tensor::full({4}, width, DType::float64)),
-           {x, levels}, {.upstream = upstream});
+      grad(threshold_bits(x, thresholds, sources, Tensor::full({4}, width, DType::float64)),
+           {x, thresholds}, {.upstream = upstream});
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::int64_t e = 0; e < plain[i].size(); ++e) {
       EXPECT_NEAR(own[i].at(e), plain[i].at(e), 1e-12);
@@ -103,4 +108,4 @@ TEST(Thresholds, PassTheGradientOfASigmoid) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,4 +1,5 @@
 #include "boolgrad/logic/wiring.h"
+#include "boolgrad/backend/plan/lut_wires.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
 TEST(Wiring, ListsEveryConsumerOnce) {
@@ -18,7 +19,7 @@ TEST(Wiring, ListsEveryConsumerOnce) {
   EXPECT_EQ(wiring.consumers(1).size(), 0U);
   const auto of_two = wiring.consumers(2);
   ASSERT_EQ(of_two.size(), 4U);
-  // By slot, then by gate; gate 2 reads input 2 twice.
+  // Ordered by slot, then by gate. Gate 2 reads input 2 twice.
   const std::vector<std::pair<int, int>> expected{{1, 0}, {2, 0}, {0, 1}, {2, 1}};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(std::pair(of_two[i].gate, of_two[i].slot), expected[i]);
@@ -32,7 +33,7 @@ TEST(Wiring, GatesOfAGroupShareWires) {
   EXPECT_EQ(wiring.source(3, 0), 1);
 }
 
-TEST(Wiring, RefusesWhatDoesNotFit) {
+TEST(Wiring, RejectsInvalidArguments) {
   expect_error(
       [] {
         Wiring(264, Tensor::of<std::int32_t>({1, 2, 0, 300}, {2, 2}));
@@ -65,7 +66,7 @@ TEST(Wiring, RefusesWhatDoesNotFit) {
       "[random_wiring] expected at least one input and one gate, received 4 and 0");
 }
 
-TEST(RandomWiring, SpreadsOverTheInputsAndNeverRepeatsInAGate) {
+TEST(RandomWiring, ReadsInputsEquallyOftenAndNeverTwicePerGate) {
   for (const int arity : {1, 2, 4, 6}) {
     const WiringPtr wiring = random_wiring({10, 300, arity}, 7, 1);
     for (std::int64_t gate = 0; gate < wiring->gates(); ++gate) {
@@ -78,7 +79,7 @@ TEST(RandomWiring, SpreadsOverTheInputsAndNeverRepeatsInAGate) {
                   6.0 * arity + 4);
     }
   }
-  EXPECT_EQ(random_wiring({2, 5, 4}, 1, 0)->arity(), 4);  // too few inputs to differ
+  EXPECT_EQ(random_wiring({2, 5, 4}, 1, 0)->arity(), 4);  // too few inputs to be distinct
 }
 
 TEST(RandomWiring, DependsOnSeedAndLayerAlone) {
@@ -90,7 +91,7 @@ TEST(RandomWiring, DependsOnSeedAndLayerAlone) {
   EXPECT_FALSE(same_bits(wires(1, 0), wires(1, 1)));
 }
 
-TEST(UniquePairs, UsesEveryPairBeforeAnyTwice) {
+TEST(UniquePairs, UsesEveryPairBeforeRepeatingOne) {
   const WiringPtr wiring = unique_pairs({6, 15}, 3, 0);
   std::set<std::pair<int, int>> pairs;
   for (std::int64_t gate = 0; gate < 15; ++gate) {
@@ -123,7 +124,7 @@ TEST(AdjacentPairs, TakesNeighboursFirst) {
       "[adjacent_pairs] expected gates of 2 inputs out of at least 2, received 2 out of 1");
 }
 
-TEST(AdjacentPairs, AreDealtOutByTheSeed) {
+TEST(AdjacentPairs, AreOrderedByTheSeed) {
   const auto order = [](std::uint64_t seed) {
     const WiringPtr wiring = adjacent_pairs({64, 64}, seed, 0);
     return std::vector<int>(wiring->sources().begin(), wiring->sources().end());
@@ -144,7 +145,7 @@ TEST(MooreWiring, JoinsEachNeighbourWithTheCentre) {
   EXPECT_EQ(neighbours, (std::set<int>{0, 1, 2, 3, 5, 6, 7, 8}));
 }
 
-TEST(Interleaved, KeepsCopiesApart) {
+TEST(Interleaved, KeepsCopiesSeparate) {
   const WiringPtr one = random_wiring({5, 7}, 1, 0);
   const WiringPtr three = interleaved(*one, 3);
   ASSERT_EQ(three->inputs(), 15);
@@ -156,7 +157,7 @@ TEST(Interleaved, KeepsCopiesApart) {
   }
 }
 
-TEST(LocalWiring, StaysAtHomeWithoutNoise) {
+TEST(LocalWiring, ReadsItsOwnPositionWithoutNoise) {
   const WiringPtr still = local_wiring({8, 16}, 0, 1, 0);
   for (std::int64_t gate = 0; gate < 16; ++gate) {
     EXPECT_EQ(still->source(gate, 0), gate / 2);
@@ -174,4 +175,4 @@ TEST(LocalWiring, StaysAtHomeWithoutNoise) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,5 +1,5 @@
-// Every row of the layer table: derivatives, soft against hard against gates, and every device
-// against the CPU. A new kind is tested by being listed.
+// Every entry of the layer table: derivatives, agreement of soft, hard and gates, and every device
+// against the CPU. New kinds are tested automatically.
 #include "boolgrad/model/layer_kinds.h"
 
 #include <fmt/format.h>
@@ -31,13 +31,13 @@ using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
 struct Row {
-  const LayerKind* kind;
+  const logic::LayerKind* kind;
   int variant;
 };
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows;
-  for (const LayerKind* kind : layer_kinds()) {
+  for (const logic::LayerKind* kind : layer_kinds()) {
     for (int variant = 0; variant < kind->variants; ++variant) rows.push_back({kind, variant});
   }
   return rows;
@@ -49,21 +49,21 @@ std::string name_of_row(const testing::TestParamInfo<Row>& info) {
 
 class LayerRow : public testing::TestWithParam<Row> {
  protected:
-  std::unique_ptr<Layer> example(DType dtype) const {
+  std::unique_ptr<logic::Layer> example(DType dtype) const {
     return GetParam().kind->example(GetParam().variant, dtype, 11);
   }
 };
 
 constexpr std::int64_t samples = 64;
 
-/// Numbers between the layer's smallest and largest input.
-Tensor soft_inputs(const Layer& layer) {
+/// Random inputs within the layer's range.
+Tensor soft_inputs(const logic::Layer& layer) {
   const double high = static_cast<double>((1 << layer.input_digits()) - 1);
   return random_tensor({layer.inputs(), 3}, DType::float64, 5, {0.1 * high, 0.9 * high});
 }
 
-/// Whole numbers: [inputs, samples].
-Tensor whole_inputs(const Layer& layer) {
+/// Random integers: [inputs, samples].
+Tensor whole_inputs(const logic::Layer& layer) {
   Tensor x({layer.inputs(), samples}, DType::float64);
   RandomAddress at{.seed = 3};
   for (double& value : x.mutable_values<double>()) {
@@ -73,7 +73,7 @@ Tensor whole_inputs(const Layer& layer) {
   return x;
 }
 
-/// A weighted sum of the outputs, so that every output has a gradient of its own.
+/// A weighted sum of the outputs, so that every output has a different gradient.
 Tensor weighted(const Tensor& y) {
   return sum(multiply(y, random_tensor(y.shape(), y.dtype(), 9, {-1, 1})));
 }
@@ -106,7 +106,7 @@ TEST_P(LayerRow, HasTheDerivativeOfItsFunction) {
   }
 }
 
-/// The bits of whole numbers, one word of 64 samples per digit.
+/// The bits of integers, one word of 64 samples per digit.
 std::vector<std::uint64_t> words_of(const Tensor& numbers, int digits) {
   std::vector<std::uint64_t> words;
   for (std::int64_t row = 0; row < numbers.shape()[0]; ++row) {
@@ -122,32 +122,32 @@ std::vector<std::uint64_t> words_of(const Tensor& numbers, int digits) {
   return words;
 }
 
-Netlist netlist_of_layer(const Layer& layer) {
-  Netlist netlist;
+circuit::Netlist netlist_of_layer(const logic::Layer& layer) {
+  circuit::Netlist netlist;
   netlist.name = "layer";
-  std::vector<Signal> inputs;
+  std::vector<logic::Signal> inputs;
   for (std::int64_t i = 0; i < layer.inputs() * layer.input_digits(); ++i) {
     netlist.inputs.push_back(fmt::format("x{}", i));
-    inputs.push_back(static_cast<Signal>(i));
+    inputs.push_back(static_cast<logic::Signal>(i));
   }
-  NetlistSink sink(netlist);
-  for (const Signal output : layer.emit(inputs, sink)) {
+  circuit::NetlistSink sink(netlist);
+  for (const logic::Signal output : layer.emit(inputs, sink)) {
     netlist.outputs.push_back(fmt::format("y{}", netlist.output_nets.size()));
     netlist.output_nets.push_back(output);
   }
-  return checked(std::move(netlist));
+  return circuit::checked(std::move(netlist));
 }
 
-std::vector<std::uint64_t> run_bit_program(const Layer& layer,
+std::vector<std::uint64_t> run_bit_program(const logic::Layer& layer,
                                            const std::vector<std::uint64_t>& words) {
-  BitCircuit circuit(layer.inputs() * layer.input_digits());
-  std::vector<Signal> inputs;
+  circuit::BitCircuit circuit(layer.inputs() * layer.input_digits());
+  std::vector<logic::Signal> inputs;
   for (std::int64_t i = 0; i < circuit.inputs(); ++i) inputs.push_back(circuit.input(i).code());
-  BitCircuitSink sink(circuit);
-  for (const Signal output : layer.emit(inputs, sink)) {
-    circuit.add_output(BitLiteral::from_code(output));
+  circuit::BitCircuitSink sink(circuit);
+  for (const logic::Signal output : layer.emit(inputs, sink)) {
+    circuit.add_output(circuit::BitLiteral::from_code(output));
   }
-  const BitProgram program(circuit);
+  const circuit::BitProgram program(circuit);
   std::vector<const std::uint64_t*> from;
   for (const std::uint64_t& word : words) from.push_back(&word);
   std::vector<std::uint64_t> results(circuit.outputs().size());
@@ -157,7 +157,8 @@ std::vector<std::uint64_t> run_bit_program(const Layer& layer,
   return results;
 }
 
-std::vector<std::uint64_t> run_c(const Netlist& netlist, const std::vector<std::uint64_t>& words) {
+std::vector<std::uint64_t> run_c(const circuit::Netlist& netlist,
+                                 const std::vector<std::uint64_t>& words) {
   const ScratchFolder folder;
   std::string program =
       "#include \"circuit.h\"\n#include <inttypes.h>\n#include <stdio.h>\n"
@@ -167,7 +168,7 @@ std::vector<std::uint64_t> run_c(const Netlist& netlist, const std::vector<std::
       "0};\n  uint64_t out[LAYER_OUTPUTS];\n  layer_eval(in, out);\n"
       "  for (int i = 0; i < LAYER_OUTPUTS; ++i) printf(\"%\" PRIx64 \"\\n\", out[i]);\n"
       "  return 0;\n}\n";
-  write_bytes(folder / "circuit.h", to_c99(netlist));
+  write_bytes(folder / "circuit.h", circuit::to_c(netlist));
   write_bytes(folder / "main.c", program);
   const std::string path = folder.path().string();
   const auto compiled = run_tool(fmt::format("gcc -std=c99 -O1 {0}/main.c -o {0}/main", path));
@@ -183,9 +184,9 @@ std::vector<std::uint64_t> run_c(const Netlist& netlist, const std::vector<std::
 TEST_P(LayerRow, IsOneFunctionSoftHardAsBitsAsNetlistAndInC) {
   const auto layer = example(DType::float64);
   const Tensor x = whole_inputs(*layer);
-  // Tables that are hard already, so that soft values are whole numbers.
+  // Hard tables and wires, so that soft values are integers.
   for (Tensor logits : layer->parameters()) {
-    if (logits.rank() != 2) continue;
+    if (logits.rank() < 2) continue;
     for (double& value : logits.mutable_values<double>()) value *= 1e7;
   }
   const Tensor hard = layer->hard(x);
@@ -201,7 +202,7 @@ TEST_P(LayerRow, IsOneFunctionSoftHardAsBitsAsNetlistAndInC) {
   ASSERT_LT(largest, std::int64_t{1} << layer->output_digits());
   const std::vector<std::uint64_t> words = words_of(x, layer->input_digits());
   const std::vector<std::uint64_t> expected = words_of(hard, layer->output_digits());
-  const Netlist netlist = netlist_of_layer(*layer);
+  const circuit::Netlist netlist = netlist_of_layer(*layer);
   EXPECT_EQ(evaluate(netlist, words), expected);
   EXPECT_EQ(run_bit_program(*layer, words), expected);
   EXPECT_EQ(run_c(netlist, words), expected);
@@ -232,8 +233,8 @@ void expect_near(const Tensor& received, const Tensor& expected, double toleranc
 TEST_P(LayerOnDevice, ComputesWhatTheCpuDoes) {
   for (const Row& row : all_rows()) {
     const std::string what = fmt::format("{} {}", row.kind->name, row.variant);
-    const LayerResults expected = row.kind->run(row.variant, cpu_device);
-    const LayerResults received = row.kind->run(row.variant, device());
+    const logic::LayerResults expected = row.kind->run(row.variant, cpu_device);
+    const logic::LayerResults received = row.kind->run(row.variant, device());
     EXPECT_NEAR(received.loss, expected.loss, 1e-5 * std::max(1.0, std::abs(expected.loss)))
         << what;
     ASSERT_EQ(received.gradients.size(), expected.gradients.size()) << what;
@@ -248,9 +249,9 @@ TEST_P(LayerOnDevice, ComputesWhatTheCpuDoes) {
 INSTANTIATE_TEST_SUITE_P(Devices, LayerOnDevice, all_other_devices, name_of_device);
 
 TEST(LayerKinds, NamesKeysThatExist) {
-  const std::vector<std::string> keys = experiment_keys();
+  const std::vector<std::string> keys = train::experiment_keys();
   std::set<std::string_view> names;
-  for (const LayerKind* kind : layer_kinds()) {
+  for (const logic::LayerKind* kind : layer_kinds()) {
     EXPECT_TRUE(names.insert(kind->name).second) << kind->name;
     EXPECT_FALSE(kind->features.empty()) << kind->name;
     for (const std::string_view key : kind->keys) {

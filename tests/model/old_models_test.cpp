@@ -1,4 +1,4 @@
-// Models that earlier versions saved: they load, and evaluate to the figures of the version that
+// Models saved by earlier versions: they load and evaluate to the results of the version that
 // saved them.
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ void expect_inspection(const Model& model, std::int64_t gates, std::int64_t acti
 TEST(OldModels, ACircuitIsAsGoodAsItWas) {
   const auto [spec, model] = old_model("add");
   EXPECT_EQ(spec->name, "add");
-  EXPECT_EQ(spec->task.kind, TaskKind::add);
+  EXPECT_EQ(spec->task.kind, data::TaskKind::add);
   const Cases cases(make_task(*spec), model.network().dtype());
   EXPECT_EQ(cases.inputs.shape()[1], 256);
   const Evaluation evaluation = evaluate(model.network(), cases, spec->loss);
@@ -53,7 +53,7 @@ TEST(OldModels, AClassifierIsAsGoodAsItWas) {
   ASSERT_TRUE(model.classifier().has_value());
   const Head& head = model.classifier()->head;
   EXPECT_EQ(head.kind, HeadKind::binary);
-  const SampleSet test = load_test_samples(*spec, *model.classifier());
+  const data::SampleSet test = load_test_samples(*spec, *model.classifier());
   const Predictions predicted = predict(model, test);
   const Evaluation evaluation = evaluation_of(predicted, head, test.labels);
   expect_near(evaluation.soft_loss, 0.39807480573654175);
@@ -68,7 +68,7 @@ TEST(OldModels, AClassifierIsAsGoodAsItWas) {
 TEST(OldModels, AnAutomatonIsAsGoodAsItWas) {
   const LoadedModel loaded = old_model("checkerboard");
   const ModelSpec& spec = *loaded.spec;
-  const Rule& rule = loaded.model.rule();
+  const automata::Rule& rule = loaded.model.rule();
   expect_near(evaluate(rule, spec).soft_loss, 127.13691711425781);
   const std::vector<Scenario> scenarios = scenarios_of(spec);
   const auto wrong_bits = [&](const std::string& name) {

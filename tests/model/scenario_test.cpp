@@ -1,5 +1,6 @@
 #include "boolgrad/model/scenario.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +18,8 @@ namespace {
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-Experiment experiment_of(const std::vector<std::string>& overrides) {
-  return parse_experiment(
+train::Experiment experiment_of(const std::vector<std::string>& overrides) {
+  return train::parse_experiment(
       "[task]\nkind = 'checkerboard'\n[automaton]\nheight = 8\nwidth = 12\n"
       "steps = 5\nchannels = 2",
       "test", "test", "", overrides);
@@ -33,10 +34,10 @@ class PictureTest : public testing::Test {
                        "automaton.width=3", "task.file=" + (scratch_ / "arrow.txt").string()});
   }
   ScratchFolder scratch_;
-  Experiment experiment_;
+  train::Experiment experiment_;
 };
 
-TEST_F(PictureTest, IsPutOnTheCellThatGrowsIt) {
+TEST_F(PictureTest, IsCentredOnTheSeedCell) {
   for (const auto& [height, width] : {std::pair{3, 3}, {6, 8}, {7, 9}, {12, 3}}) {
     const Tensor target = target_for(experiment_, height, width);
     ASSERT_EQ(target.shape(), (Shape{1, height, width}));
@@ -53,7 +54,7 @@ TEST_F(PictureTest, IsPutOnTheCellThatGrowsIt) {
   }
 }
 
-TEST_F(PictureTest, NeedsRoom) {
+TEST_F(PictureTest, NeedsALargeEnoughGrid) {
   expect_error([&] { target_for(experiment_, 3, 2); },
                "[target] expected a grid of at least 3x3 cells for the picture, received 3x2");
 }
@@ -68,14 +69,14 @@ TEST(Target, ContinuesACheckerboard) {
 }
 
 TEST(Target, LifeHasNone) {
-  const Experiment life = experiment_of({"task.kind=life", "automaton.channels=1"});
+  const train::Experiment life = experiment_of({"task.kind=life", "automaton.channels=1"});
   expect_error([&] { target_for(life, 5, 5); },
-               "[target] expected an automaton with a state to reach, received life");
+               "[target] expected an automaton with a target state, received life");
 }
 
 TEST(Starts, AreFreshOnEveryGrid) {
-  const Experiment experiment = experiment_of({});
-  const Rule rule = make_rule(experiment);
+  const train::Experiment experiment = experiment_of({});
+  const automata::Rule rule = train::make_rule(experiment);
   const Tensor starts = starts_for(experiment, rule, 3, 6, 7, 1);
   EXPECT_EQ(starts.shape(), (Shape{2, 3, 6, 7}));
   EXPECT_TRUE(same_bits(starts, starts_for(experiment, rule, 3, 6, 7, 1)));
@@ -83,7 +84,7 @@ TEST(Starts, AreFreshOnEveryGrid) {
   EXPECT_NE(fresh_seed(experiment), static_cast<std::uint64_t>(experiment.seed));
 }
 
-TEST(Scenarios, AskForMoreThanWasTrained) {
+TEST(Scenarios, GoBeyondTheTrainingTask) {
   const std::vector<Scenario> all = scenarios_of(experiment_of({}));
   std::vector<std::string> lines;
   for (const Scenario& s : all) {
@@ -103,13 +104,13 @@ TEST(Scenarios, AskForMoreThanWasTrained) {
   EXPECT_EQ(all[5].options.damage[0].last, 10) << "lifted half-way";
 }
 
-/// Nothing fires, so that the random start is what is judged.
-TEST(Scenarios, DoNotCountCellsThatAreHeld) {
-  const Experiment experiment = experiment_of({});
-  const Rule rule = make_rule(experiment);
+/// No cell fires, so that the random start itself is evaluated.
+TEST(Scenarios, DoNotCountCellsHeldAtZero) {
+  const train::Experiment experiment = experiment_of({});
+  const automata::Rule rule = train::make_rule(experiment);
   Scenario frozen{.name = "frozen", .height = 8, .width = 12, .steps = 2};
   frozen.options.fire_rate = 0;
-  const GridErrors whole = play(experiment, rule, frozen, 4);
+  const automata::GridErrors whole = play(experiment, rule, frozen, 4);
   EXPECT_EQ(whole.all_grids, 4);
   EXPECT_EQ(whole.grids, 4);
   EXPECT_EQ(whole.all_bits, 4 * 8 * 12);
@@ -119,10 +120,10 @@ TEST(Scenarios, DoNotCountCellsThatAreHeld) {
   EXPECT_EQ(play(experiment, rule, frozen, 4).all_bits, 4 * 8 * 2);
 }
 
-TEST(Life, IsToldFromOtherRules) {
+TEST(Life, IsDistinguishedFromOtherRules) {
   EXPECT_EQ(differences_from_life(life_rule(), 20, 70, 30, 1), 0);
-  const Experiment life = experiment_of({"task.kind=life", "automaton.channels=1"});
-  EXPECT_GT(differences_from_life(make_rule(life), 20, 70, 5, 1), 0);
+  const train::Experiment life = experiment_of({"task.kind=life", "automaton.channels=1"});
+  EXPECT_GT(differences_from_life(train::make_rule(life), 20, 70, 5, 1), 0);
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ namespace {
 
 const Shape grid_shape{1, 2, 8, 9};
 
-/// Nobody fires: whatever changes was done by damage.
+/// No cell fires, so that only damage changes the state.
 Simulation frozen(SimulationOptions options) {
   options.fire_rate = 0;
   return {life_rule(), Tensor::ones(grid_shape, DType::uint8), options};
 }
 
 /// Expects exactly the cells of `hole` to be 0, in both grids.
-void expect_hole(const BitGrid& state, const Rectangle& hole) {
+void expect_hole(const automata::BitGrid& state, const automata::Rectangle& hole) {
   for (std::int64_t item = 0; item < state.batch(); ++item) {
     for (std::int64_t y = 0; y < state.height(); ++y) {
       for (std::int64_t x = 0; x < state.width(); ++x) {
@@ -37,42 +37,43 @@ void expect_hole(const BitGrid& state, const Rectangle& hole) {
 }
 
 TEST(Simulation, StepsTheRule) {
-  const Tensor start = random_starts({1, 20, 21}, 3, 1);
+  const Tensor start = automata::random_starts({1, 20, 21}, 3, 1);
   Simulation simulation(life_rule(), start.viewed_as({1, 1, 20, 21}), {});
   EXPECT_EQ(simulation.steps(), 0);
   EXPECT_TRUE(same_bits(simulation.state().to_tensor(DType::uint8).viewed_as({1, 20, 21}), start));
   Tensor expected = start;
   for (int step = 1; step <= 5; ++step) {
     simulation.step();
-    expected = life_step(expected);
+    expected = data::life_step(expected);
     EXPECT_EQ(simulation.steps(), step);
     ASSERT_TRUE(
         same_bits(simulation.state().to_tensor(DType::uint8).viewed_as({1, 20, 21}), expected));
   }
 }
 
-TEST(Simulation, DamageStrikesWhereAndWhenItShould) {
-  const Rectangle hole{2, 3, 4, 5};
+TEST(Simulation, AppliesDamageAtTheGivenPlaceAndTime) {
+  const automata::Rectangle hole{2, 3, 4, 5};
   Simulation simulation = frozen({.damage = {{hole, 3, 3}}});
   for (int step = 0; step < 3; ++step) {
     expect_hole(simulation.state(), {});
-    EXPECT_TRUE(simulation.struck().empty()) << step;
+    EXPECT_TRUE(simulation.damaged().empty()) << step;
     simulation.step();
   }
   EXPECT_EQ(simulation.steps(), 3);
-  EXPECT_EQ(simulation.struck().size(), 1U);
+  EXPECT_EQ(simulation.damaged().size(), 1U);
   expect_hole(simulation.state(), hole);
   simulation.step();
-  EXPECT_TRUE(simulation.struck().empty());
+  EXPECT_TRUE(simulation.damaged().empty());
 }
 
-TEST(Simulation, DamageCanStrikeTheStartAndStay) {
-  // Every cell lives in a step of life only by what surrounds it; held cells stay dead.
-  const Rectangle hole{0, 0, 3, 3};
-  Simulation simulation(life_rule(), random_starts(grid_shape, 1, 1), {.damage = {{hole, 0, 4}}});
+TEST(Simulation, DamageCanBeginAtTheStartAndLast) {
+  // Held cells stay dead after every step.
+  const automata::Rectangle hole{0, 0, 3, 3};
+  Simulation simulation(life_rule(), automata::random_starts(grid_shape, 1, 1),
+                        {.damage = {{hole, 0, 4}}});
   for (int step = 0; step <= 6; ++step) {
     const bool held = step <= 4;
-    EXPECT_EQ(simulation.struck().size(), held ? 1U : 0U) << step;
+    EXPECT_EQ(simulation.damaged().size(), held ? 1U : 0U) << step;
     for (std::int64_t y = 0; held && y < 3; ++y) {
       for (std::int64_t x = 0; x < 3; ++x) ASSERT_FALSE(simulation.state().at(0, 0, y, x));
     }
@@ -80,15 +81,15 @@ TEST(Simulation, DamageCanStrikeTheStartAndStay) {
   }
 }
 
-TEST(Simulation, ResetsStrikeSomewhereElseInEveryStepButTheFirst) {
+TEST(Simulation, ResetsMoveAfterEveryStep) {
   Simulation simulation = frozen({.seed = 5, .reset = 3});
   expect_hole(simulation.state(), {});
   simulation.step();
-  ASSERT_EQ(simulation.struck().size(), 1U);
-  expect_hole(simulation.state(), simulation.struck()[0]);
+  ASSERT_EQ(simulation.damaged().size(), 1U);
+  expect_hole(simulation.state(), simulation.damaged()[0]);
   std::set<std::pair<std::int64_t, std::int64_t>> places;
   for (int step = 0; step < 200; ++step) {
-    const Rectangle& square = simulation.struck()[0];
+    const automata::Rectangle& square = simulation.damaged()[0];
     check_rectangle(square, 8, 9);
     EXPECT_EQ(square.height, 3);
     EXPECT_EQ(square.width, 3);
@@ -102,9 +103,9 @@ class SimulationOnADevice : public DeviceTest {};
 
 TEST_P(SimulationOnADevice, GivesTheSameStates) {
   SimulationOptions options{.fire_rate = 0.7, .damage = {{{0, 0, 3, 3}, 2, 4}}, .reset = 2};
-  Simulation host(life_rule(), random_starts(grid_shape, 1, 1), options);
+  Simulation host(life_rule(), automata::random_starts(grid_shape, 1, 1), options);
   options.device = device();
-  Simulation there(life_rule(), random_starts(grid_shape, 1, 1), options);
+  Simulation there(life_rule(), automata::random_starts(grid_shape, 1, 1), options);
   for (int step = 0; step < 9; ++step) {
     host.step();
     there.step();
@@ -115,9 +116,9 @@ TEST_P(SimulationOnADevice, GivesTheSameStates) {
 
 INSTANTIATE_TEST_SUITE_P(All, SimulationOnADevice, all_other_devices, name_of_device);
 
-TEST(Simulation, ChanceFollowsItsSeed) {
+TEST(Simulation, RandomUpdatesDependOnTheSeed) {
   const auto last = [](std::uint64_t seed) {
-    Simulation simulation(life_rule(), random_starts(grid_shape, 1, 1),
+    Simulation simulation(life_rule(), automata::random_starts(grid_shape, 1, 1),
                           {.fire_rate = 0.5, .seed = seed});
     for (int step = 0; step < 5; ++step) simulation.step();
     return simulation.state().to_tensor(DType::uint8);
@@ -126,37 +127,37 @@ TEST(Simulation, ChanceFollowsItsSeed) {
   EXPECT_FALSE(same_bits(last(1), last(2)));
 }
 
-TEST(Simulation, TakesManyStepsAtOnceAsOneByOne) {
+TEST(Simulation, ManyStepsAtOnceEqualSingleSteps) {
   const SimulationOptions plain{.damage = {{{0, 0, 3, 3}, 2, 4}, {{4, 4, 2, 2}, 7, 7}}};
   SimulationOptions chance = plain;
   chance.fire_rate = 0.5;
   SimulationOptions resets = plain;
   resets.reset = 2;
   for (const SimulationOptions& options : {plain, chance, resets}) {
-    Simulation one_by_one(life_rule(), random_starts(grid_shape, 1, 1), options);
-    Simulation at_once(life_rule(), random_starts(grid_shape, 1, 1), options);
+    Simulation one_by_one(life_rule(), automata::random_starts(grid_shape, 1, 1), options);
+    Simulation at_once(life_rule(), automata::random_starts(grid_shape, 1, 1), options);
     for (int step = 0; step < 9; ++step) one_by_one.step();
     at_once.step(9);
     at_once.wait();
     EXPECT_EQ(at_once.steps(), 9);
-    EXPECT_EQ(at_once.struck().size(), one_by_one.struck().size());
+    EXPECT_EQ(at_once.damaged().size(), one_by_one.damaged().size());
     EXPECT_TRUE(same_bits(at_once.state().to_tensor(DType::uint8),
                           one_by_one.state().to_tensor(DType::uint8)));
   }
 }
 
-TEST(Simulation, RefusesWhatDoesNotFit) {
-  const auto damaged = [](const Rectangle& rectangle) {
+TEST(Simulation, RejectsInvalidArguments) {
+  const auto damaged = [](const automata::Rectangle& rectangle) {
     return [rectangle] { frozen({.damage = {{rectangle, 0, 0}}}); };
   };
   expect_error(damaged({5, 0, 4, 1}),
-               "[damage] expected a rectangle inside of 8x9 cells, received 4x1 at row 5, column "
+               "[damage] expected a rectangle inside 8x9 cells, received 4x1 at row 5, column "
                "0");
   expect_error(damaged({-1, 0, 4, 1}),
-               "[damage] expected a rectangle inside of 8x9 cells, received 4x1 at row -1, column "
+               "[damage] expected a rectangle inside 8x9 cells, received 4x1 at row -1, column "
                "0");
   expect_error(damaged({0, 0, 1, 0}),
-               "[damage] expected a rectangle inside of 8x9 cells, received 1x0 at row 0, column "
+               "[damage] expected a rectangle inside 8x9 cells, received 1x0 at row 0, column "
                "0");
   expect_error(
       [] {

@@ -1,4 +1,4 @@
-// The rows of docs/conventions.md, each from both sides and at the point, in all three precisions.
+// The conventions of docs/conventions.md, each from both sides and at the point, in all precisions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,8 +35,7 @@ class Conventions : public testing::TestWithParam<DType> {
                              const std::vector<double>& x) const {
     const Tensor leaf = parameter(row(x));
     const Tensor y = f(leaf);
-    backward(y, {.upstream = Tensor::ones(y.shape(), y.dtype())});
-    return values_of(gradient(leaf));
+    return values_of(grad(y, leaf, {.upstream = Tensor::ones(y.shape(), y.dtype())}));
   }
 
   /// Derivatives of f in its first and second operand.
@@ -77,12 +76,12 @@ TEST_P(Conventions, ReluIsFlatAtZero) {
   EXPECT_EQ(slopes(relu, {-1, -1e-4, 0, -0.0, 1e-4, 1}), (Values{0, 0, 0, 0, 1, 1}));
 }
 
-TEST_P(Conventions, LeakyReluTakesTheLeakAtZero) {
+TEST_P(Conventions, LeakyReluUsesAlphaAtZero) {
   const auto leaky = [](const Tensor& x) { return leaky_relu(x, 0.25); };
   EXPECT_EQ(slopes(leaky, {-1, -1e-4, 0, 1e-4, 1}), (Values{0.25, 0.25, 0.25, 1, 1}));
 }
 
-TEST_P(Conventions, PreluTakesTheSlopeAtZeroAndGivesItNothing) {
+TEST_P(Conventions, PreluUsesTheSlopeAtZero) {
   const Tensor x = parameter(row({-2, -0.5, 0, 0.5, 2}));
   const Tensor slope = parameter(row({0.25}));
   const std::vector<Tensor> gradients =
@@ -111,8 +110,7 @@ TEST_P(Conventions, NotANumberWinsAndStopsTheGradient) {
   const Tensor x = parameter(row({1, std::nan(""), 3}));
   const Tensor y = max(x);
   EXPECT_TRUE(std::isnan(y.item()));
-  backward(y);
-  EXPECT_EQ(values_of(gradient(x)), (Values{0, 0, 0}));
+  EXPECT_EQ(values_of(grad(y, x)), (Values{0, 0, 0}));
 }
 
 TEST_P(Conventions, FloorDivideIsFlat) {
@@ -179,7 +177,7 @@ TEST_P(Conventions, GradientsAtZeroAreFloored) {
   EXPECT_EQ(b[2], 0);
 }
 
-// The floor acts below 1e-10 only: nothing is added to values that are merely small.
+// The floor applies only below 1e-10: small values are not biased.
 TEST_P(Conventions, TheFloorDoesNotBiasOtherValues) {
   if (GetParam() == DType::float16) {
     EXPECT_EQ(slopes(log, {0.25, -0.25})[0], 4);
@@ -215,7 +213,7 @@ TEST_P(Conventions, NothingOverflowsFarOut) {
   const double far = GetParam() == DType::float16 ? Float16::largest : 1e4;
   const std::vector<double> x{-far, -100, -1, 0, 1, 100, far};
   const auto exact = [](const Tensor& t) { return gelu(t); };
-  const auto by_tanh = [](const Tensor& t) { return gelu(t, GeluForm::tanh); };
+  const auto by_tanh = [](const Tensor& t) { return gelu(t, GeluKind::tanh); };
   const auto soft = [](const Tensor& t) { return softmax(t); };
   const std::function<Tensor(const Tensor&)> functions[] = {
       [](const Tensor& t) { return sigmoid(t); }, [](const Tensor& t) { return tanh(t); }, exact,
@@ -237,8 +235,7 @@ TEST_P(Conventions, CrossEntropyStaysExactForLargeLogits) {
   const Tensor logits = parameter(Tensor(row({far, far, -far}).viewed_as({1, 3})));
   const Tensor right = cross_entropy(logits, Tensor::of<std::int64_t>({1}));
   EXPECT_NEAR(right.item(), std::log(2.0), 1e-3);
-  backward(right);
-  EXPECT_EQ(values_of(gradient(logits)), (Values{0.5, -0.5, 0}));
+  EXPECT_EQ(values_of(grad(right, logits)), (Values{0.5, -0.5, 0}));
   const Tensor wrong = cross_entropy(logits, Tensor::of<std::int64_t>({2}));
   EXPECT_NEAR(wrong.item() / std::min(2 * far, largest()), 1, 1e-3);
 }
@@ -257,7 +254,7 @@ TEST_P(Conventions, BinaryLossesAreFiniteAtCertainty) {
 TEST_P(Conventions, BinaryCrossEntropyPassesTheGradientInsideTheClip) {
   const auto loss = [&](const Tensor& y) { return binary_cross_entropy(y, row({1})); };
   EXPECT_NEAR(slopes(loss, {0.25})[0], -4, 4e-3);
-  if (GetParam() == DType::float16) return;  // 1e-7 lies between two of its values
+  if (GetParam() == DType::float16) return;  // 1e-7 is not representable
   EXPECT_NEAR(slopes(loss, {1.01e-7})[0] / -1e7, 1, 0.02);
   EXPECT_EQ(slopes(loss, {0.99e-7})[0], 0);
   EXPECT_NEAR(slopes(loss, {1e-7})[0] / -1e7, 1, 1e-5);

@@ -1,4 +1,4 @@
-// Bad input gets one clear message.
+// Error messages for invalid input.
 #include <gtest/gtest.h>
 
 #include "boolgrad/ops/activation.h"
@@ -78,7 +78,7 @@ TEST(Messages, Activation) {
       [] {
         prelu(ones({2, 3}), ones({2}));
       },
-      "[prelu] expected a slope of one element or of one a channel (axis 1), received [2] "
+      "[prelu] expected a slope of one element or one per channel (axis 1), received [2] "
       "for [2, 3]");
   expect_error([] { relu(ones({2}, DType::uint8)); },
                "[relu] expected a floating dtype, received uint8");
@@ -120,9 +120,9 @@ TEST(Messages, Shaping) {
       },
       "[reshape] expected a shape of 6 elements, received [7]");
   expect_error([] { slice(ones({5}), 0, 2, 6); },
-               "[slice] expected bounds within 0 and 5 in order, received 2 and 6");
+               "[slice] expected ascending bounds between 0 and 5, received 2 and 6");
   expect_error([] { slice(ones({5}), 0, 3, 2); },
-               "[slice] expected bounds within 0 and 5 in order, received 3 and 2");
+               "[slice] expected ascending bounds between 0 and 5, received 3 and 2");
   expect_error([] { stack({}); }, "[stack] expected at least one tensor, received none");
   const Tensor uneven[] = {ones({2}), ones({3})};
   expect_error([&] { stack(uneven); },

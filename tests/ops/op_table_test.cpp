@@ -1,5 +1,5 @@
-// What holds for every op of the table: derivatives agree with differences, threads do not matter,
-// precisions agree.
+// Properties of every op in the table: derivatives agree with central differences, results do not
+// depend on the number of threads, precisions agree.
 #include "boolgrad/ops/op_table.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class EveryOp : public testing::TestWithParam<std::string> {
   const OpEntry& op() const { return *find_op(GetParam()); }
 };
 
-TEST_P(EveryOp, AgreesWithDifferencesOverRandomShapes) {
+TEST_P(EveryOp, AgreesWithCentralDifferencesOnRandomShapes) {
   EXPECT_TRUE(rc::check(GetParam() + " passes gradcheck", [&](std::uint64_t seed) {
     const OpCase op_case = random_case(op(), seed);
     const std::vector<Tensor> inputs = case_inputs(op(), op_case, DType::float64, seed);
@@ -136,8 +136,8 @@ void expect_close(const Tensor& actual, const Tensor& expected, double tolerance
   }
 }
 
-// The large shapes take other paths through the drivers than the small ones gradcheck sees; double
-// precision on them is compared with the narrower types, whose vectors and tails differ.
+// Large shapes take other code paths than the small ones of gradcheck. Here float64 is compared
+// with the narrower types, whose vectors and tails differ.
 TEST_P(EveryOp, PrecisionsAgreeOnLargeShapes) {
   for (const OpCase& op_case : large_cases(op())) {
     for (const auto& [dtype, tolerance] :

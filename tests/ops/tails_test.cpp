@@ -1,5 +1,4 @@
-// Derivatives far from 0, where they are small: relative precision down to the smallest normal
-// number.
+// Small derivatives far from 0 keep their relative precision down to the smallest normal number.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,8 +30,8 @@ struct Case {
   const char* name;
   Tensor (*op)(const Tensor&);
   Function slope;
-  double furthest;    ///< |x| beyond which even float64 has no derivative left
-  double margin = 1;  ///< above the smallest normal number, from which on precision is expected
+  double furthest;    ///< |x| beyond which the derivative underflows even in float64
+  double margin = 1;  ///< factor above the smallest normal number from which precision is expected
 };
 
 const std::vector<Case> cases{
@@ -41,7 +40,7 @@ const std::vector<Case> cases{
     {"gelu", [](const Tensor& x) { return gelu(x); }, gelu_slope, 40, 20},
 };
 
-/// The smallest normal number of a dtype, and the relative error that is allowed above it.
+/// The smallest normal number of a dtype, and the allowed relative error above it.
 struct Precision {
   DType dtype;
   double smallest;
@@ -76,11 +75,10 @@ TEST(Tails, DerivativesKeepTheirRelativePrecision) {
     for (const Precision& precision : precisions) {
       const Tensor x = parameter(grid(precision.dtype, of.furthest));
       const Tensor y = of.op(x);
-      backward(y, {.upstream = Tensor::ones(y.shape(), y.dtype())});
-      const Tensor slopes = gradient(x);
+      const Tensor slopes = grad(y, x, {.upstream = Tensor::ones(y.shape(), y.dtype())});
       for (std::int64_t i = 0; i < x.size(); ++i) {
         const double expected = of.slope(x.at(i));
-        // The derivative of gelu crosses 0 near -0.75; no precision is relative to that.
+        // The derivative of gelu crosses 0 near -0.75, where relative precision is meaningless.
         const bool crosses = of.op != sigmoid && of.op != tanh && std::abs(x.at(i) + 0.75) < 0.1;
         if (crosses) continue;
         const double smallest = of.margin * precision.smallest;
@@ -96,16 +94,16 @@ TEST(Tails, DerivativesKeepTheirRelativePrecision) {
   }
 }
 
-TEST(Tails, DerivativesOfInfinityAreZeroAndOfNotANumberNotANumber) {
+TEST(Tails, DerivativesAtInfinityAreZeroAndAtNaNAreNaN) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const Case& of : {cases[0], cases[1]}) {
     for (const Precision& precision : precisions) {
       for (const double at : {infinity, -infinity, std::nan("")}) {
         const Tensor x = parameter(Tensor::full({3}, at, precision.dtype));
         const Tensor y = of.op(x);
-        backward(y, {.upstream = Tensor::ones(y.shape(), y.dtype())});
-        if (std::isnan(at)) EXPECT_TRUE(std::isnan(gradient(x).at(1))) << of.name;
-        else EXPECT_EQ(gradient(x).at(1), 0) << of.name;
+        const Tensor slopes = grad(y, x, {.upstream = Tensor::ones(y.shape(), y.dtype())});
+        if (std::isnan(at)) EXPECT_TRUE(std::isnan(slopes.at(1))) << of.name;
+        else EXPECT_EQ(slopes.at(1), 0) << of.name;
       }
     }
   }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// AdamW as the paper writes it, one number at a time.
+/// A scalar reference implementation of AdamW from the paper.
 struct PlainAdamW {
   AdamWOptions options;
   double p = 0;
@@ -34,7 +34,7 @@ struct PlainAdamW {
   }
 };
 
-Tensor drawn(std::int64_t size, DType dtype, std::uint64_t seed) {
+Tensor random_values(std::int64_t size, DType dtype, std::uint64_t seed) {
   return random_tensor({size}, dtype, seed, {.low = -2, .high = 2, .kinks = {}});
 }
 
@@ -42,13 +42,13 @@ class AdamWDTypes : public ::testing::TestWithParam<DType> {};
 
 TEST_P(AdamWDTypes, AgreesWithThePlainFormulaOverManySteps) {
   const AdamWOptions options{.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.1};
-  constexpr std::int64_t size = 37;  // no multiple of any vector
-  Tensor p = parameter(drawn(size, GetParam(), 1));
+  constexpr std::int64_t size = 37;  // not a multiple of any vector length
+  Tensor p = parameter(random_values(size, GetParam(), 1));
   std::vector<PlainAdamW> plain;
   for (std::int64_t i = 0; i < size; ++i) plain.push_back({.options = options, .p = p.at(i)});
   AdamW optimiser({p}, options);
   for (std::uint64_t step = 0; step < 50; ++step) {
-    const Tensor g = drawn(size, GetParam(), 100 + step);
+    const Tensor g = random_values(size, GetParam(), 100 + step);
     const double rate = 0.1 / static_cast<double>(step + 1);
     optimiser.step({g}, rate);
     for (std::int64_t i = 0; i < size; ++i) {
@@ -64,8 +64,8 @@ TEST_P(AdamWDTypes, AgreesWithThePlainFormulaOverManySteps) {
   }
 }
 
-// The first step moves by the learning rate whatever the gradient's size; the second, with the
-// gradient repeated, does so again.
+// The first step has the size of the learning rate, whatever the gradient. So has the second step
+// with the same gradient.
 TEST_P(AdamWDTypes, FirstStepsAreTheSignOfTheGradient) {
   Tensor p = Tensor::of(std::vector<double>{1, 1, 1});
   if (GetParam() == DType::float32) p = Tensor::of(std::vector<float>{1, 1, 1});
@@ -81,17 +81,17 @@ TEST_P(AdamWDTypes, FirstStepsAreTheSignOfTheGradient) {
   }
 }
 
-TEST_P(AdamWDTypes, DecayAloneShrinksByItsShareOfTheRate) {
+TEST_P(AdamWDTypes, WeightDecayAloneShrinksParameters) {
   Tensor p = Tensor::full({5}, 2, GetParam());
   AdamW optimiser({p}, {.weight_decay = 0.5});
   optimiser.step({Tensor::zeros({5}, GetParam())}, 0.25);
   for (std::int64_t i = 0; i < 5; ++i) EXPECT_EQ(p.at(i), 2 * (1 - 0.25 * 0.5));
 }
 
-// Gates that are switched off get a gradient of exactly 0 and must not move by a single bit, not
-// even from -0 to 0.
+// Masked gates get a gradient of exactly 0 and must not change by a single bit, not even from -0 to
+// 0.
 TEST_P(AdamWDTypes, ZeroGradientWithZeroMomentsLeavesEveryBit) {
-  Tensor p = drawn(1000, GetParam(), 3);
+  Tensor p = random_values(1000, GetParam(), 3);
   visit_dtype(GetParam(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {
@@ -115,10 +115,10 @@ TEST_P(AdamWDTypes, SameBitsForAnyNumberOfThreads) {
   const int before = thread_count();
   for (const int threads : {1, 2, 7}) {
     set_thread_count(threads);
-    Tensor p = drawn(100'003, GetParam(), 5);
+    Tensor p = random_values(100'003, GetParam(), 5);
     AdamW optimiser({p}, {.weight_decay = 0.01});
     for (std::uint64_t step = 0; step < 3; ++step) {
-      optimiser.step({drawn(100'003, GetParam(), 6 + step)}, 0.1);
+      optimiser.step({random_values(100'003, GetParam(), 6 + step)}, 0.1);
     }
     results.push_back(p);
   }
@@ -128,20 +128,20 @@ TEST_P(AdamWDTypes, SameBitsForAnyNumberOfThreads) {
 }
 
 TEST_P(AdamWDTypes, ARestoredStateContinuesWithTheSameBits) {
-  Tensor straight = drawn(50, GetParam(), 8);
+  Tensor straight = random_values(50, GetParam(), 8);
   Tensor stopped = straight.clone();
   AdamW whole({straight}, {});
   AdamW first({stopped}, {});
   for (std::uint64_t step = 0; step < 5; ++step) {
-    whole.step({drawn(50, GetParam(), 20 + step)}, 0.1);
-    first.step({drawn(50, GetParam(), 20 + step)}, 0.1);
+    whole.step({random_values(50, GetParam(), 20 + step)}, 0.1);
+    first.step({random_values(50, GetParam(), 20 + step)}, 0.1);
   }
   AdamW second({stopped}, {});
   second.restore(first.state());
-  first.step({drawn(50, GetParam(), 99)}, 0);  // must not reach what was restored from it
+  first.step({random_values(50, GetParam(), 99)}, 0);  // must not affect the restored copy
   for (std::uint64_t step = 5; step < 10; ++step) {
-    whole.step({drawn(50, GetParam(), 20 + step)}, 0.1);
-    second.step({drawn(50, GetParam(), 20 + step)}, 0.1);
+    whole.step({random_values(50, GetParam(), 20 + step)}, 0.1);
+    second.step({random_values(50, GetParam(), 20 + step)}, 0.1);
   }
   EXPECT_TRUE(same_bits(straight, stopped));
   EXPECT_TRUE(same_bits(whole.state().second[0], second.state().second[0]));
@@ -150,7 +150,7 @@ TEST_P(AdamWDTypes, ARestoredStateContinuesWithTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(All, AdamWDTypes, ::testing::Values(DType::float32, DType::float64),
                          [](const auto& dtype) { return std::string(to_string(dtype.param)); });
 
-TEST(AdamW, RefusesWhatItCannotUse) {
+TEST(AdamW, RejectsInvalidArguments) {
   const Tensor p = Tensor::zeros({2, 3}, DType::float32);
   expect_error([&] { AdamW({p}, {.beta1 = 1}); },
                "[adamw] expected beta1 of at least 0 and below 1, received 1");

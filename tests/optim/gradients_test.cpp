@@ -24,7 +24,7 @@ std::vector<double> values_of(const Tensor& tensor) {
 
 Tensor doubles(const std::vector<double>& values) { return Tensor::of(values); }
 
-TEST(ClipByValue, BringsEveryElementIntoTheLimits) {
+TEST(ClipByValue, ClipsEveryElement) {
   const auto clipped = clip_by_value({doubles({-250, -100, -3, 0, 100, 1e300}), Tensor()}, 100);
   EXPECT_EQ(values_of(clipped[0]), (std::vector<double>{-100, -100, -3, 0, 100, 100}));
   EXPECT_FALSE(clipped[1].defined());
@@ -38,7 +38,7 @@ TEST(ClipByNorm, ScalesAllGradientsTogether) {
   EXPECT_EQ(values_of(clipped[2]), (std::vector<double>{-2}));
 }
 
-TEST(ClipByNorm, LeavesGradientsWithinTheLimitAlone) {
+TEST(ClipByNorm, KeepsGradientsWithinTheLimit) {
   const std::vector<Tensor> gradients = {doubles({3, 4})};
   EXPECT_TRUE(same_bits(clip_by_norm(gradients, 5)[0], gradients[0]));
 }
@@ -65,7 +65,7 @@ TEST(AllFinite, FindsASingleBadElement) {
   }
 }
 
-TEST(WithNoise, HasTheStrengthAskedForAndAnAddress) {
+TEST(WithNoise, HasTheRequestedStrengthAndIsAddressed) {
   const std::vector<Tensor> gradients = {Tensor::ones({30'000}, DType::float64),
                                          Tensor::ones({10}, DType::float64)};
   const auto noisy = with_noise(gradients, 0.5, 7, 3);
@@ -87,7 +87,7 @@ TEST(WithNoise, HasTheStrengthAskedForAndAnAddress) {
   EXPECT_FALSE(same_bits(with_noise(gradients, 0.5, 8, 3)[0], noisy[0]));
 }
 
-TEST(WithNoise, LeavesExactZerosAndTheirNeighboursAddressesAlone) {
+TEST(WithNoise, SkipsZerosWithoutShiftingAddresses) {
   const auto full = with_noise({doubles({1, 1, 1})}, 1, 2, 0);
   const auto partly = with_noise({doubles({1, 0, 1})}, 1, 2, 0);
   EXPECT_EQ(partly[0].at(0), full[0].at(0));
@@ -95,14 +95,14 @@ TEST(WithNoise, LeavesExactZerosAndTheirNeighboursAddressesAlone) {
   EXPECT_EQ(partly[0].at(2), full[0].at(2));
 }
 
-TEST(WithNoise, DoesNotChangeWhatItWasGiven) {
+TEST(WithNoise, DoesNotChangeItsArguments) {
   const Tensor gradient = doubles({1, 2});
   EXPECT_TRUE(same_bits(with_noise({gradient}, 0, 1, 1)[0], gradient));
   with_noise({gradient}, 1, 1, 1);
   EXPECT_EQ(values_of(gradient), (std::vector<double>{1, 2}));
 }
 
-TEST(Gradients, RefuseWhatTheyCannotUse) {
+TEST(Gradients, RejectInvalidArguments) {
   const std::vector<Tensor> gradients = {doubles({1})};
   expect_error([&] { clip_by_value(gradients, 0); },
                "[clip_by_value] expected a positive limit, received 0");

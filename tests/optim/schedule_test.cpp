@@ -42,14 +42,14 @@ TEST(Schedule, ExponentialFallsByTheSameFactorEveryStep) {
   EXPECT_DOUBLE_EQ(schedule.at(4), 1.0 / 16);
 }
 
-TEST(Schedule, RunsTooShortToFallKeepTheRate) {
+TEST(Schedule, ShortRunsKeepTheRate) {
   for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::exponential}) {
     EXPECT_DOUBLE_EQ((Schedule{.kind = kind, .rate = 3, .steps = 1}.at(0)), 3);
     EXPECT_DOUBLE_EQ((Schedule{.kind = kind, .rate = 3, .warm_up = 5, .steps = 5}.at(4)), 3);
   }
 }
 
-TEST(Schedule, NamesReadBack) {
+TEST(Schedule, NamesRoundTrip) {
   for (const ScheduleKind kind :
        {ScheduleKind::constant, ScheduleKind::cosine, ScheduleKind::exponential}) {
     EXPECT_EQ(schedule_of("test", to_string(kind)), kind);
@@ -59,7 +59,7 @@ TEST(Schedule, NamesReadBack) {
                "'cosin'");
 }
 
-TEST(Schedule, RefusesWhatItCannotUse) {
+TEST(Schedule, RejectsInvalidArguments) {
   const auto at_start = [](Schedule schedule) { return [schedule] { schedule.at(0); }; };
   expect_error(at_start({.rate = std::numeric_limits<double>::quiet_NaN()}),
                "[schedule] expected a positive learning rate, received nan");

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 using Values = std::vector<double>;
@@ -13,14 +13,14 @@ using Labels = std::vector<std::string>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Those of all marks that have one. Every mark lies on the axis, in ascending order.
+/// The labels of all major ticks. Checks that all ticks are on the axis, in ascending order.
 Labels labels_of(const Axis& axis) {
   Labels labels;
   double last = 0;
   for (const Tick& tick : axis.ticks()) {
-    EXPECT_GE(tick.place, last - 1e-9);
-    EXPECT_LE(tick.place, 1 + 1e-9);
-    last = tick.place;
+    EXPECT_GE(tick.position, last - 1e-9);
+    EXPECT_LE(tick.position, 1 + 1e-9);
+    last = tick.position;
     if (!tick.label.empty()) labels.push_back(tick.label);
   }
   return labels;
@@ -37,16 +37,16 @@ TEST(Axis, MarksRoundNumbers) {
   EXPECT_EQ(rounded({0, 2.2e6}), (Labels{"0", "5e5", "1e6", "1.5e6", "2e6", "2.5e6"}));
 }
 
-TEST(Axis, MarksNoPartsOfWholeNumbers) {
+TEST(Axis, MarksIntegersOnlyForIntegerValues) {
   EXPECT_EQ(exact({0, 1, 2}), (Labels{"0", "1", "2"}));
   EXPECT_EQ(exact({3}), (Labels{"3"}));
 }
 
 TEST(Axis, PlacesValues) {
   const Axis axis = Axis::linear(Values{10, 20}, 5, Ends::exact);
-  EXPECT_DOUBLE_EQ(axis.place(10), 0);
-  EXPECT_DOUBLE_EQ(axis.place(15), 0.5);
-  EXPECT_DOUBLE_EQ(axis.place(20), 1);
+  EXPECT_DOUBLE_EQ(axis.position(10), 0);
+  EXPECT_DOUBLE_EQ(axis.position(15), 0.5);
+  EXPECT_DOUBLE_EQ(axis.position(20), 1);
 }
 
 TEST(Axis, MarksDecades) {
@@ -56,19 +56,19 @@ TEST(Axis, MarksDecades) {
             (Labels{"1e-12", "1e-10", "1e-8", "1e-6", "1e-4", "0.01", "1"}));
 }
 
-TEST(Axis, GivesZeroAFloor) {
+TEST(Axis, ShowsZeroBelowTheLowestDecade) {
   EXPECT_EQ(logarithmic({0, 1, 100}), (Labels{"0", "1", "10", "100"}));
   EXPECT_EQ(logarithmic({0, 0}), (Labels{"0", "1", "10"}));
   EXPECT_EQ(logarithmic({-2, 1, 10}), (Labels{"\u2264 0", "1", "10"}));
   const Axis axis = Axis::logarithmic(Values{0, 1, 100});
-  EXPECT_EQ(axis.place(0), 0);
-  EXPECT_EQ(axis.place(-5), 0);
-  EXPECT_GT(axis.place(1), 0.05);
-  EXPECT_DOUBLE_EQ(axis.place(100), 1);
-  EXPECT_DOUBLE_EQ(axis.place(10), (axis.place(1) + axis.place(100)) / 2);
+  EXPECT_EQ(axis.position(0), 0);
+  EXPECT_EQ(axis.position(-5), 0);
+  EXPECT_GT(axis.position(1), 0.05);
+  EXPECT_DOUBLE_EQ(axis.position(100), 1);
+  EXPECT_DOUBLE_EQ(axis.position(10), (axis.position(1) + axis.position(100)) / 2);
 }
 
-TEST(Axis, BearsAnyValues) {
+TEST(Axis, AcceptsAnyValues) {
   const std::vector<Values> all = {
       {},      {nan, infinity},  {5, nan, -infinity}, {1e300, -1e300},
       {1e308}, {5e-324, 1e-310}, {1e15, 1e15 + 1},    {0.1, 0.1 + 1e-16},
@@ -80,9 +80,9 @@ TEST(Axis, BearsAnyValues) {
     EXPECT_LE(logarithmic(values).size(), 10U);
     for (const Axis& axis : {Axis::linear(values, 6, Ends::rounded), Axis::logarithmic(values)}) {
       for (const double value : values) {
-        if (!can_be_placed(value)) continue;
-        EXPECT_GE(axis.place(value), 0);
-        EXPECT_LE(axis.place(value), 1);
+        if (!is_plottable(value)) continue;
+        EXPECT_GE(axis.position(value), 0);
+        EXPECT_LE(axis.position(value), 1);
       }
     }
   }
@@ -100,4 +100,4 @@ TEST(Axis, WritesNumbersShort) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

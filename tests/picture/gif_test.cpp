@@ -11,7 +11,7 @@
 #include "tests/support/pictures.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,7 +63,7 @@ TEST_F(Gif, StoresOnlyWhatChanged) {
   Frame frame(100, 0);
   GifWriter gif(path_, 10, 10, eight_colours);
   gif.add(frame, 5);
-  gif.add(frame, 5);  // nothing, as one pixel
+  gif.add(frame, 5);  // no change is stored as one pixel
   frame[34] = 7;
   frame[46] = 3;
   gif.add(frame, 5);
@@ -73,7 +73,7 @@ TEST_F(Gif, StoresOnlyWhatChanged) {
   EXPECT_EQ(seen.frames.back(), image_of(frame, 10, eight_colours));
 }
 
-TEST_F(Gif, RepeatsForEver) {
+TEST_F(Gif, RepeatsEndlessly) {
   GifWriter gif(path_, 2, 1, eight_colours);
   gif.add(Frame{0, 1}, 10);
   gif.finish();
@@ -84,7 +84,7 @@ TEST_F(Gif, RepeatsForEver) {
   EXPECT_NE(bytes.find(loop), std::string::npos);
 }
 
-TEST_F(Gif, LeavesNothingWithoutAnEnd) {
+TEST_F(Gif, LeavesNothingWithoutFinish) {
   { GifWriter(path_, 2, 1, eight_colours).add(Frame{0, 1}, 10); }
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   write_bytes(path_, "before");
@@ -92,7 +92,7 @@ TEST_F(Gif, LeavesNothingWithoutAnEnd) {
   EXPECT_EQ(read_bytes(path_), "before");
 }
 
-TEST_F(Gif, RefusesWhatDoesNotFit) {
+TEST_F(Gif, RejectsInvalidFrames) {
   const std::string name = "[gif] " + path_.string() + ": ";
   GifWriter gif(path_, 2, 1, std::span(eight_colours).first(3));
   expect_error([&] { gif.finish(); }, name + "expected at least one frame, received none");
@@ -101,38 +101,34 @@ TEST_F(Gif, RefusesWhatDoesNotFit) {
       [&] {
         gif.add(Frame{0, 3}, 1);
       },
-      name + "expected indices below the 3 colours of the palette, received 3");
+      name + "expected palette indices below 3, received 3");
   expect_error(
       [&] {
         gif.add(Frame{0, 1}, -1);
       },
       name +
-          "expected a frame to stand for 0 to 65535 hundredths of a second, "
+          "expected a frame duration of 0 to 65535 hundredths of a second, "
           "received -1");
   gif.add(Frame{0, 2}, 1);
   gif.finish();
-  expect_error(
-      [&] {
-        gif.add(Frame{0, 1}, 1);
-      },
-      name + "expected no frame after the last, received one");
-  expect_error([&] { gif.finish(); }, name + "expected one end, received a second");
+  expect_error([&] { gif.add(Frame{0, 1}, 1); }, name + "cannot add a frame after finish");
+  expect_error([&] { gif.finish(); }, name + "finish was called twice");
 }
 
-TEST_F(Gif, RefusesWhatCannotBe) {
+TEST_F(Gif, RejectsInvalidArguments) {
   const auto opening = [](const fs::path& path, std::int64_t width, std::size_t colours) {
     GifWriter(path, width, 1, std::vector<Colour>(colours));
   };
   expect_error([&] { opening(path_, 0, 2); },
-               "[gif] expected a picture with pixels, received 0 by 1");
+               "[gif] expected an image of at least 1 by 1 pixels, received 0 by 1");
   expect_error([&] { opening(path_, 1, 0); },
                "[gif] expected a palette of 1 to 256 colours, received 0");
   expect_error([&] { opening(path_, 1, 257); },
                "[gif] expected a palette of 1 to 256 colours, received 257");
   expect_error([&] { opening(folder_ / "none" / "a.gif", 1, 2); },
-               "[gif] " + (folder_ / "none" / "a.gif").string() +
-                   ": expected to create it, received No such file or directory");
+               "[gif] cannot create " + (folder_ / "none" / "a.gif").string() +
+                   ": No such file or directory");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -5,10 +5,10 @@
 #include "tests/support/messages.h"
 #include "tests/support/pictures.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
-TEST(Image, HasItsPixelsRowByRow) {
+TEST(Image, StoresPixelsRowByRow) {
   Image image = filled_image(3, 2, white);
   image.at(2, 0) = black;
   EXPECT_EQ(image.pixels[2], black);
@@ -53,22 +53,22 @@ TEST(Image, Enlarges) {
   EXPECT_EQ(enlarged(image, 1), image);
 }
 
-TEST(Image, RefusesWhatIsNoPicture) {
+TEST(Image, RejectsInvalidSizes) {
   const Image image = filled_image(2, 2, white);
   expect_error([&] { enlarged(image, 0); },
                "[enlarged] expected a factor from 1 to 16384, received 0");
   expect_error([&] { enlarged(image, 10'000); },
                "[enlarged] expected at most 16384 by 16384 pixels, received 20000 by 20000");
   expect_error([] { enlarged({}, 2); },
-               "[enlarged] expected a picture with pixels, received 0 by 0");
+               "[enlarged] expected an image of at least 1 by 1 pixels, received 0 by 0");
   expect_error([] { filled_image(5, -1, white); },
-               "[filled_image] expected a picture with pixels, received 5 by -1");
+               "[filled_image] expected an image of at least 1 by 1 pixels, received 5 by -1");
   expect_error(
       [] {
         enlarged({2, 2, {white, black}}, 2);
       },
-      "[enlarged] expected 4 pixels in a picture of 2 by 2, received 2");
+      "[enlarged] expected 4 pixels in an image of 2 by 2, received 2");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

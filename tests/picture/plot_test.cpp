@@ -9,7 +9,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 using testing_support::read_bytes;
@@ -18,7 +18,7 @@ using testing_support::ScratchFolder;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether a pixel belongs to the first series or to a bar, softened at its edges or not.
+/// Whether a pixel belongs to the first series or to a bar, anti-aliased edges included.
 bool is_drawn(Colour colour) { return colour.blue > colour.red + 60; }
 
 class Plot : public ::testing::Test {
@@ -38,7 +38,7 @@ class Plot : public ::testing::Test {
 
 std::int64_t drawn(const Image& image) { return std::ranges::count_if(image.pixels, is_drawn); }
 
-/// How many of row y are.
+/// The number of such pixels in row y.
 std::int64_t drawn_in_row(const Image& image, std::int64_t y) {
   const auto row = image.pixels.begin() + y * image.width;
   return std::count_if(row, row + image.width, is_drawn);
@@ -63,7 +63,7 @@ TEST_F(Plot, DrawsTheSameTwice) {
   EXPECT_EQ(read_bytes(path_), first);
 }
 
-/// The row in which a flat line lies, which it fills from side to side.
+/// The row of a flat line, which spans the whole plot.
 std::int64_t row_of_line(const Image& image) {
   for (std::int64_t y = 0; y < image.height; ++y) {
     if (drawn_in_row(image, y) > 300) return y;
@@ -71,8 +71,8 @@ std::int64_t row_of_line(const Image& image) {
   return -1;
 }
 
-// All zeros lie at the foot of a logarithmic plot, and are not lost.
-TEST_F(Plot, DrawsZerosOnAFloor) {
+// Zeros are drawn at the bottom of a logarithmic plot.
+TEST_F(Plot, DrawsZerosBelowTheLowestDecade) {
   const std::int64_t zeros = row_of_line(draw(one_series({0, 1, 2}, {0, 0, 0}, true)));
   const std::int64_t ones = row_of_line(draw(one_series({0, 1, 2}, {1, 1, 1}, true)));
   EXPECT_GT(zeros, 430);
@@ -80,14 +80,14 @@ TEST_F(Plot, DrawsZerosOnAFloor) {
   EXPECT_LT(ones, 400);
 }
 
-TEST_F(Plot, ReachesTheValuesItIsToldTo) {
+TEST_F(Plot, IncludesTheRequestedValues) {
   LinePlot plot = one_series({0, 1, 2}, {1, 1, 1});
   plot.y_includes = {0, 100};
   EXPECT_GT(row_of_line(draw(plot)), 420) << "near the foot of 0 to 100";
 }
 
 // Dots at 1, 10 and 1000: the second gap is twice the first.
-TEST_F(Plot, PlacesByPowersOfTenWhereAsked) {
+TEST_F(Plot, SupportsALogarithmicXAxis) {
   LinePlot plot = one_series({1, nan, 10, nan, 1000}, {1, nan, 1, nan, 1});
   plot.log_x = true;
   const Image image = draw(plot);
@@ -106,7 +106,7 @@ TEST_F(Plot, PlacesByPowersOfTenWhereAsked) {
               2.0 * static_cast<double>(left_edges[1] - left_edges[0]), 4);
 }
 
-TEST_F(Plot, BearsDegenerateSeries) {
+TEST_F(Plot, AcceptsDegenerateSeries) {
   for (const bool log_y : {false, true}) {
     EXPECT_GT(drawn(draw(one_series({5}, {5}, log_y))), 5) << "a dot";
     EXPECT_GT(drawn(draw(one_series({1, 1, 1}, {2, 2, 2}, log_y))), 0);
@@ -125,7 +125,7 @@ TEST_F(Plot, BreaksTheLineAtAGap) {
   EXPECT_LT(with(nan), with(1) * 3 / 4);
 }
 
-// What shares a column of pixels is drawn as its range: the peak remains.
+// Points in the same pixel column are drawn as their range: the peak remains.
 TEST_F(Plot, DrawsLongSeriesWithTheirPeaks) {
   std::vector<double> x;
   std::vector<double> y;
@@ -145,31 +145,30 @@ TEST_F(Plot, HasRoomForManyAndLongNames) {
   EXPECT_GT(drawn(draw(plot)), 100);
 }
 
-TEST_F(Plot, RefusesWhatCannotBeDrawn) {
+TEST_F(Plot, RejectsInvalidData) {
   expect_error(
       [&] {
         draw(LinePlot{"", "", "", false, {{"loss", {1, 2}, {1}}}});
       },
-      "[plot] expected as many y as the 2 x of 'loss', received 1");
+      "[plot] expected 2 y values to match the x values of 'loss', received 1");
   expect_error(
       [&] {
         draw(LinePlot{"\xFF", "", "", false, {}});
       },
-      "[plot] expected text in UTF-8, received other bytes");
+      "[plot] expected text in UTF-8, received invalid UTF-8");
   expect_error(
       [&] {
         draw(BarChart{"", "", {"a"}, {}});
       },
-      "[plot] expected as many values as the 1 labels, received 0");
+      "[plot] expected one value per label, received 0 values for 1 labels");
   expect_error(
       [&] {
         draw(BarChart{"", "", std::vector<std::string>(501), std::vector<double>(501)});
       },
       "[plot] expected at most 500 bars, received 501");
   path_ = folder_ / "none" / "plot.png";
-  expect_error(
-      [&] { draw(LinePlot{}); },
-      "[png] " + path_.string() + ": expected to create it, received No such file or directory");
+  expect_error([&] { draw(LinePlot{}); },
+               "[png] cannot create " + path_.string() + ": No such file or directory");
 }
 
 TEST_F(Plot, DrawsBarsInProportion) {
@@ -192,7 +191,7 @@ TEST_F(Plot, GrowsWithItsBars) {
   EXPECT_GT(height(500), 500 * 22);
 }
 
-TEST_F(Plot, BearsDegenerateBars) {
+TEST_F(Plot, AcceptsDegenerateBars) {
   EXPECT_EQ(drawn(draw(BarChart{})), 0);
   EXPECT_EQ(drawn(draw(BarChart{"", "", {"a", "b"}, {0, 0}})), 0);
   EXPECT_EQ(drawn(draw(BarChart{"", "", {"a"}, {nan}})), 0);
@@ -200,10 +199,10 @@ TEST_F(Plot, BearsDegenerateBars) {
   EXPECT_GT(drawn(draw(BarChart{"", "", {"a", std::string(400, 'b')}, {-2, -1}})), 1000);
 }
 
-TEST_F(Plot, DrawsAMatrixDarkerWhereItsRowIs) {
-  const MatrixChart chart{.title = "who is taken for whom",
+TEST_F(Plot, ShadesAMatrixByTheShareOfTheRow) {
+  const MatrixChart chart{.title = "confusion matrix",
                           .row_label = "class",
-                          .column_label = "taken for",
+                          .column_label = "predicted",
                           .labels = {"a", "b"},
                           .values = {{90, 10}, {0, 50}}};
   save_matrix_chart(path_, chart);
@@ -218,7 +217,7 @@ TEST_F(Plot, DrawsAMatrixDarkerWhereItsRowIs) {
   EXPECT_LT(sum(1, 1), sum(0, 0));
 }
 
-TEST_F(Plot, RefusesAMatrixThatIsNotSquare) {
+TEST_F(Plot, RejectsAMatrixThatIsNotSquare) {
   expect_error(
       [&] {
         save_matrix_chart(path_, {"", "", "", {"a", "b"}, {{1, 2}}});
@@ -227,4 +226,4 @@ TEST_F(Plot, RefusesAMatrixThatIsNotSquare) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

@@ -11,7 +11,7 @@
 #include "tests/support/pictures.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,14 +82,14 @@ TEST_F(Png, ReadsPalettes) {
   EXPECT_EQ(pixels(), (std::vector<Colour>{{255, 0, 128}, {1, 2, 3}, {40, 50, 60}}));
 }
 
-// Samples are big endian; what is not said to be linear light is taken as it stands.
+// Samples are big endian. Values are used directly unless the file declares linear light.
 TEST_F(Png, ReadsSixteenBits) {
   write_raw(path_, 2, 16, PNG_COLOR_TYPE_RGB,
             {{0x80, 0x80, 0xFF, 0xFF, 0, 0, 0x10, 0x10, 0x20, 0x20, 0x30, 0x30}});
   EXPECT_EQ(pixels(), (std::vector<Colour>{{0x80, 0xFF, 0}, {0x10, 0x20, 0x30}}));
 }
 
-TEST_F(Png, LaysWhatIsTransparentOverWhite) {
+TEST_F(Png, BlendsTransparentPixelsWithWhite) {
   write_raw(path_, 3, 8, PNG_COLOR_TYPE_RGBA, {{200, 10, 20, 255, 9, 9, 9, 0, 0, 0, 0, 128}});
   const std::vector<Colour> seen = pixels();
   EXPECT_EQ(seen[0], (Colour{200, 10, 20}));
@@ -106,14 +106,16 @@ TEST_F(Png, LaysWhatIsTransparentOverWhite) {
   EXPECT_EQ(pixels(), (std::vector<Colour>{white, {40, 50, 60}}));
 }
 
-TEST_F(Png, SaysThatAFileIsNotThere) {
-  refuses("expected to read it, received No such file or directory");
+TEST_F(Png, ReportsUnreadableFiles) {
+  expect_error([&] { read_png(path_); },
+               "[png] cannot read " + path_.string() + ": No such file or directory");
   path_ = folder_.path();
-  refuses("expected to read it, received Is a directory");
+  expect_error([&] { read_png(path_); },
+               "[png] cannot read " + path_.string() + ": Is a directory");
 }
 
-TEST_F(Png, KnowsOtherFilesByTheirFirstBytes) {
-  const std::string message = "expected a PNG picture, received another kind of file";
+TEST_F(Png, RecognisesOtherFilesByTheirFirstBytes) {
+  const std::string message = "expected a PNG image, received a file of a different type";
   for (const std::string bytes :
        {"", "\x89PNG\r\n", "GIF89a, and then some", "\x89PNG\r\n\x1a\r"}) {
     write_bytes(path_, bytes);
@@ -121,7 +123,7 @@ TEST_F(Png, KnowsOtherFilesByTheirFirstBytes) {
   }
 }
 
-TEST_F(Png, RefusesSidesBeforeAnythingElse) {
+TEST_F(Png, ChecksTheImageSizeFirst) {
   write_png(path_, random_image(2, 2, 4));
   const std::string good = read_bytes(path_);
   const auto with_sides = [&](const std::string& sides) {
@@ -132,10 +134,10 @@ TEST_F(Png, RefusesSidesBeforeAnythingElse) {
   with_sides(std::string("\0\0\0\1\0\0\x40\1", 8));
   refuses("expected at most 16384 by 16384 pixels, received 1 by 16385");
   with_sides(std::string("\0\0\0\0\0\0\0\5", 8));
-  refuses("expected a picture with pixels, received 0 by 5");
+  refuses("expected an image of at least 1 by 1 pixels, received 0 by 5");
 }
 
-// A file that lacks only what follows the pixels may still be read; any other is damaged.
+// A file that lacks only the chunks after the pixels may still be read. Any other is damaged.
 TEST_F(Png, TruncatedAnywhereItIsRefusedOrRead) {
   const Image image = random_image(9, 5, 5);
   write_png(path_, image);
@@ -153,7 +155,7 @@ TEST_F(Png, TruncatedAnywhereItIsRefusedOrRead) {
   }
   EXPECT_GE(refused, whole.size() - 20);
   write_bytes(path_, whole.substr(0, whole.size() / 2));
-  refuses("expected a whole PNG picture, received a damaged one (Read Error)");
+  refuses("expected a valid PNG image, received a damaged one (Read Error)");
 }
 
 TEST_F(Png, WithAnyByteChangedItIsRefusedOrRead) {
@@ -171,24 +173,22 @@ TEST_F(Png, WithAnyByteChangedItIsRefusedOrRead) {
   }
 }
 
-TEST_F(Png, SaysWhatCannotBeWritten) {
+TEST_F(Png, ReportsImagesThatCannotBeWritten) {
   const Image image = filled_image(2, 2, white);
   expect_error([&] { write_png(path_, {}); },
-               "[png] expected a picture with pixels, received 0 by 0");
+               "[png] expected an image of at least 1 by 1 pixels, received 0 by 0");
   expect_error(
       [&] {
         write_png(path_, {2, 1, {white}});
       },
-      "[png] expected 2 pixels in a picture of 2 by 1, received 1");
+      "[png] expected 2 pixels in an image of 2 by 1, received 1");
   const fs::path nowhere = folder_ / "none" / "picture.png";
-  expect_error(
-      [&] { write_png(nowhere, image); },
-      "[png] " + nowhere.string() + ": expected to create it, received No such file or directory");
+  expect_error([&] { write_png(nowhere, image); },
+               "[png] cannot create " + nowhere.string() + ": No such file or directory");
   expect_error([&] { write_png(folder_.path(), image); },
-               "[png] " + folder_.path().string() +
-                   ": expected a regular file to replace, received something else");
+               "[png] cannot replace " + folder_.path().string() + ": not a regular file");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

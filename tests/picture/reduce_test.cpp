@@ -8,10 +8,10 @@
 #include "tests/support/messages.h"
 #include "tests/support/pictures.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
-/// The average over a grid so fine that every pixel of both grids is a block of it.
+/// The average on a grid fine enough that every pixel of both images is a block of it.
 Colour brute_force(const Image& image, std::int64_t width, std::int64_t height, std::int64_t x,
                    std::int64_t y) {
   std::array<std::int64_t, 3> sums{};
@@ -57,12 +57,12 @@ TEST(Reduce, RoundsAHalfUp) {
   EXPECT_EQ(reduced({2, 1, {black, {1, 3, 255}}}, 1, 1).at(0, 0), (Colour{1, 2, 128}));
 }
 
-TEST(Reduce, RefusesAGridWithoutCells) {
+TEST(Reduce, RejectsEmptyImages) {
   expect_error([] { reduced(filled_image(2, 2, white), 0, 3); },
-               "[reduced] expected a picture with pixels, received 0 by 3");
+               "[reduced] expected an image of at least 1 by 1 pixels, received 0 by 3");
   expect_error([] { reduced({}, 3, 3); },
-               "[reduced] expected a picture with pixels, received 0 by 0");
+               "[reduced] expected an image of at least 1 by 1 pixels, received 0 by 0");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

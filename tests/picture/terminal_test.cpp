@@ -14,7 +14,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/pictures.h"
 
-namespace boolgrad {
+namespace boolgrad::picture {
 namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -22,13 +22,13 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 constexpr Colour red{255, 0, 0};
 constexpr Colour grey{100, 100, 100};
 
-TEST(TerminalText, DrawsTwoRowsALine) {
+TEST(TerminalText, DrawsTwoRowsPerLine) {
   const Image image{2, 2, {red, red, grey, black}};
   EXPECT_EQ(terminal_text(image, TerminalStyle::colour),
             "\x1b[38;2;255;0;0m\x1b[48;2;100;100;100m\u2580\x1b[48;2;0;0;0m\u2580\x1b[0m\n");
 }
 
-TEST(TerminalText, LeavesTheHalfBelowAnOddRowAlone) {
+TEST(TerminalText, DrawsTheLastOddRowAsUpperHalf) {
   const Image image{1, 3, {black, black, red}};
   EXPECT_EQ(terminal_text(image, TerminalStyle::colour),
             "\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m\u2580\x1b[0m\n"
@@ -49,12 +49,12 @@ TEST(TerminalText, DrawsWidePicturesNarrow) {
             std::string(41, '#') + "\n");
 }
 
-TEST(TerminalText, RefusesAPictureWithoutPixels) {
+TEST(TerminalText, RejectsAnImageWithoutPixels) {
   expect_error([] { terminal_text({}, TerminalStyle::plain); },
-               "[terminal_text] expected a picture with pixels, received 0 by 0");
+               "[terminal_text] expected an image of at least 1 by 1 pixels, received 0 by 0");
 }
 
-/// A variable of the environment while the object lives; none stands for unset.
+/// Sets (or with no value unsets) an environment variable for the lifetime of the object.
 class Setting {
  public:
   Setting(const char* name, const std::optional<std::string>& value) : name_(name) {
@@ -74,7 +74,7 @@ class Setting {
   std::optional<std::string> before_;
 };
 
-/// A terminal of so many columns and rows that passes on what is printed.
+/// A pseudo-terminal of a given size that captures its output.
 class PseudoTerminal {
  public:
   PseudoTerminal(unsigned short columns, unsigned short rows)
@@ -92,7 +92,7 @@ class PseudoTerminal {
 
   std::FILE* file() { return file_.get(); }
 
-  /// What was printed since, with plain newlines.
+  /// The output since the last call, with plain newlines.
   std::string printed() {
     std::fflush(file());
     std::string text;
@@ -118,7 +118,7 @@ class AnimationTest : public ::testing::Test {
   Image picture_{2, 2, {white, black, black, white}};
 };
 
-/// The picture of the tests in colour, with the rest of each line erased.
+/// The test image in colour, with the rest of each line erased.
 const std::string drawn =
     "\x1b[38;2;255;255;255m\x1b[48;2;0;0;0m\u2580\x1b[38;2;0;0;0m\x1b[48;2;255;255;255m\u2580"
     "\x1b[0m\x1b[K\n";
@@ -169,7 +169,7 @@ TEST_F(AnimationTest, ShrinksToTheTerminal) {
   EXPECT_EQ(occurrences(low.printed(), "\u2580"), 20U * 5U) << "20 by 10 pixels";
 }
 
-TEST_F(AnimationTest, LeavesThePictureOutWhereThereIsNoRoom) {
+TEST_F(AnimationTest, OmitsTheImageInATinyTerminal) {
   PseudoTerminal terminal(4, 30);
   Animation animation(terminal.file());
   animation.show(filled_image(40, 20, white), "12345");
@@ -179,7 +179,7 @@ TEST_F(AnimationTest, LeavesThePictureOutWhereThereIsNoRoom) {
   EXPECT_EQ(occurrences(tiny.printed(), "\u2580"), 0U);
 }
 
-/// All that an animation of two frames leaves in `file`.
+/// The output of an animation of two frames in `file`.
 void run_two_frames(std::FILE* file, const Image& picture) {
   Animation animation(file);
   EXPECT_FALSE(animation.live());
@@ -187,7 +187,7 @@ void run_two_frames(std::FILE* file, const Image& picture) {
   animation.finish(picture, "done");
 }
 
-TEST_F(AnimationTest, PrintsTheLastPictureWhereNothingCanBeRedrawn) {
+TEST_F(AnimationTest, PrintsOnlyTheLastImageIfItCannotRedraw) {
   const File file(std::tmpfile(), std::fclose);
   run_two_frames(file.get(), picture_);
   std::string text(100, '\0');
@@ -196,7 +196,7 @@ TEST_F(AnimationTest, PrintsTheLastPictureWhereNothingCanBeRedrawn) {
   EXPECT_EQ(text, "##..\n..##\ndone\n");
 }
 
-TEST_F(AnimationTest, PrintsNoColoursWhereNoneAreWanted) {
+TEST_F(AnimationTest, HonoursNoColor) {
   PseudoTerminal terminal(40, 20);
   {
     const Setting none("NO_COLOR", "1");
@@ -209,4 +209,4 @@ TEST_F(AnimationTest, PrintsNoColoursWhereNoneAreWanted) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::picture

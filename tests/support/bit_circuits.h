@@ -1,4 +1,4 @@
-// Circuits for tests of bits.
+// Circuits for tests of bit programs.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace boolgrad {
 
-/// Words in which input j of 64 consecutive cases, the first of them case 64 * block, has its bits:
-/// input j of case i is bit j of i.
+/// One word per input for 64 consecutive assignments, starting at 64 * block. Input j of assignment
+/// i is bit j of i.
 inline std::vector<std::uint64_t> all_cases(std::size_t inputs, std::uint64_t block = 0) {
   std::vector<std::uint64_t> words(inputs, 0);
   for (std::uint64_t i = 0; i < 64; ++i) {
@@ -21,8 +21,8 @@ inline std::vector<std::uint64_t> all_cases(std::size_t inputs, std::uint64_t bl
   return words;
 }
 
-/// Whether two circuits of six inputs or more agree in every case.
-inline bool same_function(const BitCircuit& a, const BitCircuit& b) {
+/// Whether two circuits of at least six inputs agree on every assignment.
+inline bool same_function(const circuit::BitCircuit& a, const circuit::BitCircuit& b) {
   const auto inputs = static_cast<std::size_t>(a.inputs());
   for (std::uint64_t block = 0; block < (1ULL << inputs) / 64; ++block) {
     const auto words = all_cases(inputs, block);
@@ -32,36 +32,37 @@ inline bool same_function(const BitCircuit& a, const BitCircuit& b) {
 }
 
 struct SumAndCarry {
-  BitLiteral sum;
-  BitLiteral carry;
+  circuit::BitLiteral sum;
+  circuit::BitLiteral carry;
 };
 
-/// A full adder from two tables, which know nothing of one another.
-inline SumAndCarry full_adder(BitCircuit& circuit, BitLiteral a, BitLiteral b, BitLiteral c) {
+/// A full adder of two independent tables.
+inline SumAndCarry full_adder(circuit::BitCircuit& circuit, circuit::BitLiteral a,
+                              circuit::BitLiteral b, circuit::BitLiteral c) {
   const std::array inputs{a, b, c};
   return {circuit.table(inputs, 0b10010110), circuit.table(inputs, 0b11101000)};
 }
 
-/// Conway's Life on nine inputs, a 3 by 3 neighbourhood in row-major order, from tables of at most
-/// four inputs: adders count the neighbours, and of the four carries exactly one must be 1.
-inline BitCircuit life_circuit() {
-  BitCircuit circuit(9);
+/// Conway's Life on nine inputs, a 3 by 3 neighbourhood in row-major order, with tables of at most
+/// four inputs. Adders count the neighbours; exactly one of the four carries must be 1.
+inline circuit::BitCircuit life_circuit() {
+  circuit::BitCircuit circuit(9);
   const auto x = [&](std::int64_t i) { return circuit.input(i); };
   const SumAndCarry above = full_adder(circuit, x(0), x(1), x(2));
   const SumAndCarry below = full_adder(circuit, x(6), x(7), x(8));
-  const SumAndCarry beside = full_adder(circuit, x(3), x(5), circuit.constant(false));
-  const SumAndCarry ones = full_adder(circuit, above.sum, below.sum, beside.sum);
-  const std::array carries{above.carry, below.carry, beside.carry, ones.carry};
-  const BitLiteral two_or_three = circuit.table(carries, 0x0116);
+  const SumAndCarry level = full_adder(circuit, x(3), x(5), circuit.constant(false));
+  const SumAndCarry ones = full_adder(circuit, above.sum, below.sum, level.sum);
+  const std::array carries{above.carry, below.carry, level.carry, ones.carry};
+  const circuit::BitLiteral two_or_three = circuit.table(carries, 0x0116);
   circuit.add_output(circuit.conjunction(two_or_three, circuit.disjunction(ones.sum, x(4))));
   return circuit;
 }
 
-/// Random gates of two inputs: each reads something recent and something older.
-inline BitCircuit random_circuit(std::int64_t inputs, std::int64_t size, std::int64_t outputs,
-                                 std::uint64_t seed) {
-  BitCircuit circuit(inputs);
-  std::vector<BitLiteral> literals{circuit.constant(false)};
+/// Random two-input gates. Each reads a recent and an older signal.
+inline circuit::BitCircuit random_circuit(std::int64_t inputs, std::int64_t size,
+                                          std::int64_t outputs, std::uint64_t seed) {
+  circuit::BitCircuit circuit(inputs);
+  std::vector<circuit::BitLiteral> literals{circuit.constant(false)};
   for (std::int64_t i = 0; i < inputs; ++i) literals.push_back(circuit.input(i));
   std::uint64_t index = 0;
   const auto below = [&](std::uint64_t bound) {

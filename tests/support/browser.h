@@ -1,4 +1,4 @@
-// Pages as a browser shows them.
+// HTML pages rendered by a browser.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace boolgrad::testing_support {
 
-/// Fails where there is no browser; to be called by SetUp. Ubuntu has Chromium as a snap only,
-/// which may not read the files of tests: there the test is skipped.
+/// Fails if there is no browser. Call it in SetUp. Ubuntu has Chromium only as a snap, which cannot
+/// read the files of tests: there the test is skipped.
 inline void require_browser() {
   const bool is_ubuntu = run_tool("grep -qx ID=ubuntu /etc/os-release").code == 0;
   if (is_ubuntu && run_tool("command -v chromium").code != 0) {
@@ -22,8 +22,8 @@ inline void require_browser() {
   require_tool("chromium", "chromium");
 }
 
-/// The document that Chromium makes of a page, after its scripts ran and two seconds passed on the
-/// page's clock. `address` is what follows # there. Letters, digits and = & + @ , . are fine in it.
+/// The DOM of a page in Chromium after two seconds of virtual time. `address` is the URL fragment;
+/// it may contain letters, digits and = & + @ , .
 inline std::string document_of(const std::filesystem::path& page, const std::string& address) {
   const ScratchFolder profile;
   const std::string complaints = (profile / "complaints").string();
@@ -37,7 +37,7 @@ inline std::string document_of(const std::filesystem::path& page, const std::str
   return result.output;
 }
 
-/// The text of the element with an id; characters that HTML escapes stay escaped.
+/// The text of the element with an id, with HTML escapes.
 inline std::string text_of(const std::string& document, const std::string& id) {
   const std::size_t mark = document.find(fmt::format("id=\"{}\"", id));
   if (mark == std::string::npos) {
@@ -48,10 +48,10 @@ inline std::string text_of(const std::string& document, const std::string& id) {
   return document.substr(begin, document.find("</", begin) - begin);
 }
 
-/// What a page answered to `dump` in its address; what it complained about, if it did.
+/// The dump of a page. Expects that the page reports no error.
 inline std::string dumped(const std::filesystem::path& page, const std::string& address) {
   const std::string document = document_of(page, address);
-  EXPECT_EQ(text_of(document, "complaint"), "") << address;
+  EXPECT_EQ(text_of(document, "error"), "") << address;
   return text_of(document, "dump");
 }
 

@@ -1,5 +1,5 @@
-// Built-in models as they were trained, hardened: tests/data/netlists. They ship because the bits
-// of a training run depend on the instruction set.
+// Hardened netlists of trained built-in models: tests/data/netlists. They are stored because the
+// bits of a training run depend on the instruction set.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace boolgrad {
 
-/// Those that training solves; `boolgrad export --format netlist --as-trained --no-proof` wrote
-/// them.
+/// The models that training solves, written by `boolgrad export --format netlist --as-trained
+/// --no-proof`.
 inline const std::vector<std::string> built_in_models{"life",
                                                       "checkerboard",
                                                       "checkerboard-async",
@@ -27,9 +27,9 @@ inline const std::vector<std::string> built_in_models{"life",
                                                       "copy",
                                                       "reverse"};
 
-inline Netlist built_in_netlist(const std::string& name) {
+inline circuit::Netlist built_in_netlist(const std::string& name) {
   const std::string path = BOOLGRAD_SOURCE_DIR "/tests/data/netlists/" + name + ".net";
-  return netlist_from_text(testing_support::read_bytes(path), path);
+  return circuit::netlist_from_text(testing_support::read_bytes(path), path);
 }
 
 }  // namespace boolgrad

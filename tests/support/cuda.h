@@ -1,4 +1,4 @@
-// What tests of the CUDA backend share.
+// Fixtures for tests of the CUDA backend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace boolgrad {
 
-/// Skipped where there is no device.
+/// Skips its tests if there is no device.
 class CudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -21,7 +21,8 @@ class CudaTest : public testing::Test {
   }
 };
 
-/// How far off `value` is, as a share of the largest value of `reference`. NaN where it is.
+/// The largest error of `value`, relative to the largest value of `reference`. NaN if an element
+/// is.
 inline double largest_error(const Tensor& value, const Tensor& reference) {
   double most = 0;
   double largest = 0;

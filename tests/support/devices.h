@@ -1,4 +1,4 @@
-// What tests share that run on every device but the CPU.
+// Fixtures for tests that run on every GPU backend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ inline constexpr Device cpu_device{};
 inline constexpr Device cuda_device{Backend::cuda};
 inline constexpr Device vulkan_device{Backend::vulkan};
 
-/// Of the device that its parameter names; skipped where that is not there.
+/// A test on the device of its parameter; skipped if the device is not available.
 class DeviceTest : public testing::TestWithParam<Device> {
  protected:
   void SetUp() override {
@@ -25,7 +25,7 @@ class DeviceTest : public testing::TestWithParam<Device> {
   const Device& device() const { return GetParam(); }
 };
 
-/// Every device, and what a test is called there.
+/// All devices, and their names in test names.
 inline const auto all_other_devices = testing::Values(cuda_device, vulkan_device);
 inline std::string name_of_device(const testing::TestParamInfo<Device>& info) {
   return to_string(info.param);

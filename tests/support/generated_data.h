@@ -1,4 +1,4 @@
-// Small data sets that are written for a test, for experiments that need files.
+// Small generated data sets for experiments that need files.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace boolgrad::testing_support {
 
-/// Images of 28 by 28 in ten classes, as MNIST's training files have them: noise with a bright bar
-/// whose row is the class.
+/// Images of 28 by 28 pixels in ten classes, in the format of MNIST: noise with a bright bar whose
+/// row is the class.
 inline void write_digits(const std::filesystem::path& folder, int count) {
   std::string images = idx_header(3, {count, 28, 28});
   std::string labels = idx_header(1, {count});
@@ -33,7 +33,7 @@ inline void write_digits(const std::filesystem::path& folder, int count) {
   write_bytes(folder / "train-labels-idx1-ubyte", labels);
 }
 
-/// A table of flowers whose kind follows from two of their measures; their price is a number.
+/// A table of flowers. The kind depends on two measurements; the price is numeric.
 inline void write_flowers(const std::filesystem::path& path, int count) {
   std::string text = "length,width,colour,price,kind\n";
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Animated GIF files, read by the library of others.
+// Animated GIF files, decoded by giflib.
 #pragma once
 
 #include <gif_lib.h>
@@ -13,9 +13,9 @@
 
 namespace boolgrad {
 
-/// A file as a viewer sees it.
+/// The frames of a file as a viewer shows them.
 struct Shown {
-  std::vector<Image> frames;
+  std::vector<picture::Image> frames;
   std::vector<int> hundredths;
   std::int64_t stored_pixels = 0;  ///< of all frames together
 };
@@ -30,7 +30,7 @@ inline Shown shown(const std::filesystem::path& path) {
     return {};
   }
   Shown result;
-  Image screen = filled_image(gif->SWidth, gif->SHeight, black);
+  picture::Image screen = picture::filled_image(gif->SWidth, gif->SHeight, picture::black);
   for (int f = 0; f < gif->ImageCount; ++f) {
     const SavedImage& saved = gif->SavedImages[f];
     const GifImageDesc& place = saved.ImageDesc;

@@ -1,4 +1,4 @@
-// Kernels of every instruction set that this machine has.
+// Tests with every available instruction set.
 #pragma once
 
 #include <hwy/highway.h>
@@ -8,7 +8,7 @@
 
 namespace boolgrad::testing_support {
 
-/// Calls `check(name)` with each instruction set in turn, as if the machine had no other.
+/// Calls `check(name)` with kernels restricted to each instruction set in turn.
 template <class Check>
 void with_every_instruction_set(const Check& check) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -1,4 +1,4 @@
-// Conway's Life as a rule that was not trained.
+// Conway's Life as a hand-written rule.
 #pragma once
 
 #include <bit>
@@ -12,14 +12,14 @@
 
 namespace boolgrad {
 
-/// A gate by what it reads and what it makes of that: bit j of the argument is its input j.
+/// A gate with its inputs and its function: bit j of the argument is input j.
 struct LifeGate {
   std::vector<std::int32_t> sources;
   std::function<bool(unsigned)> value;
 };
 
-/// Adds a layer of gates that all have as many inputs.
-inline void add_gates(LogicNetwork& network, const std::vector<LifeGate>& gates) {
+/// Adds a layer of gates of equal arity.
+inline void add_gates(logic::Network& network, const std::vector<LifeGate>& gates) {
   const std::size_t arity = gates[0].sources.size();
   const auto count = static_cast<std::int64_t>(gates.size());
   std::vector<std::int32_t> wires;
@@ -30,27 +30,27 @@ inline void add_gates(LogicNetwork& network, const std::vector<LifeGate>& gates)
   for (const LifeGate& gate : gates) {
     for (unsigned e = 0; e < 1U << arity; ++e) logits.push_back(gate.value(e) ? 8.0F : -8.0F);
   }
-  network.add_layer(std::make_shared<const Wiring>(
+  network.add_layer(std::make_shared<const logic::Wiring>(
                         network.layers().empty() ? network.inputs() : network.outputs(),
                         Tensor::of(wires).viewed_as({static_cast<std::int64_t>(arity), count})),
                     Tensor::of(logits).viewed_as({count, std::int64_t{1} << arity}));
 }
 
-/// Adders count the neighbours; two or three are alive where exactly one of four carries is 1.
-inline Rule life_rule() {
+/// Adders count the neighbours. Two or three are alive if exactly one of four carries is 1.
+inline automata::Rule life_rule() {
   const auto odd = [](unsigned bits) { return std::popcount(bits & 7U) % 2 == 1; };
   const auto most = [](unsigned bits) { return std::popcount(bits & 7U) >= 2; };
-  // Of the first two inputs; a layer's gates all have as many.
+  // These ignore the third input: all gates of a layer have equal arity.
   const auto odd_of_two = [](unsigned bits) { return std::popcount(bits & 3U) == 1; };
   const auto both = [](unsigned bits) { return (bits & 3U) == 3; };
-  LogicNetwork perceive(9, Parametrisation::sigmoid, DType::float32);
+  logic::Network perceive(9, Parametrisation::sigmoid, DType::float32);
   add_gates(perceive, {{{0, 1, 2}, odd},
                        {{0, 1, 2}, most},
                        {{6, 7, 8}, odd},
                        {{6, 7, 8}, most},
                        {{3, 5, 4}, odd_of_two},
                        {{3, 5, 4}, both}});
-  LogicNetwork update(7, Parametrisation::sigmoid, DType::float32);
+  logic::Network update(7, Parametrisation::sigmoid, DType::float32);
   const std::vector<std::int32_t> sums{1, 3, 5, 0};
   const std::vector<std::int32_t> carries{2, 4, 6, 0};
   add_gates(update, {{sums, [&](unsigned bits) { return odd(bits) || (bits & 8U) != 0; }},

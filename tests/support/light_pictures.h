@@ -1,4 +1,4 @@
-// A small set of pictures in the files of MNIST.
+// A small data set of images in the format of MNIST.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ inline std::string idx_header(int axes, const std::vector<int>& sizes) {
   return bytes;
 }
 
-/// Pictures of 4 by 4 whose class is the quarter with the light in it.
+/// Images of 4 by 4 pixels whose class is the bright quadrant.
 inline void write_pictures(const std::filesystem::path& folder, const std::string& prefix,
                            int count) {
   std::string pictures = idx_header(3, {count, 4, 4});

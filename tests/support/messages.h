@@ -1,4 +1,4 @@
-// Asserting what an error says.
+// Assertions on error messages.
 #pragma once
 
 #include <gtest/gtest.h>

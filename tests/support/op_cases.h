@@ -1,4 +1,4 @@
-// Random inputs for any op of the table, in shapes that fit it.
+// Random shapes, options and inputs for every op of the table.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct OpCase {
   OpOptions options;
 };
 
-/// Draws numbers below a bound, one after the other.
+/// A sequence of random integers.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : seed_(seed) {}
@@ -28,9 +28,9 @@ class Choices {
   std::uint64_t next_ = 0;
 };
 
-inline Shape random_shape(Choices& choose, std::int64_t least_rank, std::int64_t most_rank) {
+inline Shape random_shape(Choices& choose, std::int64_t least_rank, std::int64_t max_rank) {
   Shape shape;
-  const std::int64_t rank = choose.between(least_rank, most_rank);
+  const std::int64_t rank = choose.between(least_rank, max_rank);
   for (std::int64_t i = 0; i < rank; ++i) shape.push_back(choose.between(1, 4));
   return shape;
 }
@@ -45,7 +45,7 @@ inline Shape broadcastable(Choices& choose, const Shape& full) {
   return shape;
 }
 
-/// Shapes and options for one op, as `seed` decides. Small enough for central differences.
+/// Random shapes and options for an op, small enough for central differences.
 inline OpCase random_case(const OpEntry& op, std::uint64_t seed) {
   Choices choose(seed);
   OpCase result;
@@ -122,7 +122,7 @@ inline OpCase random_case(const OpEntry& op, std::uint64_t seed) {
   return result;
 }
 
-/// Inputs of a case, of a floating dtype; labels are int64.
+/// The inputs of a case in a floating dtype; labels are int64.
 inline std::vector<Tensor> case_inputs(const OpEntry& op, const OpCase& op_case, DType dtype,
                                        std::uint64_t seed) {
   std::vector<Tensor> inputs;

@@ -1,4 +1,4 @@
-// States of automata and truth tables as text, the way pages dump them.
+// Automaton states and truth tables as text, in the format that HTML viewers dump.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace boolgrad {
 
-/// A line of 0 and 1 a row of the first grid, channel after channel with an empty line between.
-inline std::string state_text(const BitGrid& state) {
+/// One line of 0 and 1 per row of the first grid, with an empty line between channels.
+inline std::string state_text(const automata::BitGrid& state) {
   std::string text;
   for (std::int64_t c = 0; c < state.channels(); ++c) {
     if (c > 0) text += "\n\n";
@@ -24,8 +24,8 @@ inline std::string state_text(const BitGrid& state) {
   return text;
 }
 
-/// Every case of a netlist, a line each: inputs, a blank, outputs.
-inline std::string table_text(const Netlist& netlist) {
+/// The truth table of a netlist, one line per assignment: inputs, a space, outputs.
+inline std::string table_text(const circuit::Netlist& netlist) {
   std::string text;
   const std::size_t count = netlist.inputs.size();
   for (std::uint64_t i = 0; i < 1ULL << count; ++i) {

@@ -1,4 +1,4 @@
-// Pictures for tests.
+// Images for tests.
 #pragma once
 
 #include "boolgrad/core/random.h"
@@ -6,14 +6,14 @@
 
 namespace boolgrad {
 
-/// Every pixel of a colour of its own, as `seed` decides.
-inline Image random_image(std::int64_t width, std::int64_t height, std::uint64_t seed) {
-  Image image = filled_image(width, height, black);
+/// An image of random pixels.
+inline picture::Image random_image(std::int64_t width, std::int64_t height, std::uint64_t seed) {
+  picture::Image image = picture::filled_image(width, height, picture::black);
   std::uint64_t index = 0;
   const auto level = [&] {
     return static_cast<std::uint8_t>(random_below({.seed = seed, .index = index++}, 256));
   };
-  for (Colour& pixel : image.pixels) pixel = {level(), level(), level()};
+  for (picture::Colour& pixel : image.pixels) pixel = {level(), level(), level()};
   return image;
 }
 

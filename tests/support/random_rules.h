@@ -1,4 +1,4 @@
-// Rules that property tests draw.
+// Random rules for property tests.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace boolgrad {
 
-/// Small rules whose kernels are trees or are not, with either border.
-inline Rule random_rule(Choices& choose, std::uint64_t seed) {
-  const RuleShape shape{.channels = choose.between(1, 4),
-                        .kernels = choose.between(1, 3),
-                        .perceive = choose.below(2) == 0 ? std::vector<std::int64_t>{8}
-                                                         : std::vector<std::int64_t>{8, 4, 2},
-                        .update = {choose.between(6, 20)}};
+/// A small rule with either border, whose kernels may be trees.
+inline automata::Rule random_rule(Choices& choose, std::uint64_t seed) {
+  const automata::RuleShape shape{.channels = choose.between(1, 4),
+                                  .kernels = choose.between(1, 3),
+                                  .perceive = choose.below(2) == 0
+                                                  ? std::vector<std::int64_t>{8}
+                                                  : std::vector<std::int64_t>{8, 4, 2},
+                                  .update = {choose.between(6, 20)}};
   const Border border = choose.below(2) == 0 ? Border::zero : Border::periodic;
-  return Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
-                    {Initialisation::gaussian, 1}, seed % 10000);
+  return automata::Rule::make(shape, border, Parametrisation::softmax16, DType::float32,
+                              {logic::Initialisation::gaussian, 1}, seed % 10000);
 }
 
 }  // namespace boolgrad

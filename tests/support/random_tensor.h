@@ -1,4 +1,4 @@
-// Tensors for tests, drawn from addressed random numbers.
+// Random tensors for tests.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace boolgrad {
 
-/// A value of `domain`, at least 0.05 away from its kinks.
+/// A random value of `domain`, at least 0.05 away from its kinks.
 inline double draw(const OpDomain& domain, std::uint64_t seed, std::uint64_t index) {
   for (std::uint32_t attempt = 0;; ++attempt) {
     const double share = random_uniform({.seed = seed, .step = attempt, .index = index});

@@ -1,4 +1,4 @@
-// A folder for the files of one test.
+// A temporary directory for the files of a test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace boolgrad::testing_support {
 
-/// Made with the object, removed with it.
+/// A temporary directory that exists as long as the object.
 class ScratchFolder {
  public:
   ScratchFolder() {

@@ -1,4 +1,4 @@
-// Comparing what was saved.
+// Comparison of saved files.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Programs of others that judge what is written: compilers, simulators, synthesis.
+// External programs that check exported files: compilers, simulators, synthesis.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct ToolResult {
   std::string output;  ///< standard output and errors
 };
 
-/// Runs a command of the shell.
+/// Runs a shell command.
 inline ToolResult run_tool(const std::string& command) {
   ToolResult result;
   FILE* pipe = popen(("{ " + command + "; } 2>&1").c_str(), "r");
@@ -30,7 +30,7 @@ inline ToolResult run_tool(const std::string& command) {
   return result;
 }
 
-/// Fails where a program is missing, and says which package `make` would have installed.
+/// Fails if a program is missing, and names the package that provides it.
 inline void require_tool(const std::string& program, const std::string& package) {
   ASSERT_EQ(run_tool("command -v " + program).code, 0)
       << program << " is missing: make installs Debian's package " << package;

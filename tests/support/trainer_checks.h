@@ -1,4 +1,4 @@
-// What every run promises, whatever it trains.
+// Properties that every training run has.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,23 +14,23 @@
 
 namespace boolgrad {
 
-inline void take(Trainer& trainer, int steps) {
+inline void take(train::Trainer& trainer, int steps) {
   for (int i = 0; i < steps; ++i) ASSERT_TRUE(trainer.step().finite);
 }
 
 /// Expects a run of `steps` steps that is stopped, saved and restored to end with the same bits.
-inline void expect_resumable(const Experiment& experiment, int steps,
+inline void expect_resumable(const train::Experiment& experiment, int steps,
                              std::initializer_list<int> stops, const Device& device = {}) {
-  Trainer straight(experiment, device);
+  train::Trainer straight(experiment, device);
   take(straight, steps);
   for (const int stop : stops) {
     const testing_support::ScratchFolder folder;
     {
-      Trainer first(experiment, device);
+      train::Trainer first(experiment, device);
       take(first, stop);
       save_safetensors(folder / "state.safetensors", first.state());
     }
-    Trainer second(experiment, device);
+    train::Trainer second(experiment, device);
     second.restore(load_safetensors(folder / "state.safetensors"), "state");
     EXPECT_EQ(second.steps(), stop);
     take(second, steps - stop);
@@ -39,12 +39,12 @@ inline void expect_resumable(const Experiment& experiment, int steps,
 }
 
 /// Expects the same bits from 1, 2 and 7 threads.
-inline void expect_same_on_any_threads(const Experiment& experiment, int steps) {
+inline void expect_same_on_any_threads(const train::Experiment& experiment, int steps) {
   const int before = thread_count();
   std::vector<TensorFile> states;
   for (const int threads : {1, 2, 7}) {
     set_thread_count(threads);
-    Trainer trainer(experiment);
+    train::Trainer trainer(experiment);
     take(trainer, steps);
     states.push_back(trainer.state());
   }

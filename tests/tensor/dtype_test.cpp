@@ -8,7 +8,7 @@
 namespace boolgrad {
 namespace {
 
-TEST(Float16, EveryHalfSurvivesTheWayThroughFloat) {
+TEST(Float16, EveryValueRoundTripsThroughFloat) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     Float16 half;
     half.bits = static_cast<std::uint16_t>(bits);
@@ -25,7 +25,7 @@ TEST(Float16, RoundsToNearestAndTiesToEven) {
   EXPECT_EQ(float(Float16(1.0F + 0x1p-11F)), 1.0F);                     // tie, down to even
   EXPECT_EQ(float(Float16(1.0F + 3 * 0x1p-11F)), 1.0F + 2 * 0x1p-10F);  // tie, up to even
   EXPECT_EQ(float(Float16(1.0F + 0x1.1p-11F)), 1.0F + 0x1p-10F);
-  EXPECT_EQ(float(Float16(0x1p-25F)), 0.0F);  // tie below the least subnormal
+  EXPECT_EQ(float(Float16(0x1p-25F)), 0.0F);  // tie below the smallest subnormal
   EXPECT_EQ(float(Float16(0x1.1p-25F)), 0x1p-24F);
   EXPECT_EQ(float(Float16(-0x1.8p-24F)), -0x1p-23F);  // tie between subnormals, to even
 }
@@ -47,7 +47,7 @@ TEST(Convert, TruncatesAndSaturates) {
   EXPECT_EQ(convert<std::int32_t>(Float16(-7.75F)), -7);
 }
 
-TEST(DType, KnowsNamesAndSizes) {
+TEST(DType, HasNamesAndSizes) {
   EXPECT_EQ(to_string(DType::float16), "float16");
   EXPECT_EQ(size_of(DType::float16), 2U);
   EXPECT_EQ(size_of(DType::uint8), 1U);

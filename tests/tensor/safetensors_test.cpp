@@ -13,6 +13,7 @@
 
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"
+#include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
 namespace boolgrad {
@@ -24,7 +25,7 @@ using testing_support::read_bytes;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
 
-/// A file with this header and that many bytes of data, each of them `fill`.
+/// A file with this header and `data_bytes` bytes of data, all equal to `fill`.
 std::string file_of(const std::string& header, std::size_t data_bytes = 0, char fill = 0) {
   const std::uint64_t length = header.size();
   std::string bytes(8, '\0');
@@ -38,7 +39,7 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
 
 class SafetensorsTest : public testing::Test {
  protected:
-  /// What loading `bytes` says after `[safetensors] FILE: `, or "loaded".
+  /// The error of loading `bytes`, without `[safetensors] FILE: `, or "loaded".
   std::string complaint(const std::string& bytes) {
     const fs::path path = scratch_ / "bad.safetensors";
     write_bytes(path, bytes);
@@ -82,7 +83,7 @@ TensorFile example() {
   return file;
 }
 
-TEST_F(SafetensorsTest, WhatIsSavedIsLoaded) {
+TEST_F(SafetensorsTest, LoadsWhatWasSaved) {
   const fs::path path = scratch_ / "model.safetensors";
   const TensorFile saved = example();
   save_safetensors(path, saved);
@@ -120,7 +121,7 @@ TEST_F(SafetensorsTest, WideElementsComeFirstAndTheHeaderIsPadded) {
   EXPECT_EQ(read_bytes(scratch_ / "file"), file_of(header) + data + '\1');
 }
 
-TEST_F(SafetensorsTest, AFileWithoutTensorsIsAFile) {
+TEST_F(SafetensorsTest, AFileMayHaveNoTensors) {
   save_safetensors(scratch_ / "file", {});
   EXPECT_EQ(read_bytes(scratch_ / "file"), file_of("{}      "));
   EXPECT_TRUE(load_safetensors(scratch_ / "file").tensors.empty());
@@ -132,15 +133,15 @@ TEST_F(SafetensorsTest, BoolsBecomeBytes) {
   EXPECT_EQ(file.tensors.at("m").dtype(), DType::uint8);
   EXPECT_EQ(file.tensors.at("m").at(1), 1);
   EXPECT_EQ(complaint(file_of(R"({"m":)" + entry("BOOL", "[2]", "[0,2]") + "}", 2, 7)),
-            R"(expected 0 or 1 in "m" of BOOL, received 7)");
+            R"(expected 0 or 1 in the BOOL tensor "m", received 7)");
 }
 
 TEST_F(SafetensorsTest, AFileThatCannotBeOpened) {
   const fs::path path = scratch_ / "none";
-  EXPECT_EQ(complaint_of([&] { load_safetensors(path); }, path),
-            "expected a file to read, received No such file or directory");
-  EXPECT_EQ(complaint_of([&] { load_safetensors(scratch_.path()); }, scratch_.path()),
-            "expected a file to read, received something that is not a regular file");
+  expect_error([&] { load_safetensors(path); },
+               "[safetensors] cannot read " + path.string() + ": No such file or directory");
+  expect_error([&] { load_safetensors(scratch_.path()); },
+               "[safetensors] cannot read " + scratch_.path().string() + ": not a regular file");
 }
 
 TEST_F(SafetensorsTest, ATruncatedFile) {
@@ -162,7 +163,7 @@ TEST_F(SafetensorsTest, AHugeHeader) {
             "expected a header of at most 100000000 bytes, received 100000001");
 }
 
-TEST_F(SafetensorsTest, AHeaderThatIsNoJsonObject) {
+TEST_F(SafetensorsTest, AHeaderThatIsNotAJsonObject) {
   EXPECT_EQ(complaint(file_of("")), "expected a header that opens with '{', received an empty one");
   EXPECT_EQ(complaint(file_of("[]")), R"(expected a header that opens with '{', received "[")");
   EXPECT_EQ(complaint(file_of("{")),
@@ -199,7 +200,7 @@ TEST_F(SafetensorsTest, DuplicateNames) {
             R"(expected each field of "a" once, received "dtype" twice)");
 }
 
-TEST_F(SafetensorsTest, EntriesOfTheWrongForm) {
+TEST_F(SafetensorsTest, MalformedEntries) {
   EXPECT_EQ(complaint(file_of(R"({"a":3})")), R"(expected an object at "a", received 3)");
   EXPECT_EQ(complaint(file_of(R"({"a":{}})")),
             R"(expected dtype, shape and data_offsets in "a", received no dtype)");
@@ -241,7 +242,7 @@ TEST_F(SafetensorsTest, SizesThatOverflow) {
   };
   with_shape("[18446744073709551615]", "[18446744073709551615]");
   with_shape("[4294967296,4294967296]", "[4294967296, 4294967296]");
-  // As many bytes as 2^64 wraps around to none.
+  // 2^64 bytes would wrap around to 0.
   with_shape("[4611686018427387904,4]", "[4611686018427387904, 4]");
   with_shape("[0,4611686018427387904,4]", "[0, 4611686018427387904, 4]");
 }
@@ -262,11 +263,11 @@ TEST_F(SafetensorsTest, BytesThatDoNotMatchTheShape) {
             "[2305843009213693952], received 0 bytes");
 }
 
-TEST_F(SafetensorsTest, OffsetsOutOfPlace) {
+TEST_F(SafetensorsTest, InvalidOffsets) {
   const auto with_offsets = [&](const std::string& offsets) {
     return complaint(file_of(R"({"a":)" + entry("U8", "[4]", offsets) + "}", 4));
   };
-  EXPECT_EQ(with_offsets("[4,0]"), R"(expected data_offsets of "a" that ascend, received [4, 0])");
+  EXPECT_EQ(with_offsets("[4,0]"), R"(expected ascending data_offsets of "a", received [4, 0])");
   EXPECT_EQ(with_offsets("[4]"), R"(expected two data_offsets in "a", received [4])");
   EXPECT_EQ(with_offsets("[0,2,4]"), R"(expected two data_offsets in "a", received [0, 2, 4])");
   EXPECT_EQ(with_offsets("[1,5]"),
@@ -282,19 +283,20 @@ TEST_F(SafetensorsTest, OverlapsAndGaps) {
         R"({"a":)" + entry("U8", "[4]", a) + R"(,"b":)" + entry("U8", "[4]", b) + "}", bytes));
   };
   EXPECT_EQ(two("[0,4]", "[2,6]", 8),
-            R"(expected tensors end to end, received "b" from byte 2 overlapping the one that )"
+            R"(expected contiguous tensors, received "b" from byte 2 overlapping the one that )"
             "ends at byte 4");
-  EXPECT_EQ(two("[0,4]", "[0,4]", 4).substr(0, 28), "expected tensors end to end,");
+  EXPECT_EQ(two("[0,4]", "[0,4]", 4).substr(0, 28), "expected contiguous tensors,");
   EXPECT_EQ(two("[5,9]", "[0,4]", 9),
-            R"(expected tensors end to end, received "a" from byte 5 after a gap from byte 4)");
+            R"(expected contiguous tensors, received "a" from byte 5 after a gap from byte 4)");
   EXPECT_EQ(two("[1,5]", "[5,9]", 9),
-            R"(expected tensors end to end, received "a" from byte 1 after a gap from byte 0)");
-  EXPECT_EQ(two("[0,4]", "[4,8]", 10), "expected 8 bytes of data, as the header says, received 10");
+            R"(expected contiguous tensors, received "a" from byte 1 after a gap from byte 0)");
+  EXPECT_EQ(two("[0,4]", "[4,8]", 10),
+            "expected 8 bytes of data according to the header, received 10");
   EXPECT_EQ(complaint(file_of("{}", 1)),
-            "expected 0 bytes of data, as the header says, received 1");
+            "expected 0 bytes of data according to the header, received 1");
 }
 
-TEST_F(SafetensorsTest, MetadataThatIsNoMapOfStrings) {
+TEST_F(SafetensorsTest, MetadataThatIsNotAMapOfStrings) {
   EXPECT_EQ(complaint(file_of(R"({"__metadata__":"text"})")),
             R"(expected an object at "__metadata__", received "text")");
   EXPECT_EQ(complaint(file_of(R"({"__metadata__":{"k":1}})")),
@@ -310,8 +312,8 @@ TEST_F(SafetensorsTest, AHostileNameStaysOnOneShortLine) {
             "expected an object at \"" + name.substr(0, 120) + "...\", received 1");
 }
 
-/// A file written many times. It stays open: closing a file after it was cut to nothing makes
-/// some file systems wait for the disk.
+/// A file that is rewritten many times. It stays open, because closing a truncated file makes some
+/// file systems wait for the disk.
 class Rewritten {
  public:
   explicit Rewritten(fs::path path)
@@ -331,7 +333,7 @@ class Rewritten {
   int file_;
 };
 
-// Flips, cuts, inserts and repeats bytes of a good file: it loads or is refused, nothing else.
+// Flips, removes, inserts and repeats bytes of a valid file: it loads or is rejected.
 std::string mutated(std::string bytes, std::uint32_t trial) {
   std::uint64_t draws = 0;
   const auto below = [&](std::size_t bound) {
@@ -353,7 +355,7 @@ std::string mutated(std::string bytes, std::uint32_t trial) {
   return bytes;
 }
 
-TEST_F(SafetensorsTest, MutationsLoadOrAreRefused) {
+TEST_F(SafetensorsTest, MutationsLoadOrAreRejected) {
   const fs::path path = scratch_ / "file";
   save_safetensors(path, example());
   const std::string good = read_bytes(path);
@@ -370,7 +372,7 @@ TEST_F(SafetensorsTest, MutationsLoadOrAreRefused) {
   EXPECT_GT(refused, 2000);
 }
 
-TEST_F(SafetensorsTest, EveryTruncationIsRefused) {
+TEST_F(SafetensorsTest, EveryTruncationIsRejected) {
   const fs::path path = scratch_ / "file";
   save_safetensors(path, example());
   const std::string good = read_bytes(path);
@@ -380,39 +382,41 @@ TEST_F(SafetensorsTest, EveryTruncationIsRefused) {
   }
 }
 
-TEST_F(SafetensorsTest, WhatCannotBeSaved) {
+TEST_F(SafetensorsTest, RejectsContentThatCannotBeSaved) {
   const fs::path path = scratch_ / "file";
   const auto saving = [&](const std::string& name, const Tensor& tensor) {
     TensorFile file;
     file.tensors[name] = tensor;
     return complaint_of([&] { save_safetensors(path, file); }, path);
   };
-  EXPECT_EQ(saving("a", Tensor()), R"(expected a tensor with values at "a", received none)");
+  EXPECT_EQ(saving("a", Tensor()),
+            R"(expected a tensor with values at "a", received an undefined one)");
   EXPECT_EQ(saving("__metadata__", Tensor::scalar(1, DType::float32)),
-            R"(expected names other than "__metadata__", received it for a tensor)");
+            R"(expected a tensor name other than "__metadata__", which is reserved)");
   EXPECT_EQ(saving("\xFF", Tensor::scalar(1, DType::float32)),
-            "expected names and metadata in UTF-8, received other bytes");
+            "expected names and metadata in UTF-8, received invalid UTF-8");
   EXPECT_EQ(files_in_scratch(), 0U);
 }
 
 TEST_F(SafetensorsTest, AFolderThatDoesNotExist) {
   const fs::path path = scratch_ / "none" / "file";
-  const std::string message = complaint_of([&] { save_safetensors(path, example()); }, path);
-  EXPECT_EQ(message.substr(0, 19), "expected to create ");
-  EXPECT_TRUE(message.ends_with("received No such file or directory")) << message;
+  expect_error([&] { save_safetensors(path, example()); },
+               "[safetensors] cannot create " + path.string() + ": No such file or directory");
 }
 
 TEST_F(SafetensorsTest, OnlyARegularFileIsReplaced) {
-  const std::string message = "expected a regular file to replace, received something else";
+  const auto message = [](const fs::path& path) {
+    return "[safetensors] cannot replace " + path.string() + ": not a regular file";
+  };
   const fs::path folder = scratch_ / "folder";
   fs::create_directory(folder);
-  EXPECT_EQ(complaint_of([&] { save_safetensors(folder, example()); }, folder), message);
+  expect_error([&] { save_safetensors(folder, example()); }, message(folder));
   const fs::path device = "/dev/null";
-  EXPECT_EQ(complaint_of([&] { save_safetensors(device, example()); }, device), message);
+  expect_error([&] { save_safetensors(device, example()); }, message(device));
   EXPECT_EQ(files_in_scratch(), 1U);
 }
 
-/// While it lives no file of this process grows beyond `bytes`, as if the disk were full.
+/// Keeps files of this process from growing beyond `bytes`, as if the disk were full.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : previous_signal_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -438,13 +442,11 @@ TEST_F(SafetensorsTest, AWriteThatFailsLeavesThePreviousFile) {
   const std::string before = read_bytes(path);
   TensorFile large;
   large.tensors["a"] = Tensor::zeros({100'000}, DType::float32);
-  std::string message;
   {
     const FileSizeLimit limit(20'000);
-    message = complaint_of([&] { save_safetensors(path, large); }, path);
+    expect_error([&] { save_safetensors(path, large); },
+                 "[safetensors] cannot write " + path.string() + ": File too large");
   }
-  EXPECT_TRUE(message.starts_with("expected to write ")) << message;
-  EXPECT_TRUE(message.ends_with(" bytes, received File too large")) << message;
   EXPECT_EQ(read_bytes(path), before);
   EXPECT_EQ(files_in_scratch(), 1U);
 }

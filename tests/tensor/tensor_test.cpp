@@ -33,7 +33,7 @@ TEST(Shape, ResolvesAxes) {
       "[sum] expected each axis once, received axis 1 twice");
 }
 
-TEST(Shape, RefusesWhatCannotBe) {
+TEST(Shape, RejectsInvalidSizes) {
   expect_error(
       [] {
         element_count({2, -1});
@@ -72,7 +72,7 @@ TEST(Tensor, ViewsShareAndClonesDoNot) {
   EXPECT_TRUE(copy.owns_memory_alone());
 }
 
-TEST(Tensor, RefusesWrongUse) {
+TEST(Tensor, RejectsInvalidArguments) {
   const Tensor x = Tensor::zeros({2, 3}, DType::float32);
   expect_error([&] { x.values<double>(); },
                "[tensor] expected a tensor of float64, received float32");
@@ -85,7 +85,7 @@ TEST(Tensor, RefusesWrongUse) {
       },
       "[tensor] expected 3 values for shape [3], received 2");
   expect_error([] { Tensor().values<float>(); },
-               "[tensor] expected values, received a tensor that has none");
+               "[tensor] expected a tensor with values, received an undefined one");
 }
 
 TEST(Storage, IsReusedAndReleased) {

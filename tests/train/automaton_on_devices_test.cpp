@@ -1,4 +1,4 @@
-// Automata trained on devices, against the CPU. Skipped where there is no device.
+// Automata trained on devices, compared with the CPU. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,12 +11,12 @@
 #include "tests/support/messages.h"
 #include "tests/support/trainer_checks.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 class AutomatonOnDevices : public DeviceTest {};
 
-/// An automaton that uses everything at once: fires by chance, hardens, is clipped and noisy.
+/// An automaton with asynchronous updates, hardening, clipping and gradient noise.
 Experiment busy(const std::vector<std::string>& overrides = {}) {
   return parse_experiment(R"(
     seed = 5
@@ -72,7 +72,7 @@ void expect_same_curve(const Device& device, const Experiment& experiment) {
 
 TEST_P(AutomatonOnDevices, HasTheLossesOfTheCpu) {
   expect_same_curve(device(), busy());
-  expect_same_curve(device(), busy({"training.clip_norm=0"}));  // updated where gradients are made
+  expect_same_curve(device(), busy({"training.clip_norm=0"}));  // fused update
   // Rounding and hard gates turn the smallest difference into a large one, so they start late.
   for (const std::string kind : {"none", "gates", "states"}) {
     expect_same_curve(device(), busy({"hardening.kind=" + kind, "hardening.threshold=0.0001"}));
@@ -84,7 +84,7 @@ TEST_P(AutomatonOnDevices, HasTheLossesOfTheCpu) {
                                     "automaton.start=seed", "automaton.border=periodic"}));
 }
 
-TEST_P(AutomatonOnDevices, DrawsTheSharesOfTheCpu) {
+TEST_P(AutomatonOnDevices, HardensTheSameShareAsTheCpu) {
   // Hard gates and rounded states from the second step on, of wires that pass on nearly everything:
   // no state is near one half, where it might round to either side.
   const std::vector<std::string> sure = {
@@ -116,8 +116,10 @@ void expect_close(const Evaluation& a, const Evaluation& b) {
 }
 
 TEST_P(AutomatonOnDevices, EvaluatesAsTheCpuDoes) {
-  for (const auto& overrides : std::vector<std::vector<std::string>>{
-           {}, {"automaton.start=seed", "automaton.fire_rate=1"}, {"automaton.probes=40"}}) {
+  for (const auto& overrides :
+       std::vector<std::vector<std::string>>{{},
+                                             {"automaton.start=seed", "automaton.fire_rate=1"},
+                                             {"automaton.evaluation_starts=40"}}) {
     Trainer trainer(busy(overrides), device());
     take(trainer, 5);
     const Learner& learner = trainer.learner();
@@ -143,7 +145,7 @@ TEST_P(AutomatonOnDevices, GivesTheSameBitsTwiceAndAfterAStop) {
   }
 }
 
-TEST_P(AutomatonOnDevices, GoesOnWithWhatTheOtherDeviceBegan) {
+TEST_P(AutomatonOnDevices, ContinuesARunOfAnotherDevice) {
   for (const Device& first : {cpu_device, device()}) {
     const Device second = first.is_cpu() ? device() : cpu_device;
     Trainer begun(busy(), first);
@@ -158,7 +160,7 @@ TEST_P(AutomatonOnDevices, GoesOnWithWhatTheOtherDeviceBegan) {
 }
 
 TEST_P(AutomatonOnDevices, SearchesAsTheCpuDoes) {
-  // Members, stages of a curriculum and looks at hardened models, before hardening sets in.
+  // Members, a curriculum and evaluations of hardened models, before hardening begins.
   const Experiment experiment =
       busy({"search.members=3", "search.until=12", "search.keep_best=true", "search.every=4",
             "hardening.kind=none", "curriculum.until=[5,9]", "curriculum.height=[5,6]",
@@ -175,10 +177,11 @@ TEST_P(AutomatonOnDevices, SearchesAsTheCpuDoes) {
 }
 
 TEST_P(AutomatonOnDevices, SearchIsResumable) {
-  expect_resumable(busy({"search.members=2", "search.restart=fresh", "search.patience=4",
-                         "search.every=2", "search.refit=5", "search.refit_every=5",
-                         "search.refit_below=1", "curriculum.until=[6]", "curriculum.height=[5]"}),
-                   16, {3, 9}, device());
+  expect_resumable(
+      busy({"search.members=2", "search.restart=fresh", "search.patience=4", "search.every=2",
+            "search.local_search=5", "search.local_search_every=5",
+            "search.local_search_max_error=1", "curriculum.until=[6]", "curriculum.height=[5]"}),
+      16, {3, 9}, device());
 }
 
 TEST_P(AutomatonOnDevices, LearnsLife) {
@@ -224,7 +227,7 @@ TEST_P(AutomatonOnDevices, EveryTechniqueIsResumable) {
   }
 }
 
-TEST_P(AutomatonOnDevices, RefusesDoublePrecision) {
+TEST_P(AutomatonOnDevices, RejectsDoublePrecision) {
   expect_error([&] { Trainer(busy({"network.dtype=float64"}), device()); },
                "[device] " + to_string(device()) +
                    " does not support double precision (network.dtype = float64): train on the "
@@ -234,4 +237,4 @@ TEST_P(AutomatonOnDevices, RefusesDoublePrecision) {
 INSTANTIATE_TEST_SUITE_P(All, AutomatonOnDevices, all_other_devices, name_of_device);
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -14,10 +14,10 @@
 #include "tests/support/tensor_files.h"
 #include "tests/support/trainer_checks.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// Small, with everything on that has a state or draws numbers. Hardening sets in at once.
+/// Small, with all options that have a state or use random numbers. Hardening starts at once.
 Experiment busy(const std::vector<std::string>& overrides = {}) {
   return parse_experiment(R"(
 seed = 3
@@ -33,7 +33,7 @@ width = 7
 steps = 4
 batch = 2
 fire_rate = 0.6
-probes = 3
+evaluation_starts = 3
 [network]
 parametrisation = "softmax16"
 init = "pass_through"
@@ -51,7 +51,7 @@ steps = 40
 }
 
 TEST(AutomatonTrainer, StoppedAndRestoredGivesTheSameBits) {
-  // While it hardens, and when it is hard.
+  // During hardening and after it.
   expect_resumable(busy(), 60, {15, 50});
 }
 
@@ -100,11 +100,11 @@ TEST(AutomatonTrainer, EveryOptionChangesTheRun) {
                              "automaton.pool=4",
                              "training.gate_penalty=0.1",
                              "hardening.threshold=1e-9",
-                             "hardening.rate_share=0.5",
+                             "hardening.learning_rate_factor=0.5",
                              "seed=4"}) {
     EXPECT_FALSE(same_bits(logits_after({change}), plain)) << change;
   }
-  for (const char* change : {"automaton.memory=1GB", "automaton.probes=5"}) {
+  for (const char* change : {"automaton.memory=1GB", "automaton.evaluation_starts=5"}) {
     EXPECT_TRUE(same_bits(logits_after({change}), plain)) << change;
   }
 }
@@ -163,19 +163,19 @@ TEST(AutomatonLearner, PenalisesGatesOfTwoInputs) {
   EXPECT_NEAR(penalty_of({-40, 40, 40, -40}), 8, 1e-4) << "XOR";
 }
 
-TEST(AutomatonLearner, RefusesWhatDoesNotFit) {
+TEST(AutomatonLearner, RejectsInvalidCombinations) {
   expect_error([] { busy({"automaton.loss_steps=5"}); },
                "[experiment] busy: expected automaton.loss_steps of at most automaton.steps = 4, "
                "received 5");
   expect_error([] { busy({"automaton.pool=1"}); },
-               "[experiment] busy: expected an automaton.pool of at least the batch of 2, "
+               "[experiment] busy: expected automaton.pool of at least automaton.batch = 2, "
                "received 1");
   expect_error(
       [] {
         busy({"automaton.pool=600", "task.kind=life", "automaton.channels=1"});
       },
-      "[experiment] busy: expected no automaton.pool for life, which has starts of its "
-      "own, received 600");
+      "[experiment] busy: expected automaton.pool = 0 for life, which has its own starts, "
+      "received 600");
 }
 
 TEST(AutomatonLearner, ShowsTheChannelsOfTheTarget) {
@@ -183,16 +183,16 @@ TEST(AutomatonLearner, ShowsTheChannelsOfTheTarget) {
   EXPECT_EQ(evaluation.picture.shape(), (Shape{1, 1, 6, 7}));
 }
 
-TEST(AutomatonLearner, KeepsWhatFitsIntoTheMemory) {
+TEST(AutomatonLearner, ChoosesAMemoryPolicyThatFits) {
   const Experiment fast = busy({"automaton.steps=20"});
-  const Rule rule = make_rule(fast);
+  const automata::Rule rule = make_rule(fast);
   const TrainingMemory chosen = training_memory(fast, rule);
   EXPECT_EQ(chosen.memory.policy, MemoryPolicy::states);
-  const std::size_t states = memory_needed(rule, chosen.size, chosen.memory);
+  const std::size_t states = automata::memory_needed(rule, chosen.size, chosen.memory);
   const std::string less = "automaton.memory=" + std::to_string(states / 2) + "B";
   const Experiment small = busy({"automaton.steps=20", less});
   EXPECT_EQ(training_memory(small, rule).memory.policy, MemoryPolicy::some_states);
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

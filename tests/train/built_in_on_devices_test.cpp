@@ -1,5 +1,5 @@
-// Every built-in experiment, and every feature by itself, for a few steps on every device that is
-// there, against the CPU.
+// Every built-in experiment and every single feature, for a few steps on every available device,
+// compared with the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 #include "tests/support/devices.h"
 #include "tests/support/generated_data.h"
 #include "tests/support/light_pictures.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using testing_support::ScratchFolder;
@@ -45,7 +46,7 @@ Outcome outcome_on(const Device& device, const Experiment& experiment, int steps
   return outcome;
 }
 
-/// The largest difference of any part, as a share of what is expected.
+/// The largest relative difference.
 double difference(const Outcome& received, const Outcome& expected) {
   double largest = 0;
   const auto note = [&](double error) {
@@ -84,10 +85,13 @@ std::vector<std::string> built_in_names() {
   return names;
 }
 
-/// What would take a device that is a CPU too long. Everything else of a recipe stays as it is.
+/// Reduces sizes that would take too long on a software device. Nothing else is changed.
 const std::map<std::string, Overrides> smaller = {
     {"mnist-384k", {"network.hidden=[8000, 8000, 8000, 8000, 8000]", "head.outputs=8000"}},
     {"fashion-mnist-384k", {"network.hidden=[8000, 8000, 8000, 8000, 8000]", "head.outputs=8000"}},
+    {"mnist-l", {"head.outputs=8000"}},
+    {"mnist-lut6", {"head.outputs=500"}},
+    {"fashion-mnist-l", {"head.outputs=8000"}},
     {"checkerboard", {"search.members=2"}},
     {"checkerboard-async", {"search.members=2"}},
     {"lizard", {"search.members=1"}},
@@ -106,11 +110,11 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
   Overrides overrides = found == smaller.end() ? Overrides() : found->second;
   const std::filesystem::path file = folder / (name + ".toml");
   switch (read_experiment(file).task.kind) {
-    case TaskKind::idx:
+    case data::TaskKind::idx:
       testing_support::write_digits(data.path(), 130);
       overrides.push_back("data.path=" + data.path().string());
       break;
-    case TaskKind::csv:
+    case data::TaskKind::csv:
       testing_support::write_flowers(data / "flowers.csv", 150);
       overrides.push_back("data.path=" + (data / "flowers.csv").string());
       break;
@@ -155,7 +159,7 @@ height = 6
 width = 7
 steps = 4
 batch = 2
-probes = 3
+evaluation_starts = 3
 [network]
 init = "pass_through"
 init_strength = 3
@@ -166,7 +170,7 @@ threshold = 100
 steps = 10
 )";
 
-/// Two classes, so that either head fits.
+/// Two classes, so that both heads fit.
 const char* const classifier = R"(
 [task]
 kind = "monk1"
@@ -184,13 +188,13 @@ threshold = 100
 steps = 10
 )";
 
-/// Of 4 by 4 pixels.
+/// Images of 4 by 4 pixels.
 const char* const images = R"(
 [task]
 kind = "idx"
 [binarise]
 kind = "uniform"
-levels = 3
+thresholds = 3
 [network]
 hidden = [48]
 init = "residual"
@@ -209,7 +213,7 @@ kind = "csv"
 target = "price"
 [binarise]
 kind = "quantile"
-levels = 7
+thresholds = 7
 [network]
 hidden = [48]
 init = "residual"
@@ -226,8 +230,8 @@ constexpr int feature_steps = 4;
 struct FeatureCase {
   std::string name;
   const char* base;
-  Overrides overrides;
-  bool is_base = false;  ///< whether it computes what the base does
+  Overrides overrides;   ///< TEACHER stands for a file
+  bool is_base = false;  ///< whether it equals the base experiment
 };
 
 std::vector<FeatureCase> feature_cases() {
@@ -237,6 +241,8 @@ std::vector<FeatureCase> feature_cases() {
       {"walsh arity 4", circuit, {"network.parametrisation=walsh", "network.arity=4"}},
       {"mixed arities", circuit, {"network.arity=[3, 1, 5]"}},
       {"shared wires", circuit, {"network.group_size=[2, 1, 1]"}},
+      {"learned wires", circuit, {"network.candidates=4"}},
+      {"mixed wires", circuit, {"network.candidates=4", "network.wire_forward=soft"}},
       {"gradient factor", circuit, {"network.gradient_factor=1.5"}},
       {"knockout", circuit, {"knockout.pattern=random", "knockout.share=0.3", "knockout.at=0"}},
       {"batches", circuit, {"training.batch=17"}},
@@ -270,13 +276,24 @@ std::vector<FeatureCase> feature_cases() {
       {"binary", classifier, {"head.kind=binary"}},
       {"label smoothing", classifier, {"training.label_smoothing=0.2"}},
       {"binary label smoothing", classifier, {"head.kind=binary", "training.label_smoothing=0.2"}},
+      {"teacher", images, {"training.teacher=TEACHER"}},
+      {"teacher alone", images, {"training.teacher=TEACHER", "training.teacher_weight=1"}},
       {"all samples at once", classifier, {"training.batch=0"}},
       {"classifier of tables", classifier, {"network.arity=6"}},
       {"regression", values, {}, true},
       {"learned thresholds of numbers", values, {"binarise.learn=true"}},
       {"learned thresholds", images, {"binarise.learn=true"}},
-      {"learned thresholds of shifted images", images, {"binarise.learn=true", "training.shift=1"}},
-      {"image shifts", images, {"training.shift=2"}},
+      {"learned thresholds of shifted images",
+       images,
+       {"binarise.learn=true", "training.max_shift=1"}},
+      {"image shifts", images, {"training.max_shift=2"}},
+      {"image rotations", images, {"training.max_rotation=20"}},
+      {"image scales", images, {"training.max_scale=0.2"}},
+      {"image flips", images, {"training.flip=true"}},
+      {"cut-outs", images, {"training.cutout=2"}},
+      {"learned thresholds of rotated images",
+       images,
+       {"binarise.learn=true", "training.max_rotation=20", "training.max_shift=1"}},
   };
   for (const std::string arity : {"1", "2", "3", "4", "5", "6"}) {
     cases.push_back({"arity " + arity, circuit, {"network.arity=" + arity}, arity == "2"});
@@ -312,6 +329,9 @@ Experiment experiment_of(const FeatureCase& one, const ScratchFolder& data) {
   if (one.base == images) {
     testing_support::write_pictures(data.path(), "train", 80);
     overrides.push_back("data.path=" + data.path().string());
+    testing_support::write_scores(data / "teacher.npy", 80, 4);
+    std::ranges::replace(overrides, std::string("training.teacher=TEACHER"),
+                         "training.teacher=" + (data / "teacher.npy").string());
   }
   if (one.base == values) {
     testing_support::write_flowers(data / "flowers.csv", 90);
@@ -339,7 +359,7 @@ TEST_P(FeatureOnDevices, TrainsAsOnTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(All, FeatureOnDevices, all_other_devices, name_of_device);
 
-// Else a device that ignored a feature would not be noticed.
+// Otherwise a device that ignores a feature would go unnoticed.
 TEST(FeatureCases, MakeADifference) {
   for (const FeatureCase& one : feature_cases()) {
     if (one.is_base) continue;
@@ -351,7 +371,7 @@ TEST(FeatureCases, MakeADifference) {
   }
 }
 
-TEST(FeatureCases, CoverWhatTrainingMayAskOfADevice) {
+TEST(FeatureCases, CoverAllFeaturesOfTraining) {
   Capabilities covered = capabilities(Feature::hardened_grids, Feature::float64);
   for (const FeatureCase& one : feature_cases()) {
     const ScratchFolder data;
@@ -365,4 +385,4 @@ TEST(FeatureCases, CoverWhatTrainingMayAskOfADevice) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// Circuits trained on devices, against the CPU. Skipped where there is no device.
+// Circuits trained on devices, compared with the CPU. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/trainer_checks.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 class CircuitOnDevices : public DeviceTest {};
@@ -39,7 +39,7 @@ at = 0.25
                           "adder", "adder", "", overrides);
 }
 
-/// Gates of three and four inputs, and all that needs every gradient before the first update.
+/// Gates of three and four inputs, and options that need all gradients before the update.
 const std::vector<std::string> busy = {"network.parametrisation=sigmoid",
                                        "network.arity=[3, 3, 2, 4]", "training.clip_norm=0.5",
                                        "training.gradient_noise=0.1", "training.batch=24"};
@@ -64,7 +64,7 @@ TEST_P(CircuitOnDevices, HasTheLossCurveOfTheCpu) {
   expect_same_curve(device(), adder(), 1e-4);
   expect_same_curve(device(), adder({"training.batch=17"}), 1e-4);
   expect_same_curve(device(), adder(busy), 1e-3);
-  // An entry that is nearly undecided may harden otherwise.
+  // Entries close to one half may harden differently.
   expect_same_curve(device(), adder(harder), 1e-2);
 }
 
@@ -84,7 +84,7 @@ TEST_P(CircuitOnDevices, StoppedAndRestoredGivesTheSameBits) {
   expect_resumable(adder(harder), 80, {20, 50, 60}, device());
 }
 
-TEST_P(CircuitOnDevices, GoesOnWithWhatTheOtherBegan) {
+TEST_P(CircuitOnDevices, ContinuesARunOfAnotherDevice) {
   const Experiment experiment = adder();
   const auto continued = [&](const Device& from, const Device& to) {
     Trainer first(experiment, from);
@@ -114,7 +114,7 @@ TEST_P(CircuitOnDevices, EvaluatesAsTheCpuDoes) {
   }
 }
 
-TEST_P(CircuitOnDevices, RefusesDoublePrecision) {
+TEST_P(CircuitOnDevices, RejectsDoublePrecision) {
   expect_error([&] { Trainer(adder({"network.dtype=float64"}), device()); },
                "[device] " + to_string(device()) +
                    " does not support double precision (network.dtype = float64): train on the "
@@ -124,4 +124,4 @@ TEST_P(CircuitOnDevices, RefusesDoublePrecision) {
 INSTANTIATE_TEST_SUITE_P(Devices, CircuitOnDevices, all_other_devices, name_of_device);
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

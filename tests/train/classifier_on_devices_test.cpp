@@ -1,4 +1,4 @@
-// Classifiers trained on devices, against the CPU. Skipped where there is no device.
+// Classifiers trained on devices, compared with the CPU. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,10 +11,11 @@
 #include "tests/support/devices.h"
 #include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 Experiment monk(const std::vector<std::string>& overrides = {}) {
@@ -27,7 +28,7 @@ Experiment monk(const std::vector<std::string>& overrides = {}) {
 
 class ClassifierOnDevices : public DeviceTest {};
 
-/// The model as it is now, evaluated on the CPU on the samples that training does not see.
+/// Evaluates the present model on the CPU, on the test samples.
 Evaluation evaluated_by_cpu(const Trainer& trainer) {
   const Model& model = trainer.learner().model();
   const auto samples = training_samples_of(trainer.experiment());
@@ -59,7 +60,7 @@ TEST_P(ClassifierOnDevices, TrainsAndEvaluatesAsTheCpuDoes) {
 }
 
 TEST_P(ClassifierOnDevices, HardensAsTheCpuDoes) {
-  // An entry that is nearly undecided may harden otherwise.
+  // Entries close to one half may harden differently.
   expect_same_training(
       device(), monk({"hardening.kind=blend", "hardening.threshold=10", "hardening.steps=300"}),
       1e-2);
@@ -70,10 +71,36 @@ TEST_P(ClassifierOnDevices, HardensAsTheCpuDoes) {
 TEST_P(ClassifierOnDevices, ShiftsImagesAsTheCpuDoes) {
   const testing_support::ScratchFolder data;
   testing_support::write_pictures(data.path(), "train", 200);
-  for (const std::string levels : {"threshold", "quantile"}) {
+  for (const std::string kind : {"threshold", "quantile"}) {
     expect_same_training(
         device(), monk({"task.kind=idx", "data.path=" + data.path().string(),
-                        "binarise.kind=" + levels, "training.shift=1", "training.batch=32"}));
+                        "binarise.kind=" + kind, "training.max_shift=1", "training.batch=32"}));
+  }
+}
+
+TEST_P(ClassifierOnDevices, TransformsImagesAsTheCpuDoes) {
+  const testing_support::ScratchFolder data;
+  testing_support::write_pictures(data.path(), "train", 200);
+  const std::vector<std::string> learned = {"binarise.learn=true", "binarise.kind=uniform",
+                                            "training.learning_rate=0.01"};
+  for (const auto& more : {std::vector<std::string>{}, learned}) {
+    std::vector<std::string> overrides = {
+        "task.kind=idx",          "data.path=" + data.path().string(),
+        "training.max_shift=1",   "training.max_rotation=15",
+        "training.max_scale=0.2", "training.flip=true",
+        "training.cutout=1",      "training.batch=32"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    expect_same_training(device(), monk(overrides));
+  }
+}
+
+TEST_P(ClassifierOnDevices, LearnsFromATeacherAsTheCpuDoes) {
+  const testing_support::ScratchFolder data;
+  testing_support::write_scores(data / "teacher.npy", 124, 2);
+  for (const std::string weight : {"0.5", "1"}) {
+    expect_same_training(
+        device(), monk({"training.teacher=" + (data / "teacher.npy").string(),
+                        "training.teacher_weight=" + weight, "training.teacher_temperature=2"}));
   }
 }
 
@@ -88,7 +115,7 @@ TEST_P(ClassifierOnDevices, TrainsEveryHeadAsTheCpuDoes) {
   testing_support::write_bytes(data / "t.csv", text);
   expect_same_training(
       device(), parse_experiment("[task]\nkind = 'csv'\n[data]\nvalidation = 0.2\ntarget = 'y'\n"
-                                 "[binarise]\nkind = 'quantile'\nlevels = 7\nlearn = true\n"
+                                 "[binarise]\nkind = 'quantile'\nthresholds = 7\nlearn = true\n"
                                  "[network]\nhidden = [64]\ninit = 'residual'\n"
                                  "[head]\nkind = 'regression'\noutputs = 32\n"
                                  "[training]\nsteps = 100\nbatch = 16\nlearning_rate = 0.02\n",
@@ -101,16 +128,16 @@ TEST_P(ClassifierOnDevices, LearnsThresholdsAsTheCpuDoes) {
   testing_support::write_pictures(data.path(), "train", 200);
   const Experiment experiment =
       monk({"task.kind=idx", "data.path=" + data.path().string(), "binarise.learn=true",
-            "binarise.kind=uniform", "binarise.levels=2", "training.learning_rate=0.01",
-            "training.shift=1"});
+            "binarise.kind=uniform", "binarise.thresholds=2", "training.learning_rate=0.01",
+            "training.max_shift=1"});
   expect_same_training(device(), experiment);
   Trainer trainer(experiment, device());
-  const Tensor before = trainer.learner().model().classifier()->thresholds.levels().clone();
+  const Tensor before = trainer.learner().model().classifier()->thresholds.values().clone();
   for (int i = 0; i < 10; ++i) trainer.step();
-  EXPECT_FALSE(same_bits(trainer.learner().model().classifier()->thresholds.levels(), before));
+  EXPECT_FALSE(same_bits(trainer.learner().model().classifier()->thresholds.values(), before));
 }
 
-TEST_P(ClassifierOnDevices, FreezesAndDrawsNoiseAsTheCpuDoes) {
+TEST_P(ClassifierOnDevices, FreezesAndAddsNoiseAsTheCpuDoes) {
   for (const std::string kind : {"gates", "temperature", "noise", "freeze"}) {
     SCOPED_TRACE(kind);
     expect_same_training(
@@ -119,7 +146,7 @@ TEST_P(ClassifierOnDevices, FreezesAndDrawsNoiseAsTheCpuDoes) {
   }
 }
 
-TEST_P(ClassifierOnDevices, RefusesDoublePrecision) {
+TEST_P(ClassifierOnDevices, RejectsDoublePrecision) {
   expect_error([&] { Trainer(monk({"network.dtype=float64"}), device()); },
                "[device] " + to_string(device()) +
                    " does not support double precision (network.dtype = float64): train on the "
@@ -129,4 +156,4 @@ TEST_P(ClassifierOnDevices, RefusesDoublePrecision) {
 INSTANTIATE_TEST_SUITE_P(Devices, ClassifierOnDevices, all_other_devices, name_of_device);
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,5 @@
 #include "boolgrad/train/run/diagnosis.h"
+#include "boolgrad/train/learners/learner.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 Experiment small(const std::vector<std::string>& overrides = {}) {
@@ -38,14 +39,14 @@ log_every = 5
                           "small", "small", "", overrides);
 }
 
-// Central differences of the loss that a step reports, at a learning rate of nearly nothing.
+// Central differences of the loss of a step, at a negligible learning rate.
 TEST(Diagnosis, NormsAreThoseOfTheTrainingLoss) {
   const Experiment experiment =
       small({"automaton.pool=4", "network.dtype=float64", "automaton.update=[6]",
              "automaton.kernels=1", "automaton.channels=1"});
   const std::unique_ptr<Learner> learner = make_learner(experiment);
   const std::vector<double> norms = learner->gradient_norms(3);
-  // Asking twice gives the same: what a learner gathers from step to step was left alone.
+  // The second call gives the same result: the learner's state is unchanged.
   EXPECT_EQ(learner->gradient_norms(3), norms);
   ASSERT_EQ(norms.size(), 4U);
   const auto loss_with = [&](std::size_t layer, std::size_t place, double change) {
@@ -67,7 +68,7 @@ TEST(Diagnosis, NormsAreThoseOfTheTrainingLoss) {
   }
 }
 
-TEST(Diagnosis, CountsGatesThatAreUndecided) {
+TEST(Diagnosis, CountsUndecidedGates) {
   const Experiment experiment = small();
   const std::unique_ptr<Learner> learner = make_learner(experiment);
   for (const LayerDiagnosis& layer : diagnose(*learner, 0)) {
@@ -79,7 +80,7 @@ TEST(Diagnosis, CountsGatesThatAreUndecided) {
   EXPECT_NEAR(first.undecided, 1 - 1.0 / static_cast<double>(first.gates), 1e-12);
 }
 
-TEST(Diagnosis, GoesIntoTheMetrics) {
+TEST(Diagnosis, IsWrittenToTheMetrics) {
   const testing_support::ScratchFolder folder;
   run_experiment(small({"training.diagnose_every=10", "search.members=2"}),
                  {.folder = folder / "run"});
@@ -118,4 +119,4 @@ TEST(Diagnosis, DoesNotChangeTheRun) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

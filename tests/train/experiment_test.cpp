@@ -1,16 +1,20 @@
 #include "boolgrad/train/experiment/experiment.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "boolgrad/model/keys.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using testing_support::read_bytes;
@@ -59,7 +63,7 @@ at = 0.25
 )");
   EXPECT_EQ(e.name, "mine");
   EXPECT_EQ(e.seed, 7);
-  EXPECT_EQ(e.task.kind, TaskKind::add);
+  EXPECT_EQ(e.task.kind, data::TaskKind::add);
   EXPECT_EQ(e.task.bits, 6);
   EXPECT_EQ(e.network.parametrisation, Parametrisation::softmax16);
   EXPECT_EQ(e.network.dtype, DType::float64);
@@ -68,7 +72,7 @@ at = 0.25
   EXPECT_EQ(e.network.group_size, (std::vector<std::int64_t>{2, 1, 1}));
   EXPECT_EQ(e.network.wiring, WiringKind::local);
   EXPECT_EQ(e.network.wiring_noise, 2);
-  EXPECT_EQ(e.network.init, Initialisation::residual);
+  EXPECT_EQ(e.network.init, logic::Initialisation::residual);
   EXPECT_EQ(e.training.learning_rate, 1);
   EXPECT_EQ(e.training.schedule, ScheduleKind::cosine);
   EXPECT_EQ(e.loss.kind, LossKind::focal);
@@ -87,7 +91,7 @@ TEST(Experiment, HasTheDefaultsOfTheLiterature) {
   EXPECT_EQ(e.knockout_step(), -1);
 }
 
-TEST(Experiment, NamesTheNearestKeyForAnUnknownOne) {
+TEST(Experiment, SuggestsAKeyForAnUnknownOne) {
   refuses("[training]\nlearnin_rate = 1",
           "my.toml: unknown key 'training.learnin_rate', did you mean 'training.learning_rate'?");
   refuses("[trainin]\nsteps = 1",
@@ -96,11 +100,11 @@ TEST(Experiment, NamesTheNearestKeyForAnUnknownOne) {
   refuses("steps = 1", "my.toml: unknown key 'steps', did you mean 'training.steps'?");
   refuses("[task]\nlayers = 1",
           "my.toml: unknown key 'task.layers', did you mean 'knockout.layer'?");
-  refuses("colour = 1", "my.toml: unknown key 'colour'");
+  refuses("palette = 1", "my.toml: unknown key 'palette'");
   refuses("[training]\n[training.extra]", "my.toml: unknown key 'training.extra'");
 }
 
-TEST(Experiment, SaysWhatAKeyMustBe) {
+TEST(Experiment, ErrorsNameTheExpectedValue) {
   refuses("[training]\nsteps = 'many'",
           "my.toml: expected training.steps to be an integer from 1 to 4294967295, received "
           "'many'");
@@ -137,32 +141,32 @@ TEST(Experiment, SaysWhatAKeyMustBe) {
           "my.toml: expected knockout.share to be a number from 0 to 1, received 2");
 }
 
-TEST(Experiment, ChecksWhatMustFitTogether) {
+TEST(Experiment, ChecksCombinations) {
   refuses("[network]\nhidden = [4]\ngroup_size = [1, 1, 1]",
-          "my.toml: expected network.group_size of 1 or 2 values (hidden layers and outputs), "
-          "received 3");
+          "my.toml: expected network.group_size with 1 or 2 values (hidden layers and output "
+          "layer), received 3");
   refuses("[network]\nparametrisation = 'softmax16'\narity = 3",
-          "my.toml: expected network.arity 2 with softmax16, received another");
+          "my.toml: expected network.arity = 2 with softmax16, received 3");
   refuses("[network]\nwiring = 'unique'\narity = 3",
-          "my.toml: expected network.arity 2 with unique wiring, received another");
+          "my.toml: expected network.arity = 2 with unique wiring, received 3");
   refuses("[task]\nkind = 'table'", "my.toml: expected task.file for a table, received none");
-  refuses("[training]\nschedule = 'exponential'\nfinal_share = 0",
-          "my.toml: expected training.final_share above 0 for exponential, received 0");
+  refuses("[training]\nschedule = 'exponential'\nfinal_learning_rate_factor = 0",
+          "my.toml: expected training.final_learning_rate_factor above 0 for exponential, received "
+          "0");
   refuses("[knockout]\nlayer = 2", "my.toml: expected knockout.layer from 0 to 1, received 2");
 }
 
-TEST(Experiment, SaysWhereTheTextIsNoToml) {
+TEST(Experiment, TomlErrorsNameTheLine) {
   try {
     parsed("seed = 1\nname = \n");
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("[experiment] my.toml:2: expected TOML, received an error: "))
+    EXPECT_TRUE(std::string(error.what()).starts_with("[experiment] my.toml:2: not valid TOML: "))
         << error.what();
   }
 }
 
-TEST(Experiment, OverridesComeLast) {
+TEST(Experiment, OverridesTakePrecedence) {
   const Experiment e =
       parsed("seed = 1\n[network]\nhidden = [4]",
              {"seed=2", "training.loss=bce", "network.hidden=[8, 8]", "name=\"a b\"", "seed=3"});
@@ -172,7 +176,7 @@ TEST(Experiment, OverridesComeLast) {
   EXPECT_EQ(e.name, "a b");
 }
 
-TEST(Experiment, RefusesWrongOverrides) {
+TEST(Experiment, RejectsInvalidOverrides) {
   refuses("", "--set: unknown key 'training.step', did you mean 'training.steps'?",
           {"training.step=3"});
   refuses("", "--set: expected key=value, received 'training.steps'", {"training.steps"});
@@ -196,23 +200,22 @@ TEST(Experiment, WritesWhatItReads) {
   EXPECT_EQ(again.knockout.gates, (std::vector<std::int64_t>{1, 2}));
 }
 
-TEST(Experiment, ReadsFilesUnderTheirName) {
+TEST(Experiment, IsNamedAfterItsFile) {
   const ScratchFolder folder;
   write_bytes(folder / "first.toml", "seed = 4\n[task]\nkind = 'table'\nfile = 'rows.csv'\n");
   const Experiment e = read_experiment(folder / "first.toml");
   EXPECT_EQ(e.name, "first");
   EXPECT_EQ(e.task.file, (folder / "rows.csv").string());
-  expect_error([&] { read_experiment(folder / "none.toml"); },
-               "[experiment] " + (folder / "none.toml").string() +
-                   ": expected to read it, received No such file or directory");
+  expect_error([&] { read_experiment(folder / "none.toml"); }, "[experiment] cannot read " +
+                                                                   (folder / "none.toml").string() +
+                                                                   ": No such file or directory");
 }
 
-TEST(Experiment, AllowsWhatDoesNotChangeTheRunOnResuming) {
+TEST(Experiment, ResumingAllowsChangesThatDoNotAffectTheRun) {
   const Experiment saved = parsed("[training]\nsteps = 10");
   check_resumable(saved, parsed("[training]\nsteps = 20\nlog_every = 3"), "file");
   expect_error([&] { check_resumable(saved, parsed("[training]\nsteps = 10\nloss = 'bce'"), "f"); },
-               "[resume] f: expected training.loss = 'squares' as the run was started with, "
-               "received 'bce'");
+               "[resume] f: the run was started with training.loss = 'squares', received 'bce'");
 }
 
 TEST(BuiltInExperiments, AreReadable) {
@@ -251,21 +254,128 @@ TEST(BuiltInExperiments, AreReadable) {
   }
 }
 
-TEST(Experiment, SaysWhatItsHardLossIs) {
+TEST(Experiment, NamesItsHardLoss) {
   const auto name_of = [](const std::string& text) {
     return hard_loss_name(parse_experiment(text, "test", "test", ""));
   };
-  EXPECT_EQ(name_of("[task]\nkind = 'add'"), "wrong bits");
+  EXPECT_EQ(name_of("[task]\nkind = 'add'"), "bit errors");
   EXPECT_EQ(name_of("[task]\nkind = 'monk1'"), "errors");
   EXPECT_EQ(name_of("[task]\nkind = 'npy'\n[head]\nkind = 'regression'"), "squared error");
 }
 
-TEST(TrainingGuide, NamesEveryKey) {
-  const std::string guide = read_bytes(source / "docs/training.md");
-  for (const std::string& key : experiment_keys()) {
-    EXPECT_NE(guide.find("`" + key + "`"), std::string::npos) << key;
+TEST(KeyReference, ListsEveryKeyOnceAndNoOther) {
+  const std::string page = read_bytes(source / "docs/reference/experiment-keys.md");
+  std::multiset<std::string> documented;
+  const std::regex row("(?:^|\n)\\| `([a-z0-9_.]+)` \\|");
+  for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it) {
+    documented.insert((*it)[1].str());
+  }
+  const std::vector<std::string> keys = experiment_keys();
+  EXPECT_EQ(documented, std::multiset<std::string>(keys.begin(), keys.end()));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Renamed keys
+
+/// A valid value of a key that differs from its default.
+std::string other_value(const std::string& key) {
+  const std::string toml = "\n" + to_toml(Experiment{});
+  const std::string name = key.substr(key.find('.') + 1);
+  const std::string section = "\n[" + key.substr(0, key.find('.')) + "]\n";
+  const std::size_t at = toml.find("\n" + name + " = ", toml.find(section));
+  const std::size_t begin = toml.find("= ", at) + 2;
+  const std::string value = toml.substr(begin, toml.find('\n', begin) - begin);
+  if (value == "false") return "true";
+  // Shares that are 0 by default are written without a point.
+  const bool is_share = key.ends_with("_share") || value.find('.') != std::string::npos;
+  return is_share ? "0.125" : std::to_string(std::stoll(value) + 1);
+}
+
+std::string in_section(const std::string& key, const std::string& value) {
+  const std::size_t dot = key.find('.');
+  return fmt::format("[{}]\n{} = {}\n", key.substr(0, dot), key.substr(dot + 1), value);
+}
+
+/// The section of a kind of experiment that uses the key.
+std::string task_for(const std::string& key) {
+  for (const char* task :
+       {"[task]\nkind = 'add'\n", "[task]\nkind = 'checkerboard'\n", "[task]\nkind = 'monk1'\n"}) {
+    const std::string why = why_no_effect(parsed(task), key);
+    if (why.find(" has no effect on ") == std::string::npos) return task;
+  }
+  ADD_FAILURE() << key << " is not used";
+  return "";
+}
+
+TEST(RenamedKeys, OldNamesReadAsTheNewOnes) {
+  const std::vector<std::string> keys = experiment_keys();
+  const std::string page = read_bytes(source / "docs/reference/experiment-keys.md");
+  for (const auto& [old_key, key] : renamed_keys()) {
+    const std::string old_name(old_key);
+    const std::string name(key);
+    SCOPED_TRACE(old_name);
+    EXPECT_NE(std::ranges::find(keys, name), keys.end());
+    EXPECT_EQ(std::ranges::find(keys, old_name), keys.end());
+    const std::string task = task_for(name);
+    const std::string value = other_value(name);
+    const std::string old_setting = fmt::format("{}={}", old_name, value);
+    const std::string new_setting = fmt::format("{}={}", name, value);
+    const std::string notice = fmt::format("{} is now {}", old_name, name);
+    const std::string plain = to_toml(parsed(task));
+    const std::string with_old = fmt::format("{}{}", task, in_section(old_name, value));
+    const std::string with_new = fmt::format("{}{}", task, in_section(name, value));
+    const std::string wanted = to_toml(parsed(with_new));
+    EXPECT_NE(wanted, plain);
+    EXPECT_EQ(to_toml(parsed(with_old)), wanted);
+    EXPECT_EQ(to_toml(parsed(task, {old_setting})), wanted);
+    EXPECT_EQ(to_toml(with_overrides(parsed(task), std::vector{old_setting}, "--vary")), wanted);
+    EXPECT_EQ(rename_notices(std::vector{old_setting}), std::vector{notice});
+    EXPECT_TRUE(rename_notices(std::vector{new_setting}).empty());
+    EXPECT_NE(page.find(fmt::format("\n- `{}` is now `{}`\n", old_name, name)), std::string::npos);
   }
 }
 
+TEST(RenamedKeys, GiveANoticeForWhatTheUserWrote) {
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch / "my.toml";
+  write_bytes(file, "[task]\nkind = 'checkerboard'\n[automaton]\nprobes = 5\n");
+  std::vector<std::string> notices;
+  const std::vector<std::string> overrides = {"search.refit=2", "search.refit=3"};
+  const Experiment experiment = read_experiment(file, overrides, &notices);
+  EXPECT_EQ(experiment.automaton.evaluation_starts, 5);
+  EXPECT_EQ(experiment.search.local_search, 3);
+  EXPECT_EQ(notices,
+            (std::vector<std::string>{"automaton.probes is now automaton.evaluation_starts",
+                                      "search.refit is now search.local_search"}));
+  // An override may use the other name than the file.
+  const std::vector<std::string> other = {"automaton.evaluation_starts=7"};
+  EXPECT_EQ(read_experiment(file, other).automaton.evaluation_starts, 7);
+}
+
+TEST(RenamedKeys, CannotBeGivenUnderBothNames) {
+  const std::string message =
+      "expected automaton.evaluation_starts or its old name automaton.probes, received both";
+  const std::string both =
+      "[task]\nkind = 'life'\n[automaton]\nprobes = 5\nevaluation_starts = 6\n";
+  expect_error([&] { parsed(both); }, "[experiment] my.toml: " + message);
+  expect_error([&] { parse_model_spec(both, "model", "test"); }, "[experiment] model: " + message);
+  expect_error(
+      [] {
+        parsed("[task]\nkind = 'checkerboard'",
+               {"automaton.evaluation_starts=5", "automaton.probes=6"});
+      },
+      "[experiment] --set: " + message);
+}
+
+TEST(RenamedKeys, AreReadFromModels) {
+  const ModelSpec spec =
+      parse_model_spec("[task]\nkind = 'life'\n[automaton]\nprobes = 5\n", "model", "test");
+  EXPECT_EQ(spec.automaton.evaluation_starts, 5);
+  expect_error(
+      [] { parse_model_spec("[automaton]\nprobes = 0\n", "model", "test"); },
+      "[experiment] model: expected automaton.evaluation_starts to be an integer from 1 to "
+      "16777216, received 0");
+}
+
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

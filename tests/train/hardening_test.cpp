@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 Hardening at_progress(HardeningKind kind, double progress) {
@@ -16,13 +16,13 @@ Hardening at_progress(HardeningKind kind, double progress) {
   return hardening;
 }
 
-TEST(Hardening, GoesOnWhileTheLossIsLow) {
+TEST(Hardening, ProgressesWhileTheLossIsLow) {
   Hardening hardening({.kind = HardeningKind::blend, .threshold = 0.1, .steps = 10});
   EXPECT_EQ(hardening.share(), 0);
   for (int i = 0; i < 4; ++i) hardening.observe(0.05);
   EXPECT_NEAR(hardening.share(), 0.4, 1e-12);
   EXPECT_NEAR(hardening.rate_factor(), std::pow(0.2, 0.4), 1e-12);
-  // The mean needs a moment to see that the loss has risen; then progress is lost half as fast.
+  // The running mean lags behind; then progress decreases half as fast.
   hardening.observe(0.2);
   EXPECT_NEAR(hardening.share(), 0.5, 1e-12) << "the mean is 0.065";
   for (int i = 0; i < 20; ++i) hardening.observe(0.2);
@@ -31,7 +31,7 @@ TEST(Hardening, GoesOnWhileTheLossIsLow) {
   EXPECT_EQ(hardening.share(), 1);
 }
 
-TEST(Hardening, ComesBackAsItWas) {
+TEST(Hardening, IsRestoredFromACheckpoint) {
   Hardening before({.kind = HardeningKind::gates, .threshold = 0.1, .steps = 7});
   for (const double loss : {0.05, 0.3, 0.01, 0.02}) before.observe(loss);
   TensorFile file;
@@ -45,7 +45,7 @@ TEST(Hardening, ComesBackAsItWas) {
   }
 }
 
-TEST(Hardening, SaysWhatAStepDoes) {
+TEST(Hardening, DescribesEachStep) {
   const HardeningStep blend = at_progress(HardeningKind::blend, 0.75).step(7, 3);
   EXPECT_EQ(blend.kind, HardeningKind::blend);
   EXPECT_EQ(blend.share, 0.75);
@@ -60,7 +60,7 @@ TEST(Hardening, StraightThroughIsHardFromTheStart) {
   EXPECT_EQ(Hardening({.kind = HardeningKind::straight_through}).step(1, 0).share, 1);
 }
 
-TEST(Hardening, IsOffWhereNobodyAskedForIt) {
+TEST(Hardening, IsOffByDefault) {
   Hardening hardening({.kind = HardeningKind::none});
   for (int i = 0; i < 1000; ++i) hardening.observe(0);
   EXPECT_EQ(hardening.share(), 0);
@@ -68,4 +68,4 @@ TEST(Hardening, IsOffWhereNobodyAskedForIt) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// Which values of which key of an experiment make a difference, and in what experiment.
+// For every key of experiments: two values that give different results, and an experiment.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace boolgrad::key_rows {
 using Overrides = std::vector<std::string>;
 
 // ---------------------------------------------------------------------------------------------
-// Experiments to vary. DATA stands for a folder with files.
+// Experiments and overrides to vary. DATA stands for a folder with files.
 
 inline const std::string circuit = R"(
 [task]
@@ -48,7 +48,7 @@ height = 5
 width = 6
 steps = 3
 batch = 2
-probes = 3
+evaluation_starts = 3
 [training]
 steps = 12
 learning_rate = 0.05
@@ -56,7 +56,7 @@ log_every = 4
 checkpoint_every = 0
 )";
 
-/// A picture that is soon learned: all cells off.
+/// A picture that is learned in a few steps: all cells off.
 inline const std::string dark = R"(
 [task]
 kind = "picture"
@@ -101,7 +101,7 @@ kind = "idx"
 path = "DATA/images"
 [binarise]
 kind = "uniform"
-levels = 3
+thresholds = 3
 [network]
 hidden = [24]
 init = "residual"
@@ -132,7 +132,7 @@ steps = 12
 batch = 32
 )";
 
-/// A single gate that is to be XOR and learns nothing: only a refit can help.
+/// A single gate that should become XOR and learns nothing: only a local search can help.
 inline const std::string stuck = R"(
 [task]
 kind = "xor"
@@ -142,17 +142,17 @@ steps = 8
 learning_rate = 1e-9
 log_every = 100
 [search]
-refit = 4
-refit_every = 3
-refit_below = 1
+local_search = 4
+local_search_every = 3
+local_search_max_error = 1
 )";
 
-/// An automaton for which the same holds.
+/// The same for an automaton.
 inline const std::string stuck_automaton = dark + R"(
 [search]
-refit = 400
-refit_every = 3
-refit_below = 1
+local_search = 400
+local_search_every = 3
+local_search_max_error = 1
 )";
 
 // ---------------------------------------------------------------------------------------------
@@ -160,9 +160,9 @@ refit_below = 1
 
 /// Where a difference shows.
 enum class Watched : std::uint8_t {
-  training,  ///< tensors after all steps, and how good the model then is
+  training,  ///< tensors and evaluation after all steps
   run,       ///< metrics and the saved model
-  memory,    ///< what the backward pass keeps
+  memory,    ///< memory policy of the backward pass
 };
 
 struct Row {
@@ -174,7 +174,7 @@ struct Row {
   Watched watched = Watched::training;
 };
 
-class Rows {
+class KeyCases {
  public:
   void circuits(const std::string& key, const std::string& first, const std::string& second,
                 const Overrides& with = {}, Watched watched = Watched::training) {
@@ -206,7 +206,7 @@ class Rows {
   std::vector<Row> rows_;
 };
 
-inline void add_tasks_and_data(Rows& rows) {
+inline void add_tasks_and_data(KeyCases& rows) {
   rows.all("seed", "1", "2");
   rows.circuits("task.kind", "add", "xor");
   rows.automata("task.kind", "checkerboard", "life", {"automaton.channels=1"});
@@ -226,8 +226,8 @@ inline void add_tasks_and_data(Rows& rows) {
 
   rows.add({"binarise.kind", images, "threshold", "uniform"});
   rows.add({"binarise.threshold", images, "0.1", "0.7", {"binarise.kind=threshold"}});
-  rows.add({"binarise.levels", images, "2", "3"});
-  rows.add({"binarise.least", images, "0", "0.3"});
+  rows.add({"binarise.thresholds", images, "2", "3"});
+  rows.add({"binarise.min_share", images, "0", "0.3"});
   rows.add({"binarise.learn", images, "false", "true"});
   rows.add({"binarise.width", images, "0.1", "0.5", {"binarise.learn=true"}});
 
@@ -236,7 +236,7 @@ inline void add_tasks_and_data(Rows& rows) {
   rows.classifiers("head.temperature", "3", "6");
 }
 
-inline void add_networks(Rows& rows) {
+inline void add_networks(KeyCases& rows) {
   rows.all("network.parametrisation", "sigmoid", "softmax16");
   rows.all("network.dtype", "float32", "float64");
   rows.networks("network.hidden", "[16]", "[20]");
@@ -244,6 +244,23 @@ inline void add_networks(Rows& rows) {
   rows.networks("network.group_size", "1", "[2, 1]");
   rows.networks("network.wiring", "random", "local");
   rows.networks("network.wiring_noise", "0", "3", {"network.wiring=local"});
+  rows.add({"network.window", images, "2", "4", {"network.wiring=window"}});
+  const Overrides learned = {"network.candidates=4"};
+  rows.networks("network.candidates", "1", "4");
+  rows.networks("network.wire_forward", "hard", "soft", learned);
+  rows.networks("network.wire_init_strength", "1", "2", learned);
+  rows.networks("network.wire_temperature", "1", "2", learned);
+  rows.networks("network.final_wire_temperature", "1", "0.2", learned);
+  const Overrides redrawn = {"network.candidates=4", "network.redraw_every=3"};
+  const Overrides at_random = {"network.candidates=4", "network.redraw_every=3",
+                               "network.redraw=random"};
+  rows.networks("network.redraw_every", "0", "3", learned);
+  rows.networks("network.redraw", "gradient", "random",
+                {"network.candidates=4", "network.redraw_every=3", "network.redraw_below=1"});
+  rows.networks("network.redraw_share", "0.25", "0.75", redrawn);
+  rows.networks("network.redraw_until", "0.3", "0.9", redrawn);
+  rows.networks("network.redraw_keep", "0.3", "0.95", at_random);
+  rows.networks("network.redraw_below", "0", "1", at_random);
   rows.all("network.init", "gaussian", "pass_through");
   rows.all("network.init_strength", "1", "2");
   rows.networks("network.gradient_factor", "1", "1.5");
@@ -263,15 +280,15 @@ inline void add_networks(Rows& rows) {
   rows.automata("automaton.loss_steps", "1", "2");
   rows.automata("automaton.extra_steps", "0", "3");
   rows.automata("automaton.pool", "0", "4");
-  rows.automata("automaton.probes", "3", "8");
+  rows.automata("automaton.evaluation_starts", "3", "8");
   rows.automata("automaton.memory", "1GB", "10000B", {"automaton.steps=12"}, Watched::memory);
 }
 
-inline void add_training(Rows& rows) {
+inline void add_training(KeyCases& rows) {
   rows.all("training.learning_rate", "0.05", "0.1");
   rows.all("training.schedule", "constant", "cosine");
-  rows.all("training.warm_up", "0", "5");
-  rows.all("training.final_share", "0.01", "0.5", {"training.schedule=cosine"});
+  rows.all("training.warmup_steps", "0", "5");
+  rows.all("training.final_learning_rate_factor", "0.01", "0.5", {"training.schedule=cosine"});
   rows.all("training.beta1", "0.9", "0.5");
   rows.all("training.beta2", "0.99", "0.5");
   rows.all("training.epsilon", "1e-8", "0.1");
@@ -286,9 +303,17 @@ inline void add_training(Rows& rows) {
   rows.automata("training.focal_gamma", "1", "3", {"training.loss=focal"});
   rows.networks("training.batch", "0", "5");
   rows.classifiers("training.label_smoothing", "0", "0.2");
-  rows.add({"training.shift", images, "0", "1"});
+  rows.add({"training.max_shift", images, "0", "1"});
+  rows.add({"training.max_rotation", images, "0", "20"});
+  rows.add({"training.max_scale", images, "0", "0.2"});
+  rows.add({"training.flip", images, "false", "true"});
+  rows.add({"training.cutout", images, "0", "2"});
+  const Overrides taught = {"training.teacher=DATA/teacher.npy"};
+  rows.add({"training.teacher", images, "\"\"", "DATA/teacher.npy"});
+  rows.add({"training.teacher_weight", images, "0.2", "0.5", taught});
+  rows.add({"training.teacher_temperature", images, "1", "3", taught});
 
-  // What says how long a run is, when it looks at itself and what it writes down.
+  // Length, evaluation and logging of a run.
   rows.all("training.steps", "6", "9", {}, Watched::run);
   rows.classifiers("training.epochs", "1", "2", {}, Watched::run);
   rows.all("training.log_every", "3", "5", {}, Watched::run);
@@ -301,18 +326,18 @@ inline void add_training(Rows& rows) {
   rows.circuits("training.stop_when_solved", "true", "false", solved, Watched::run);
   rows.add({"training.stop_when_solved", dark, "true", "false", {}, Watched::run});
   rows.add({"training.stop_when_solved", images, "true", "false", solved_images, Watched::run});
-  rows.circuits("hardening.seal", "true", "false", solved, Watched::run);
-  rows.add({"hardening.seal", dark, "true", "false", {}, Watched::run});
+  rows.circuits("hardening.saturate", "true", "false", solved, Watched::run);
+  rows.add({"hardening.saturate", dark, "true", "false", {}, Watched::run});
 }
 
-inline void add_hardening_and_knockouts(Rows& rows) {
+inline void add_hardening_and_knockouts(KeyCases& rows) {
   const auto with_kind = [](const std::string& kind) {
     return Overrides{"hardening.kind=" + kind, "hardening.threshold=100", "hardening.steps=10"};
   };
   rows.all("hardening.kind", "none", "blend", {"hardening.threshold=100", "hardening.steps=10"});
   rows.all("hardening.threshold", "1e-9", "100", {"hardening.kind=blend", "hardening.steps=10"});
   rows.all("hardening.steps", "10", "20", {"hardening.kind=blend", "hardening.threshold=100"});
-  rows.all("hardening.rate_share", "1", "0.2", with_kind("blend"));
+  rows.all("hardening.learning_rate_factor", "1", "0.2", with_kind("blend"));
   rows.all("hardening.temperature", "0.1", "0.5", with_kind("temperature"));
   rows.all("hardening.noise", "1", "2", with_kind("noise"));
 
@@ -326,7 +351,7 @@ inline void add_hardening_and_knockouts(Rows& rows) {
   rows.networks("knockout.seed", "-1", "9", {"knockout.pattern=random", "knockout.share=0.4"});
 }
 
-inline void add_search(Rows& rows) {
+inline void add_search(KeyCases& rows) {
   rows.automata("curriculum.until", "[2]", "[6]", {"curriculum.steps=[2]"});
   rows.automata("curriculum.height", "[4]", "[6]", {"curriculum.until=[6]"});
   rows.automata("curriculum.width", "[4]", "[5]", {"curriculum.until=[6]"});
@@ -338,7 +363,7 @@ inline void add_search(Rows& rows) {
     rows.circuits(key, first, second, with, watched);
     rows.automata(key, first, second, with, watched);
   };
-  const std::string slow = "training.learning_rate=1e-9";  // nothing gets better
+  const std::string slow = "training.learning_rate=1e-9";  // nothing improves
   both("search.members", "1", "2");
   both("search.until", "0", "5", {"search.members=2"});
   both("search.restart", "none", "fresh", {"search.patience=4", "search.every=2", slow});
@@ -346,24 +371,26 @@ inline void add_search(Rows& rows) {
   both("search.every", "2", "5", {"search.restart=fresh", "search.patience=4", slow});
   both("search.keep_best", "false", "true",
        {"training.learning_rate=4", "search.every=1", "training.steps=31"}, Watched::run);
-  rows.add({"search.refit", stuck, "0", "4"});
-  rows.add({"search.refit_walk", stuck, "0", "50", {"search.refit=1", "seed=2"}});
-  rows.add({"search.refit_every", stuck, "3", "20"});
-  rows.add({"search.refit_below", stuck, "0", "1"});
+  rows.add({"search.local_search", stuck, "0", "4"});
+  rows.add(
+      {"search.local_search_random_moves", stuck, "0", "50", {"search.local_search=1", "seed=2"}});
+  rows.add({"search.local_search_every", stuck, "3", "20"});
+  rows.add({"search.local_search_max_error", stuck, "0", "1"});
   const Overrides too = {slow, "training.steps=8", "training.log_every=100"};
   const auto with = [&](const std::string& more) {
     Overrides overrides = too;
     overrides.push_back(more);
     return overrides;
   };
-  rows.add({"search.refit", stuck_automaton, "0", "400", too});
-  rows.add({"search.refit_walk", stuck_automaton, "0", "4000", with("search.refit=1")});
-  rows.add({"search.refit_every", stuck_automaton, "3", "20", too});
-  rows.add({"search.refit_below", stuck_automaton, "0", "1", too});
+  rows.add({"search.local_search", stuck_automaton, "0", "400", too});
+  rows.add({"search.local_search_random_moves", stuck_automaton, "0", "4000",
+            with("search.local_search=1")});
+  rows.add({"search.local_search_every", stuck_automaton, "3", "20", too});
+  rows.add({"search.local_search_max_error", stuck_automaton, "0", "1", too});
 }
 
 inline std::vector<Row> all_rows() {
-  Rows rows;
+  KeyCases rows;
   add_tasks_and_data(rows);
   add_networks(rows);
   add_training(rows);

@@ -1,5 +1,6 @@
-// No option is silently ignored: a key that an experiment does not read is refused or named, and a
-// key that it reads changes what a run leaves.
+// No option is silently ignored: a key that an experiment does not use is rejected or gives a
+// notice, and a key that it uses changes the results of a run.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,10 +21,11 @@
 #include "tests/support/generated_data.h"
 #include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/scratch.h"
 #include "tests/train/key_rows.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using testing_support::ScratchFolder;
@@ -34,24 +36,25 @@ using key_rows::Overrides;
 using key_rows::Row;
 using key_rows::Watched;
 
-constexpr TaskFamily families[] = {TaskFamily::circuit, TaskFamily::automaton,
-                                   TaskFamily::classifier};
+constexpr data::TaskFamily families[] = {data::TaskFamily::circuit, data::TaskFamily::automaton,
+                                         data::TaskFamily::classifier};
 
-bool reads(const KeyUse& use, TaskFamily family) {
+bool reads(const KeyUse& use, data::TaskFamily family) {
   switch (family) {
-    case TaskFamily::circuit: return use.circuit;
-    case TaskFamily::automaton: return use.automaton;
-    case TaskFamily::classifier: return use.classifier;
+    case data::TaskFamily::circuit: return use.circuit;
+    case data::TaskFamily::automaton: return use.automaton;
+    case data::TaskFamily::classifier: return use.classifier;
   }
   return false;
 }
 
-/// What DATA stands for.
+/// The folder that DATA stands for.
 void write_data(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder / "images");
   std::filesystem::create_directories(folder / "fewer");
   testing_support::write_pictures(folder / "images", "train", 80);
   testing_support::write_pictures(folder / "fewer", "train", 60);
+  testing_support::write_scores(folder / "teacher.npy", 80, 4);
   testing_support::write_flowers(folder / "flowers.csv", 90);
   write_bytes(folder / "a.csv", "a,b,out1,out2\n0,0,0,0\n1,0,1,0\n0,1,1,0\n1,1,0,1\n");
   write_bytes(folder / "b.csv", "a,b,out1,out2\n0,0,1,0\n1,0,0,0\n0,1,0,1\n1,1,1,1\n");
@@ -60,12 +63,12 @@ void write_data(const std::filesystem::path& folder) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a run leaves
+// Results of a run
 
 std::string bytes_of(const TensorFile& file) {
   std::string text;
   for (const auto& [name, tensor] : file.tensors) {
-    // What is kept besides the model shows where it is used.
+    // Saved copies matter only where they are used.
     if (name.starts_with("best.") || name.starts_with("promise.")) continue;
     text += name + to_string(tensor.shape());
     text.append(static_cast<const char*>(tensor.data()), tensor.bytes());
@@ -92,7 +95,7 @@ std::string after_run(const Experiment& experiment) {
   for (std::string line; std::getline(metrics, line);) {
     nlohmann::json entry = nlohmann::json::parse(line);
     entry.erase("seconds");
-    entry.erase("learning_rate");  // what it does shows in the model
+    entry.erase("learning_rate");  // its effect shows in the model
     text += entry.dump() + "\n";
   }
   return text + bytes_of(load_safetensors(report.model));
@@ -110,7 +113,7 @@ std::string outcome(const Experiment& experiment, Watched watched) {
   return "";
 }
 
-/// Keys that decide nothing of what a run computes, and how they show.
+/// Keys that do not change the results of a run.
 const std::vector<std::pair<std::string, std::string>> labels = {
     {"name", "what reports, plots and JSON call the run"}};
 
@@ -126,20 +129,21 @@ class KeyUseTest : public testing::Test {
   }
 
   Experiment experiment_of(const Row& row, const std::string& value) const {
-    Overrides overrides = row.with;
+    Overrides overrides;
+    for (const std::string& one : row.with) overrides.push_back(filled(one));
     overrides.push_back(row.key + "=" + filled(value));
     return parse_experiment(filled(row.base), "test", "test", "", overrides);
   }
 
-  /// Of each kind of experiment, with nothing but defaults that matters here.
-  static Experiment base_of(TaskFamily family) {
-    const std::string& text = family == TaskFamily::circuit     ? key_rows::circuit
-                              : family == TaskFamily::automaton ? key_rows::automaton
-                                                                : key_rows::classifier;
+  /// One experiment of each kind, with defaults.
+  static Experiment base_of(data::TaskFamily family) {
+    const std::string& text = family == data::TaskFamily::circuit     ? key_rows::circuit
+                              : family == data::TaskFamily::automaton ? key_rows::automaton
+                                                                      : key_rows::classifier;
     return parse_experiment(text, "test", "test", "");
   }
 
-  void expect_differences(TaskFamily family) const {
+  void expect_differences(data::TaskFamily family) const {
     for (const Row& row : all_rows()) {
       const Experiment first = experiment_of(row, row.first);
       if (first.family() != family) continue;
@@ -162,27 +166,27 @@ TEST_F(KeyUseTest, EveryKeyHasAUse) {
     EXPECT_EQ(use.needs.empty(), use.is_met == nullptr) << key;
   }
   expect_error([] { use_of("physics.speed"); },
-               "[experiment] expected a key whose use is listed, received physics.speed");
+               "[experiment] key without an entry in the table of uses: physics.speed");
 }
 
-TEST_F(KeyUseTest, EveryKeyHasARowForEveryKindOfExperimentThatReadsIt) {
-  std::set<std::pair<std::string, TaskFamily>> covered;
+TEST_F(KeyUseTest, EveryKeyIsTestedForEveryKindOfExperimentThatUsesIt) {
+  std::set<std::pair<std::string, data::TaskFamily>> covered;
   for (const Row& row : all_rows()) {
     covered.emplace(row.key, experiment_of(row, row.first).family());
   }
   for (const auto& [key, shows] : labels) {
-    for (const TaskFamily family : families) covered.emplace(key, family);
+    for (const data::TaskFamily family : families) covered.emplace(key, family);
   }
   for (const std::string& key : experiment_keys()) {
-    for (const TaskFamily family : families) {
+    for (const data::TaskFamily family : families) {
       const bool is_read = reads(use_of(key), family);
       EXPECT_EQ(covered.contains({key, family}), is_read) << key << " of " << to_string(family);
     }
   }
 }
 
-TEST_F(KeyUseTest, KeysOfOtherExperimentsAreRefusedAsOverrides) {
-  for (const TaskFamily family : families) {
+TEST_F(KeyUseTest, KeysOfOtherExperimentsAreRejectedAsOverrides) {
+  for (const data::TaskFamily family : families) {
     const Experiment base = base_of(family);
     for (const ExperimentKey& key : experiment_key_table()) {
       if (reads(use_of(key.path), family)) continue;
@@ -194,8 +198,8 @@ TEST_F(KeyUseTest, KeysOfOtherExperimentsAreRefusedAsOverrides) {
   }
 }
 
-TEST_F(KeyUseTest, KeysWithoutEffectAreNamedWhereAFileHasThem) {
-  for (const TaskFamily family : families) {
+TEST_F(KeyUseTest, KeysWithoutEffectInAFileGiveANotice) {
+  for (const data::TaskFamily family : families) {
     const Experiment base = base_of(family);
     write_bytes(data_ / "all.toml", to_toml(base));
     std::vector<std::string> notices;
@@ -221,7 +225,7 @@ TEST_F(KeyUseTest, KeysWithoutEffectAreNamedWhereAFileHasThem) {
             std::vector<std::string>{"training.gate_penalty has no effect on a classifier"});
 }
 
-TEST_F(KeyUseTest, AnOverrideThatLacksAnotherKeyIsNamed) {
+TEST_F(KeyUseTest, AnOverrideThatNeedsAnotherKeyGivesANotice) {
   write_bytes(data_ / "plain.toml", key_rows::circuit);
   std::vector<std::string> notices;
   read_experiment(data_ / "plain.toml", Overrides{"hardening.noise=2"}, &notices);
@@ -232,9 +236,13 @@ TEST_F(KeyUseTest, AnOverrideThatLacksAnotherKeyIsNamed) {
   EXPECT_EQ(notices, std::vector<std::string>{});
 }
 
-TEST_F(KeyUseTest, KeysOfCircuitsMakeADifference) { expect_differences(TaskFamily::circuit); }
-TEST_F(KeyUseTest, KeysOfAutomataMakeADifference) { expect_differences(TaskFamily::automaton); }
-TEST_F(KeyUseTest, KeysOfClassifiersMakeADifference) { expect_differences(TaskFamily::classifier); }
+TEST_F(KeyUseTest, KeysOfCircuitsMakeADifference) { expect_differences(data::TaskFamily::circuit); }
+TEST_F(KeyUseTest, KeysOfAutomataMakeADifference) {
+  expect_differences(data::TaskFamily::automaton);
+}
+TEST_F(KeyUseTest, KeysOfClassifiersMakeADifference) {
+  expect_differences(data::TaskFamily::classifier);
+}
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -10,7 +10,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using testing_support::ScratchFolder;
@@ -28,40 +28,40 @@ std::string line(int step, double soft, double hard) {
          ",\"hard_loss\":" + std::to_string(hard) + "}\n";
 }
 
-TEST(Report, PlotsWhatTheMetricsAndTheInspectionSay) {
+TEST(Report, PlotsMetricsAndGates) {
   const ScratchFolder scratch;
   write_bytes(scratch / metrics_file, line(0, 9, 20) + line(10, 2, 5) + line(20, 0.5, 0));
-  const Plots plots = write_plots(scratch.path(), "test, seed 1", "wrong bits", gates);
+  const Plots plots = write_plots(scratch.path(), "test, seed 1", "bit errors", gates);
   EXPECT_EQ(plots.losses, scratch / "losses.png");
   EXPECT_EQ(plots.gates, scratch / "gates.png");
-  const Image losses = read_png(plots.losses);
-  const Image kinds = read_png(plots.gates);
+  const picture::Image losses = picture::read_png(plots.losses);
+  const picture::Image kinds = picture::read_png(plots.gates);
   EXPECT_EQ(losses.width, 800);
   EXPECT_EQ(losses.height, 500);
   EXPECT_EQ(kinds.width, 800);
 
-  write_plots(scratch.path(), "test, seed 1", "wrong bits", gates);
-  EXPECT_EQ(read_png(plots.losses), losses) << "the same again";
-  EXPECT_EQ(read_png(plots.gates), kinds);
-  write_plots(scratch.path(), "test, seed 1", "wrong samples", gates);
-  EXPECT_NE(read_png(plots.losses), losses) << "says what is counted";
+  write_plots(scratch.path(), "test, seed 1", "bit errors", gates);
+  EXPECT_EQ(picture::read_png(plots.losses), losses) << "the same again";
+  EXPECT_EQ(picture::read_png(plots.gates), kinds);
+  write_plots(scratch.path(), "test, seed 1", "errors", gates);
+  EXPECT_NE(picture::read_png(plots.losses), losses) << "says what is counted";
 
   write_bytes(scratch / metrics_file, line(0, 9, 20) + line(10, 2, 5) + line(20, 0.5, 3));
   Inspection other = gates;
   other.kinds[1].second = 1;
-  write_plots(scratch.path(), "test, seed 1", "wrong bits", other);
-  EXPECT_NE(read_png(plots.losses), losses);
-  EXPECT_NE(read_png(plots.gates), kinds);
+  write_plots(scratch.path(), "test, seed 1", "bit errors", other);
+  EXPECT_NE(picture::read_png(plots.losses), losses);
+  EXPECT_NE(picture::read_png(plots.gates), kinds);
 }
 
 TEST(Report, NeedsMetrics) {
   const ScratchFolder scratch;
-  expect_error([&] { write_plots(scratch.path(), "test", "wrong bits", gates); },
-               "[metrics] " + (scratch / metrics_file).string() +
-                   ": expected to read it, received No such file or directory");
+  expect_error(
+      [&] { write_plots(scratch.path(), "test", "bit errors", gates); },
+      "[metrics] cannot read " + (scratch / metrics_file).string() + ": No such file or directory");
 }
 
-TEST(Losses, ArePassedOverWhereALineIsNone) {
+TEST(Losses, IgnoreInvalidLines) {
   const ScratchFolder scratch;
   write_bytes(scratch / metrics_file,
               line(0, 9, 20) + "[1, 2]\n{\"step\":5}\n{\"step\":\"x\",\"soft_loss\":1}\n\n" +
@@ -75,4 +75,4 @@ TEST(Losses, ArePassedOverWhereALineIsNone) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

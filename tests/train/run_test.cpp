@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/train/run/checkpoint.h"
@@ -15,7 +16,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +50,7 @@ at = 0.25
                           "small", "small", "", overrides);
 }
 
-/// The lines of a run's metrics, less what the clock decides.
+/// The lines of a run's metrics without times.
 std::vector<json> metrics_of(const fs::path& folder) {
   std::vector<json> lines;
   std::ifstream file(folder / metrics_file);
@@ -83,7 +84,7 @@ RunOptions stopped_after(const fs::path& folder, std::int64_t steps, bool resume
   return {.folder = folder, .resume = resume, .stop = [=] { return ++*taken == steps; }};
 }
 
-TEST(Run, LeavesAModelACheckpointAndMetrics) {
+TEST(Run, WritesAModelACheckpointAndMetrics) {
   const ScratchFolder scratch;
   const fs::path folder = scratch / "deep/folder";
   std::int64_t watched = 0;
@@ -117,7 +118,7 @@ TEST(Run, LeavesAModelACheckpointAndMetrics) {
 TEST(Run, StoppedAndResumedGivesTheSameBits) {
   const ScratchFolder scratch;
   run_experiment(small(), {.folder = scratch / "straight"});
-  // Twice, once in the very step of the knockout, and where nothing is logged otherwise.
+  // Twice: at the step of the knockout, and between log points.
   for (const std::int64_t first : {50, 33}) {
     const fs::path folder = scratch / std::to_string(first);
     const RunReport stopped = run_experiment(small(), stopped_after(folder, first));
@@ -132,7 +133,7 @@ TEST(Run, StoppedAndResumedGivesTheSameBits) {
     EXPECT_EQ(end.ending, Ending::finished);
     expect_same_model(folder / model_file, scratch / "straight" / model_file);
   }
-  // Where a run was stopped, a line more may have been logged.
+  // A stopped run may have logged one more line.
   std::vector<json> resumed = metrics_of(scratch / "50");
   EXPECT_EQ(resumed, metrics_of(scratch / "straight"));
 }
@@ -152,7 +153,7 @@ TEST(Run, ResumingCutsMetricsBackToTheCheckpoint) {
   EXPECT_EQ(metrics_of(scratch / "run"), metrics_of(scratch / "straight"));
 }
 
-TEST(Run, StopsWhenSolvedButNotBeforeTheDamage) {
+TEST(Run, StopsWhenSolvedButNotBeforeTheKnockout) {
   const ScratchFolder scratch;
   const std::vector<std::string> stopping = {"training.stop_when_solved=true"};
   const RunReport repaired = run_experiment(small(stopping), {.folder = scratch / "repaired"});
@@ -164,13 +165,13 @@ TEST(Run, StopsWhenSolvedButNotBeforeTheDamage) {
                      {.folder = scratch / "plain"});
   EXPECT_EQ(plain.ending, Ending::solved);
   EXPECT_LE(plain.last.step, 50);
-  // Solved is solved: resuming has nothing to do.
+  // Resuming a solved run does nothing.
   const RunReport again =
       run_experiment(small(stopping), {.folder = scratch / "repaired", .resume = true});
   EXPECT_EQ(again.last.step, repaired.last.step);
 }
 
-TEST(Run, ALossThatIsNotFiniteEndsItWithTheLastGoodState) {
+TEST(Run, SavesTheLastFiniteStateIfTheLossIsNotFinite) {
   const ScratchFolder scratch;
   const Experiment experiment =
       small({"training.learning_rate=1e38", "network.parametrisation=softmax16", "network.arity=2",
@@ -182,18 +183,17 @@ TEST(Run, ALossThatIsNotFiniteEndsItWithTheLastGoodState) {
   } catch (const Error& error) {
     const std::string text = error.what();
     EXPECT_TRUE(text.starts_with("[train] step ")) << text;
-    EXPECT_NE(text.find(": expected a finite loss, received nan; the state after step "),
-              std::string::npos)
-        << text;
-    EXPECT_TRUE(text.ends_with(" is kept in " + checkpoint.string())) << text;
+    EXPECT_NE(text.find(": the loss is nan; the state after step "), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with(" was saved to " + checkpoint.string())) << text;
   }
   const Model kept = load_model(checkpoint).model;
-  const Evaluation evaluation = evaluate(
-      kept.network(), Cases(boolean_task(TaskKind::add, 4), DType::float32), experiment.loss);
+  const Evaluation evaluation =
+      evaluate(kept.network(), Cases(data::boolean_task(data::TaskKind::add, 4), DType::float32),
+               experiment.loss);
   EXPECT_TRUE(std::isfinite(evaluation.soft_loss));
 }
 
-/// While one of these lives, no file of this process can grow beyond `bytes`: a disk that is full.
+/// Limits the size of files of this process to `bytes` during its lifetime, like a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {
@@ -227,7 +227,7 @@ TEST(Run, AFullDiskLeavesThePreviousCheckpointUntouched) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     const std::string text = error.what();
-    EXPECT_TRUE(text.starts_with("[safetensors] " + checkpoint.string())) << text;
+    EXPECT_TRUE(text.starts_with("[safetensors] cannot write " + checkpoint.string())) << text;
     EXPECT_TRUE(text.ends_with("File too large")) << text;
   }
   EXPECT_EQ(read_bytes(checkpoint), before);
@@ -238,12 +238,11 @@ TEST(Run, AFullDiskLeavesThePreviousCheckpointUntouched) {
 
   const fs::path metrics = folder / metrics_file;
   const SmallDisk disk(100);
-  expect_error(
-      [&] { run_experiment(small(), {.folder = folder}); },
-      "[metrics] " + metrics.string() + ": expected to write a line, received File too large");
+  expect_error([&] { run_experiment(small(), {.folder = folder}); },
+               "[metrics] cannot write " + metrics.string() + ": File too large");
 }
 
-TEST(Run, RefusesToResumeSomethingElse) {
+TEST(Run, RejectsResumingAnotherExperiment) {
   const ScratchFolder scratch;
   const fs::path folder = scratch / "run";
   const std::string checkpoint = (folder / checkpoint_file).string();
@@ -255,11 +254,9 @@ TEST(Run, RefusesToResumeSomethingElse) {
   const std::string before = read_bytes(checkpoint);
   expect_error(resume(small({"network.hidden=[32, 20]"})),
                "[resume] " + checkpoint +
-                   ": expected network.hidden = [32, 16] as the run was started with, received "
-                   "[32, 20]");
-  expect_error(
-      resume(small({"seed=2"})),
-      "[resume] " + checkpoint + ": expected seed = 1 as the run was started with, received 2");
+                   ": the run was started with network.hidden = [32, 16], received [32, 20]");
+  expect_error(resume(small({"seed=2"})),
+               "[resume] " + checkpoint + ": the run was started with seed = 1, received 2");
   EXPECT_EQ(read_bytes(checkpoint), before);
 
   fs::copy_file(folder / model_file, checkpoint, fs::copy_options::overwrite_existing);
@@ -267,11 +264,32 @@ TEST(Run, RefusesToResumeSomethingElse) {
                "[resume] " + checkpoint + ": expected the number of steps taken, received ''");
   save_safetensors(checkpoint, {});
   expect_error(resume(small()),
-               "[resume] " + checkpoint +
-                   ": expected a checkpoint with its experiment, received a file without");
+               "[resume] " + checkpoint + ": not a checkpoint: it has no experiment");
 }
 
-TEST(Run, GoesOnForMoreStepsWhenAsked) {
+TEST(Run, ResumesACheckpointWithOldNamesOfKeys) {
+  const ScratchFolder scratch;
+  const fs::path folder = scratch / "run";
+  run_experiment(small({"training.steps=30", "knockout.pattern=none"}), {.folder = folder});
+  const Experiment longer = small({"training.steps=60", "knockout.pattern=none"});
+  const RunReport whole = run_experiment(longer, {.folder = scratch / "whole"});
+  TensorFile checkpoint = load_safetensors(folder / checkpoint_file);
+  std::string& toml = checkpoint.metadata["experiment"];
+  for (const auto& [old_name, name] :
+       {std::pair<std::string, std::string>{"\nseal = ", "\nsaturate = "},
+        {"\nwarm_up = ", "\nwarmup_steps = "},
+        {"\nlevels = ", "\nthresholds = "}}) {
+    const std::size_t at = toml.find(name);
+    ASSERT_NE(at, std::string::npos) << name;
+    toml.replace(at, name.size(), old_name);
+  }
+  save_safetensors(folder / checkpoint_file, checkpoint);
+  const RunReport resumed = run_experiment(longer, {.folder = folder, .resume = true});
+  EXPECT_EQ(resumed.last.step, whole.last.step);
+  EXPECT_EQ(resumed.last.evaluation.soft_loss, whole.last.evaluation.soft_loss);
+}
+
+TEST(Run, CanBeExtended) {
   const ScratchFolder scratch;
   const fs::path folder = scratch / "run";
   run_experiment(small({"training.steps=30", "knockout.pattern=none"}), {.folder = folder});
@@ -281,12 +299,12 @@ TEST(Run, GoesOnForMoreStepsWhenAsked) {
   EXPECT_EQ(load_checkpoint(longer.checkpoint).experiment.training.steps, 60);
 }
 
-TEST(Run, NeedsAFolder) {
+TEST(Run, NeedsAWritableFolder) {
   const ScratchFolder scratch;
   write_bytes(scratch / "file", "");
-  expect_error([&] { run_experiment(small(), {.folder = scratch / "file"}); },
-               "[train] " + (scratch / "file").string() +
-                   ": expected to make this folder, received Not a directory");
+  expect_error(
+      [&] { run_experiment(small(), {.folder = scratch / "file"}); },
+      "[train] cannot create the folder " + (scratch / "file").string() + ": Not a directory");
 }
 
 TEST(Run, LearnsATruthTable) {
@@ -304,4 +322,4 @@ TEST(Run, LearnsATruthTable) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,5 +1,4 @@
-// Members, curricula, restarts and the best model kept: what a run does beside following the
-// gradient.
+// Members, curricula, restarts, local search and the best model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/trainer_checks.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 Experiment small(const std::vector<std::string>& overrides = {}) {
@@ -36,7 +35,7 @@ height = 6
 width = 7
 steps = 4
 batch = 2
-probes = 3
+evaluation_starts = 3
 [network]
 init = "pass_through"
 init_strength = 3
@@ -51,16 +50,17 @@ steps = 40
                           "small", "small", "", overrides);
 }
 
-TEST(Draws, FollowFromTheSeed) {
-  EXPECT_EQ(seed_of_draw(7, 0), 7);
-  EXPECT_EQ(seed_of_draw(7, 3), seed_of_draw(7, 3));
-  EXPECT_NE(seed_of_draw(7, 3), seed_of_draw(7, 4));
-  EXPECT_NE(seed_of_draw(7, 3), seed_of_draw(8, 3));
-  for (std::int64_t draw = 0; draw < 100; ++draw) EXPECT_GE(seed_of_draw(7, draw), 0);
+TEST(Restarts, HaveDistinctSeeds) {
+  EXPECT_EQ(seed_of_restart(7, 0), 7);
+  EXPECT_EQ(seed_of_restart(7, 3), seed_of_restart(7, 3));
+  EXPECT_NE(seed_of_restart(7, 3), seed_of_restart(7, 4));
+  EXPECT_NE(seed_of_restart(7, 3), seed_of_restart(8, 3));
+  for (std::int64_t restart = 0; restart < 100; ++restart)
+    EXPECT_GE(seed_of_restart(7, restart), 0);
 }
 
 TEST(Population, StoppedAndRestoredGivesTheSameBits) {
-  // While all are trained, and when the best is alone.
+  // While all members train, and when only the best is left.
   expect_resumable(small({"search.members=3", "search.until=20"}), 30, {10, 20, 25});
 }
 
@@ -68,41 +68,41 @@ TEST(Population, ThreadsDoNotChangeABit) {
   expect_same_on_any_threads(small({"search.members=3", "search.until=20"}), 25);
 }
 
-TEST(Population, TrainsEveryMemberAsARunOfItsOwn) {
+TEST(Population, TrainsEveryMemberLikeASeparateRun) {
   Trainer both(small({"search.members=2"}));
   take(both, 15);
   const TensorFile state = both.state();
-  for (const std::int64_t draw : {0, 1}) {
-    Trainer alone(small({"seed=" + std::to_string(seed_of_draw(3, draw))}));
+  for (const std::int64_t restart : {0, 1}) {
+    Trainer alone(small({"seed=" + std::to_string(seed_of_restart(3, restart))}));
     take(alone, 15);
     const Tensor expected = alone.learner().model().parameters().back();
-    const std::string prefix = draw == 0 ? "" : "member.1.";
+    const std::string prefix = restart == 0 ? "" : "member.1.";
     bool found = false;
     for (const auto& [name, tensor] : state.tensors) {
       found = found || (name.starts_with(prefix) && tensor.shape() == expected.shape() &&
                         tensor.dtype() == expected.dtype() && same_bits(tensor, expected));
     }
-    EXPECT_TRUE(found) << "draw " << draw;
+    EXPECT_TRUE(found) << "restart " << restart;
   }
 }
 
-TEST(Population, GoesOnWithTheBest) {
+TEST(Population, ContinuesWithTheBestMember) {
   Trainer trainer(small({"search.members=4", "search.until=10"}));
   take(trainer, 9);
   EXPECT_EQ(trainer.members(), 4);
   take(trainer, 1);
   EXPECT_EQ(trainer.members(), 1);
   double best = 1e9;
-  for (std::int64_t draw = 0; draw < 4; ++draw) {
-    Trainer alone(small({"seed=" + std::to_string(seed_of_draw(3, draw))}));
+  for (std::int64_t restart = 0; restart < 4; ++restart) {
+    Trainer alone(small({"seed=" + std::to_string(seed_of_restart(3, restart))}));
     take(alone, 10);
-    // Probes are the members' own, as their starts are.
+    // Every member has its own evaluation starts.
     best = std::min(best, alone.evaluate().hard_loss);
   }
   EXPECT_EQ(trainer.evaluate().hard_loss, best);
 }
 
-TEST(Population, RefusesWhatCannotBeRestored) {
+TEST(Population, RejectsInvalidStates) {
   Trainer trainer(small({"search.members=2"}));
   TensorFile state = trainer.state();
   state.metadata["search.members"] = "3";
@@ -111,23 +111,23 @@ TEST(Population, RefusesWhatCannotBeRestored) {
   state.metadata["search.members"] = "2";
   state.metadata["search.leader"] = "2";
   expect_error([&] { trainer.restore(state, "state"); },
-               "[resume] state: expected which member leads, received '2'");
+               "[resume] state: expected the index of the leader, received '2'");
 }
 
-/// Expects the next step of both to have the same loss, and takes it.
+/// Takes a step of both and expects the same loss.
 void expect_same_step(Trainer& a, Trainer& b) {
   const double expected = b.step().loss;
   EXPECT_EQ(a.step().loss, expected) << "step " << a.steps();
 }
 
-/// A run of other sizes that goes on from where `trainer` stands.
+/// A run with other sizes that continues from the state of `trainer`.
 Trainer continued(const Trainer& trainer, const Experiment& experiment) {
   Trainer other(experiment);
   other.restore(trainer.state(), "state");
   return other;
 }
 
-TEST(Curriculum, GoesFromStageToStage) {
+TEST(Curriculum, ChangesSizesBetweenStages) {
   Trainer trainer(
       small({"curriculum.until=[3,5]", "curriculum.height=[4,6]", "curriculum.width=[3,5]",
              "curriculum.steps=[2,3]", "curriculum.batch=[5,1]"}));
@@ -141,7 +141,7 @@ TEST(Curriculum, GoesFromStageToStage) {
   for (int i = 0; i < 2; ++i) expect_same_step(trainer, last);
 }
 
-TEST(Curriculum, OfAPictureGrowsFromItsMiddle) {
+TEST(Curriculum, GrowsAPictureFromItsMiddle) {
   const testing_support::ScratchFolder folder;
   const auto line = [&](const std::string& name, const std::string& cells, const std::string& steps,
                         const std::string& curriculum) {
@@ -153,7 +153,7 @@ TEST(Curriculum, OfAPictureGrowsFromItsMiddle) {
                             "line", "line", folder / "");
   };
   Trainer trainer(line("all", "########", "4", "[curriculum]\nuntil = [2, 4]\nsteps = [1, 2]\n"));
-  // One of four cells to either side of the seed, then two, then all.
+  // One of four cells on each side of the seed, then two, then all.
   Trainer first(line("first", "...###..", "1", ""));
   for (int i = 0; i < 2; ++i) expect_same_step(trainer, first);
   Trainer second = continued(trainer, line("second", "..#####.", "2", ""));
@@ -175,12 +175,12 @@ TEST(Curriculum, StoppedAndRestoredGivesTheSameBits) {
                    20, {3, 5, 8, 10, 15});
 }
 
-TEST(Restart, BeginsAnewWhereItIsStuck) {
+TEST(Restart, HappensWhenTrainingIsStuck) {
   const auto options = [](const char* kind) {
     return small({std::string("search.restart=") + kind, "search.patience=8", "search.every=4",
                   "training.learning_rate=1e-9"});
   };
-  // Nothing is learned at this rate: the first look, after 4 steps, stays the best.
+  // Nothing is learned at this learning rate: the first evaluation, after 4 steps, stays the best.
   Trainer fresh(options("fresh"));
   const TensorFile before = fresh.state();
   take(fresh, 11);
@@ -202,7 +202,7 @@ TEST(Restart, StoppedAndRestoredGivesTheSameBits) {
 }
 
 TEST(Restart, GoesBackToTheBestModel) {
-  // A rate this high ruins what was learned.
+  // Training diverges at this learning rate.
   Trainer trainer(small({"search.keep_best=true", "search.every=1", "training.learning_rate=2"}));
   double best = 1e9;
   for (int i = 0; i < 30; ++i) {
@@ -213,7 +213,7 @@ TEST(Restart, GoesBackToTheBestModel) {
   EXPECT_EQ(trainer.evaluate().hard_loss, best);
 }
 
-/// A single gate that is to be XOR.
+/// A single gate that should become XOR.
 std::unique_ptr<Learner> one_gate(const std::string& parametrisation, std::vector<float> logits) {
   std::unique_ptr<Learner> learner = make_learner(parse_experiment(
       "[task]\nkind = \"xor\"\nbits = 2\n[network]\nparametrisation = \"" + parametrisation + "\"",
@@ -223,19 +223,19 @@ std::unique_ptr<Learner> one_gate(const std::string& parametrisation, std::vecto
   return learner;
 }
 
-TEST(LocalSearch, TurnsTheLeastCertainEntryOfATable) {
+TEST(LocalSearch, FlipsTheLeastCertainTableEntry) {
   const auto learner = one_gate("sigmoid", {0.1F, 3, 2, -3});
   const LocalSearchStats stats = local_search(*learner, {.candidates = 1});
   EXPECT_EQ(stats.before, 1);
   EXPECT_EQ(stats.after, 0);
   EXPECT_EQ(stats.tried, 1);
-  EXPECT_EQ(stats.kept, 1);
+  EXPECT_EQ(stats.accepted, 1);
   const Tensor logits = learner->model().parameters()[0];
   EXPECT_EQ(logits.at(0), -0.1F);
   EXPECT_EQ(logits.at(2), 2);
 }
 
-TEST(LocalSearch, TakesTheSecondLikeliestGate) {
+TEST(LocalSearch, SwapsTheTwoMostLikelyGates) {
   std::vector<float> logits(16, 0);
   logits[6] = 2;  // XOR
   logits[7] = 3;  // OR
@@ -247,15 +247,15 @@ TEST(LocalSearch, TakesTheSecondLikeliestGate) {
   EXPECT_EQ(learner->model().parameters()[0].at(7), 2);
 }
 
-TEST(LocalSearch, GoesOnWhileChangesHelp) {
+TEST(LocalSearch, ContinuesWhileMovesHelp) {
   const auto learner = one_gate("sigmoid", {3, -0.1F, -0.2F, -3});
   const LocalSearchStats single = local_search(*learner, {.candidates = 1});
-  EXPECT_EQ(single.after, 2) << "one of three wrong bits mended";
+  EXPECT_EQ(single.after, 2) << "one of three errors is fixed";
   const auto other = one_gate("sigmoid", {0.3F, -0.1F, -0.2F, -3});
   EXPECT_EQ(local_search(*other, {.candidates = 3}).after, 0);
 }
 
-TEST(LocalSearch, LeavesAloneWhatItCannotImprove) {
+TEST(LocalSearch, UndoesMovesThatDoNotHelp) {
   const std::unique_ptr<Learner> learner = make_learner(small());
   const TensorFile before = learner->model().to_file();
   std::vector<Tensor> copies;
@@ -266,37 +266,40 @@ TEST(LocalSearch, LeavesAloneWhatItCannotImprove) {
   const LocalSearchStats tried = local_search(*learner, {.candidates = 30});
   EXPECT_LE(tried.after, tried.before);
   EXPECT_EQ(tried.after, learner->hard_loss());
-  if (tried.kept > 0) return;
+  if (tried.accepted > 0) return;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     EXPECT_TRUE(same_bits(copies[i], learner->model().parameters()[i]));
   }
 }
 
-TEST(LocalSearch, WalksWhereNothingHelpsAtOnce) {
-  // Both middle entries wrong, the others right. Nothing is tried but what is drawn.
+TEST(LocalSearch, MakesRandomMoves) {
+  // Both middle entries are wrong. Only random moves are tried.
   const auto learner = one_gate("sigmoid", {-3, -4, -5, -3});
-  const LocalSearchStats stats = local_search(*learner, {.candidates = 0, .walk = 200, .seed = 4});
+  const LocalSearchStats stats =
+      local_search(*learner, {.candidates = 0, .random_moves = 200, .seed = 4});
   EXPECT_EQ(stats.before, 2);
   EXPECT_EQ(stats.after, 0);
-  EXPECT_LT(stats.tried, 200) << "it stops where no bit is wrong";
+  EXPECT_LT(stats.tried, 200) << "it stops when no error is left";
   const auto again = one_gate("sigmoid", {-3, -4, -5, -3});
-  EXPECT_EQ(local_search(*again, {.candidates = 0, .walk = 200, .seed = 4}).tried, stats.tried);
+  EXPECT_EQ(local_search(*again, {.candidates = 0, .random_moves = 200, .seed = 4}).tried,
+            stats.tried);
 }
 
-TEST(Refit, LeavesTheRunAloneWhereItDoesNotSolveIt) {
+TEST(LocalSearchInTraining, ChangesNothingUnlessItSolvesTheTask) {
   Trainer plain(small());
-  Trainer refitted(small({"search.refit=5", "search.refit_every=5", "search.refit_below=1"}));
+  Trainer searched(small(
+      {"search.local_search=5", "search.local_search_every=5", "search.local_search_max_error=1"}));
   take(plain, 15);
-  take(refitted, 15);
-  ASSERT_GT(refitted.evaluate().hard_loss, 0);
+  take(searched, 15);
+  ASSERT_GT(searched.evaluate().hard_loss, 0);
   for (std::size_t i = 0; i < plain.learner().model().parameters().size(); ++i) {
     EXPECT_TRUE(same_bits(plain.learner().model().parameters()[i],
-                          refitted.learner().model().parameters()[i]));
+                          searched.learner().model().parameters()[i]));
   }
 }
 
-TEST(Refit, BeginsFromTheBestModelSinceTheLastOne) {
-  // A table that is one entry away from XOR when it is looked at, and two when it is refitted.
+TEST(LocalSearchInTraining, StartsFromTheBestModelSinceTheLastOne) {
+  // A table that is one entry away from XOR when it is recorded, and two when the search begins.
   const Experiment experiment = parse_experiment(R"(
 [task]
 kind = "xor"
@@ -306,9 +309,9 @@ steps = 9
 learning_rate = 1e-9
 [search]
 every = 1
-refit = 1
-refit_every = 2
-refit_below = 1
+local_search = 1
+local_search_every = 2
+local_search_max_error = 1
 )",
                                                  "xor", "xor", "");
   Trainer trainer(experiment);
@@ -323,8 +326,8 @@ refit_below = 1
   EXPECT_EQ(trainer.evaluate().hard_loss, 0);
 }
 
-TEST(Refit, EndsARunThatItSolves) {
-  // One gate of two inputs that is to be XOR: nothing is learned at this rate.
+TEST(LocalSearchInTraining, EndsARunThatItSolves) {
+  // One gate that should become XOR. Nothing is learned at this learning rate.
   const Experiment experiment = parse_experiment(R"(
 [task]
 kind = "xor"
@@ -334,9 +337,9 @@ steps = 7
 learning_rate = 1e-9
 log_every = 100
 [search]
-refit = 4
-refit_every = 3
-refit_below = 1
+local_search = 4
+local_search_every = 3
+local_search_max_error = 1
 )",
                                                  "xor", "xor", "");
   const testing_support::ScratchFolder folder;
@@ -345,25 +348,27 @@ refit_below = 1
   EXPECT_EQ(report.last.step, 3);
 }
 
-TEST(Refit, StoppedAndRestoredGivesTheSameBits) {
-  expect_resumable(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
-                          "search.refit_below=1", "search.members=2"}),
-                   20, {4, 10, 13});
+TEST(LocalSearchInTraining, StoppedAndRestoredGivesTheSameBits) {
+  expect_resumable(
+      small({"search.local_search=8", "search.local_search_random_moves=4",
+             "search.local_search_every=5", "search.local_search_max_error=1", "search.members=2"}),
+      20, {4, 10, 13});
 }
 
-TEST(Refit, ThreadsDoNotChangeABit) {
-  expect_same_on_any_threads(small({"search.refit=8", "search.refit_walk=4", "search.refit_every=5",
-                                    "search.refit_below=1"}),
-                             12);
+TEST(LocalSearchInTraining, ThreadsDoNotChangeABit) {
+  expect_same_on_any_threads(
+      small({"search.local_search=8", "search.local_search_random_moves=4",
+             "search.local_search_every=5", "search.local_search_max_error=1"}),
+      12);
 }
 
-TEST(Seal, MakesTheSoftModelTheHardOne) {
+TEST(Saturation, MakesTheSoftModelEqualToTheHardOne) {
   for (const char* parametrisation : {"sigmoid", "softmax16"}) {
     Trainer trainer(small({std::string("network.parametrisation=") + parametrisation}));
     take(trainer, 10);
     const double hard = trainer.evaluate().hard_loss;
     const std::vector<Tensor> before = trainer.learner().model().rule().hard_tables();
-    trainer.seal();
+    trainer.saturate();
     EXPECT_EQ(trainer.evaluate().hard_loss, hard);
     const std::vector<Tensor> soft = trainer.learner().model().rule().tables();
     for (std::size_t layer = 0; layer < soft.size(); ++layer) {
@@ -374,14 +379,14 @@ TEST(Seal, MakesTheSoftModelTheHardOne) {
   }
 }
 
-TEST(Search, AModelIsEvaluatedWithoutWhatOnlyTrainingReads) {
+TEST(Search, EvaluationIgnoresTrainingOptions) {
   const Experiment experiment =
       small({"curriculum.until=[9]", "curriculum.height=[3]", "search.members=3",
              "automaton.pool=4", "automaton.loss_steps=2", "automaton.extra_steps=1",
              "automaton.training_fire_rate=0.5", "training.gate_penalty=1"});
   const ModelSpec spec = parse_model_spec(to_toml(experiment), "test", "test");
   EXPECT_EQ(spec.automaton.height, 6);
-  const Rule rule = make_rule(experiment);
+  const automata::Rule rule = make_rule(experiment);
   const Evaluation expected = Trainer(small()).evaluate();
   const Evaluation evaluation = evaluate(rule, spec);
   EXPECT_EQ(evaluation.soft_loss, expected.soft_loss);
@@ -397,20 +402,19 @@ TEST(Search, BadValuesHaveClearMessages) {
   message({"search.restart=again"},
           "--set: expected search.restart to be none, fresh or best, received 'again'");
   message({"curriculum.until=[5,5]"},
-          "small: expected curriculum.until to rise from stage to stage, received [5, 5]");
+          "small: expected curriculum.until to be increasing, received [5, 5]");
   message({"curriculum.until=[5]", "curriculum.steps=[2,3]"},
-          "small: expected curriculum.steps of 1 values, one a stage of curriculum.until, received "
-          "2");
+          "small: expected curriculum.steps with 1 values, one per stage of curriculum.until, "
+          "received 2");
   message({"curriculum.until=[5]", "curriculum.height=[2]", "automaton.border=periodic"},
-          "small: expected grids of at least 3x3 cells with periodic borders, received smaller");
+          "small: expected at least 3 cells per side with periodic borders, received 2");
   message(
       {"curriculum.until=[5]", "curriculum.height=[8]", "task.kind=life", "automaton.channels=1"},
-      "small: expected a curriculum over grids of a checkerboard only, received one of life");
-  message({"curriculum.until=[5]", "task.kind=add"},
-          "small: expected a curriculum of automata only, received one of a circuit");
+      "small: curriculum.height and curriculum.width are for the checkerboard only, not life");
+  message({"curriculum.until=[5]", "task.kind=add"}, "small: a curriculum is for automata only");
   message({"search.members=2", "task.kind=add", "knockout.pattern=random"},
           "small: expected search.members = 1 with a knockout, received 2");
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

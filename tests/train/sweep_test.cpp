@@ -1,11 +1,13 @@
 #include "boolgrad/train/sweep/sweep.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/core/parallel.h"
@@ -14,7 +16,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,7 +67,7 @@ log_every = 10
                           "tiny", "tiny", "");
 }
 
-/// What does not depend on the clock.
+/// Results without times.
 std::string text_of(const std::vector<SweepEntry>& entries) {
   std::string text;
   for (const SweepEntry& entry : entries) {
@@ -109,13 +111,13 @@ TEST(Sweep, ReadsVariations) {
             (std::vector<std::string>{"[1,2]", "\"x,y\"", "3"}));
   for (const char* wrong : {"a.b", "a.b=", "=1", "a.b=1,", "a.b=,1"}) {
     expect_error([&] { parse_variation(wrong); },
-                 fmt::format("[sweep] expected a key and its values, as in "
+                 fmt::format("[sweep] expected a key with values, such as "
                              "training.learning_rate=0.05,0.1, received '{}'",
                              wrong));
   }
 }
 
-TEST(Sweep, RefusesWhatCannotBeRun) {
+TEST(Sweep, RejectsInvalidVariations) {
   const auto varied = [](const std::vector<std::string>& texts, std::int64_t seeds = 1) {
     return [texts, seeds] {
       Sweep sweep{.experiment = small(), .seeds = seeds};
@@ -125,11 +127,11 @@ TEST(Sweep, RefusesWhatCannotBeRun) {
   };
   expect_error(varied({}, 0), "[sweep] expected at least 1 seed, received 0");
   expect_error(varied({"seed=1,2"}),
-               "[sweep] expected other keys to vary than seed, which has a range, received seed");
+               "[sweep] seed cannot be varied: give a range of seeds instead");
   expect_error(varied({"training.steps=1", "training.steps=2"}),
-               "[sweep] expected every key to vary once, received training.steps twice");
+               "[sweep] expected distinct keys to vary, received training.steps twice");
   expect_error(varied({"training.steps=1,1"}),
-               "[sweep] expected different values of training.steps, received one twice");
+               "[sweep] expected distinct values of training.steps, received a duplicate");
   expect_error(varied({"training.step=1"}),
                "[experiment] --vary: unknown key 'training.step', did you mean 'training.steps'?");
   expect_error(varied({"training.steps=few"}),
@@ -152,7 +154,7 @@ TEST(Sweep, GivesTheSameForAnyNumberOfJobs) {
   EXPECT_EQ(texts[0], texts[2]);
 }
 
-TEST(Sweep, SaysWhichRunsConvergeAndWhen) {
+TEST(Sweep, ReportsConvergence) {
   const ScratchFolder scratch;
   const Sweep sweep{
       .experiment = small(), .variations = {parse_variation("training.steps=1,200")}, .seeds = 2};
@@ -168,7 +170,7 @@ TEST(Sweep, SaysWhichRunsConvergeAndWhen) {
   }
 }
 
-TEST(Sweep, ConvergenceDoesNotDependOnGoingOn) {
+TEST(Sweep, ConvergenceDoesNotDependOnFurtherTraining) {
   const ScratchFolder scratch;
   const Sweep stops{.experiment = small(), .seeds = 2};
   const Sweep goes_on{.experiment = small({"training.stop_when_solved=false"}), .seeds = 2};
@@ -181,11 +183,11 @@ TEST(Sweep, ConvergenceDoesNotDependOnGoingOn) {
   }
 }
 
-TEST(Sweep, GoesOnWhereItWasInterrupted) {
+TEST(Sweep, ResumesAfterAnInterruption) {
   const ScratchFolder scratch;
   const Sweep sweep{.experiment = small({"training.stop_when_solved=false"}), .seeds = 4};
   const auto whole = run_sweep(sweep, {.folder = scratch / "whole", .jobs = 2});
-  // Stopped again and again, at steps that are no log points.
+  // Stopped several times between log points.
   std::vector<SweepEntry> last;
   int starts = 0;
   for (bool done = false; !done && starts < 100; ++starts) {
@@ -205,7 +207,7 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(text_of(again), text_of(whole));
 }
 
-TEST(Sweep, TakesMoreSeedsAndNoOtherSweep) {
+TEST(Sweep, AcceptsMoreSeedsButNoOtherSweep) {
   const ScratchFolder scratch;
   const fs::path folder = scratch / "sweep";
   Sweep sweep{.experiment = small(), .seeds = 1};
@@ -215,26 +217,48 @@ TEST(Sweep, TakesMoreSeedsAndNoOtherSweep) {
   EXPECT_TRUE(fs::exists(folder / "seed-3"));
   sweep.experiment = small({"training.learning_rate=0.1"});
   expect_error([&] { run_sweep(sweep, {.folder = folder}); },
-               fmt::format("[sweep] {}: expected training.learning_rate = 0.2 as the sweep there "
-                           "was started with, received training.learning_rate = 0.1",
+               fmt::format("[sweep] {}: the sweep in this folder was started with "
+                           "training.learning_rate = 0.2, received training.learning_rate = 0.1",
                            folder.string()));
   sweep.experiment = small();
   sweep.variations = {parse_variation("training.steps=1,2")};
   expect_error([&] { run_sweep(sweep, {.folder = folder}); },
-               fmt::format("[sweep] {}: expected the variations that the sweep there was started "
-                           "with, received others",
+               fmt::format("[sweep] {}: the sweep in this folder was started with other variations",
                            folder.string()));
   write_bytes(folder / sweep_file, "{");
-  expect_error([&] { run_sweep(sweep, {.folder = folder}); },
-               fmt::format("[sweep] {}: expected the description of a sweep, received something "
-                           "else",
-                           (folder / sweep_file).string()));
+  expect_error(
+      [&] { run_sweep(sweep, {.folder = folder}); },
+      fmt::format("[sweep] {}: not the description of a sweep", (folder / sweep_file).string()));
   expect_error([&] { run_sweep(sweep, {.folder = folder / "seed-1"}); },
-               fmt::format("[sweep] {}: expected a folder for a sweep, received that of a run",
+               fmt::format("[sweep] {}: expected the folder of a sweep, received that of a run",
                            (folder / "seed-1").string()));
 }
 
-TEST(Sweep, EndsARunAgainWhoseResultWasLost) {
+TEST(Sweep, KeysMayHaveOldNames) {
+  EXPECT_EQ(parse_variation("training.warm_up=1,2").key, "training.warmup_steps");
+  const ScratchFolder scratch;
+  const fs::path folder = scratch / "sweep";
+  const Sweep sweep{.experiment = small({"training.steps=3"}),
+                    .variations = {parse_variation("training.warmup_steps=1,2")}};
+  const auto first = run_sweep(sweep, {.folder = folder});
+  // The description as an earlier version wrote it.
+  std::string description = read_bytes(folder / sweep_file);
+  for (const auto& [old_name, name] :
+       {std::pair<std::string, std::string>{"warm_up", "warmup_steps"},
+        {"refit = ", "local_search = "}}) {
+    std::size_t at = description.find(name);
+    EXPECT_NE(at, std::string::npos) << name;
+    for (; at != std::string::npos; at = description.find(name, at)) {
+      description.replace(at, name.size(), old_name);
+    }
+  }
+  write_bytes(folder / sweep_file, description);
+  const auto second = run_sweep(sweep, {.folder = folder});
+  ASSERT_EQ(second.size(), first.size());
+  EXPECT_EQ(second[1].result->soft_loss, first[1].result->soft_loss);
+}
+
+TEST(Sweep, FinishesARunAgainIfItsResultIsMissing) {
   const ScratchFolder scratch;
   const Sweep sweep{.experiment = small(), .seeds = 1};
   const auto first = run_sweep(sweep, {.folder = scratch / "sweep"});
@@ -244,7 +268,7 @@ TEST(Sweep, EndsARunAgainWhoseResultWasLost) {
   }
 }
 
-TEST(Sweep, ARunThatFailsLeavesTheOthersAlone) {
+TEST(Sweep, AFailedRunDoesNotStopTheOthers) {
   const ScratchFolder scratch;
   const Sweep sweep{.experiment = small(), .seeds = 3};
   fs::create_directories(scratch / "sweep");
@@ -255,21 +279,21 @@ TEST(Sweep, ARunThatFailsLeavesTheOthersAlone) {
   EXPECT_NE(entries[1].error.find("seed-2"), std::string::npos) << entries[1].error;
 }
 
-TEST(Sweep, TellsHowFarItIs) {
+TEST(Sweep, ReportsItsProgress) {
   const ScratchFolder scratch;
   const Sweep sweep{.experiment = tiny_automaton(), .seeds = 3};
-  std::int64_t most_running = 0;
+  std::int64_t max_running = 0;
   SweepProgress last;
   run_sweep(sweep, {.folder = scratch / "sweep", .jobs = 2, .watch = [&](const SweepProgress& now) {
                       last = now;
-                      most_running =
-                          std::max(most_running, static_cast<std::int64_t>(now.running.size()));
+                      max_running =
+                          std::max(max_running, static_cast<std::int64_t>(now.running.size()));
                     }});
   EXPECT_EQ(last.done, 3);
   EXPECT_EQ(last.runs, 3);
   EXPECT_EQ(last.converged, 0);
-  EXPECT_GE(most_running, 1);
-  EXPECT_LE(most_running, 2);
+  EXPECT_GE(max_running, 1);
+  EXPECT_LE(max_running, 2);
 }
 
 TEST(SweepReport, WritesATableAndPlots) {
@@ -298,12 +322,12 @@ TEST(SweepReport, WritesATableAndPlots) {
   EXPECT_EQ(variant_text(sweep, variants[1].values), "steps = 200, hidden = [32,16]");
 }
 
-TEST(SweepReport, TakesTheMiddle) {
+TEST(SweepReport, ComputesTheMedian) {
   EXPECT_EQ((SweepVariant{{}, 4, {10, 20, 70}}.median()), 20);
   EXPECT_EQ((SweepVariant{{}, 4, {10, 20, 30, 70}}.median()), 25);
 }
 
-TEST(Sweep, RefusesAVariationWithoutEffect) {
+TEST(Sweep, RejectsAVariationWithoutEffect) {
   Sweep sweep{.experiment = small(), .variations = {{"hardening.noise", {"1", "2"}}}};
   expect_error([&] { runs_of(sweep); },
                "[sweep] --vary: hardening.noise has no effect without hardening.kind = noise");
@@ -312,4 +336,4 @@ TEST(Sweep, RefusesAVariationWithoutEffect) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

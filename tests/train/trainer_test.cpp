@@ -16,10 +16,10 @@
 #include "tests/support/tensor_files.h"
 #include "tests/support/trainer_checks.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// Small, with everything on that has a state or draws numbers.
+/// Small, with all options that have a state or use random numbers.
 Experiment busy(const std::vector<std::string>& overrides = {}) {
   return parse_experiment(R"(
 seed = 3
@@ -34,7 +34,7 @@ group_size = [2, 1, 1]
 steps = 200
 learning_rate = 0.05
 schedule = "cosine"
-warm_up = 5
+warmup_steps = 5
 weight_decay = 0.01
 clip_norm = 0.5
 gradient_noise = 0.1
@@ -49,12 +49,12 @@ at = 0.25
 
 Trainer trainer_of(const Experiment& experiment) { return Trainer(experiment); }
 
-const LogicNetwork& network_of(const Trainer& trainer) {
+const logic::Network& network_of(const Trainer& trainer) {
   return trainer.learner().model().network();
 }
 
 TEST(Trainer, StoppedAndRestoredGivesTheSameBits) {
-  // Before the knockout, in the very step of it, and after it.
+  // Before, at and after the knockout.
   expect_resumable(busy(), 200, {20, 50, 100});
 }
 
@@ -66,7 +66,7 @@ TEST(Trainer, EveryOptionChangesTheRun) {
   const Tensor logits = network_of(plain).layers()[0].logits;
   for (const char* change :
        {"training.gradient_noise=0", "training.clip_norm=0", "training.weight_decay=0",
-        "training.batch=0", "training.warm_up=0", "training.schedule=constant",
+        "training.batch=0", "training.warmup_steps=0", "training.schedule=constant",
         "training.clip_value=0.001", "training.loss=l4", "training.loss=bce", "training.loss=focal",
         "training.beta1=0.5", "training.beta2=0.5", "training.epsilon=0.1", "knockout.share=0.3",
         "knockout.seed=9", "knockout.pattern=none", "seed=4"}) {
@@ -76,7 +76,7 @@ TEST(Trainer, EveryOptionChangesTheRun) {
   }
 }
 
-TEST(Trainer, AStateStaysWhatItIs) {
+TEST(Trainer, AStateIsACopy) {
   Trainer trainer = trainer_of(busy());
   const TensorFile state = trainer.state();
   const Tensor before = state.tensors.at("layer.0.logits").clone();
@@ -84,11 +84,11 @@ TEST(Trainer, AStateStaysWhatItIs) {
   EXPECT_TRUE(same_bits(state.tensors.at("layer.0.logits"), before));
 }
 
-TEST(Trainer, KnocksOutWhatThePatternSays) {
+TEST(Trainer, KnocksOutTheGivenPattern) {
   const auto masked = [](const std::vector<std::string>& overrides) {
     Trainer trainer = trainer_of(busy(overrides));
     trainer.take_knockout();
-    trainer.take_knockout();  // twice is once
+    trainer.take_knockout();  // idempotent
     std::vector<std::int64_t> counts;
     const auto count = [](const Tensor& mask) {
       std::int64_t off = 0;
@@ -96,7 +96,7 @@ TEST(Trainer, KnocksOutWhatThePatternSays) {
       return off;
     };
     counts.push_back(count(network_of(trainer).input_mask()));
-    for (const LogicLayer& layer : network_of(trainer).layers())
+    for (const logic::GateLayer& layer : network_of(trainer).layers())
       counts.push_back(count(layer.mask));
     std::int64_t sum = 0;
     for (const std::int64_t c : counts) sum += c;
@@ -141,7 +141,7 @@ share = 0.25
   EXPECT_GT(trainer.learner().model().masked_count(), 0);
 }
 
-TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
+TEST(Trainer, RejectsAStateOfAnotherArchitecture) {
   Trainer trainer = trainer_of(busy());
   const auto refuses = [&](const TensorFile& state, const std::string& message) {
     expect_error([&] { trainer.restore(state, "file"); }, "[resume] file: " + message);
@@ -152,15 +152,13 @@ TEST(Trainer, RefusesAStateOfAnotherArchitecture) {
       trainer_of(busy({"network.hidden=[40]", "network.arity=3", "network.group_size=1"})).state(),
       "expected layer.0.wires to be int32 [3, 20], received int32 [3, 40]");
   refuses(trainer_of(busy({"seed=4"})).state(),
-          "expected the wires that the seed gives in layer.0.wires, received others");
+          "not a checkpoint of this experiment: the seed gives other layer.0.wires");
   TensorFile partial = trainer.state();
   partial.tensors.erase("layer.2.mask");
-  refuses(partial,
-          "expected a network of the experiment's architecture, received one without "
-          "layer.2.mask");
+  refuses(partial, "not a checkpoint of this experiment: tensor layer.2.mask is missing");
   partial = trainer.state();
   partial.tensors.erase("adamw.second.1");
-  refuses(partial, "expected a checkpoint with adamw.second.1, received a file without");
+  refuses(partial, "not a checkpoint: tensor adamw.second.1 is missing");
   partial = trainer.state();
   partial.metadata["step"] = "-5";
   refuses(partial, "expected the number of steps taken, received '-5'");
@@ -193,10 +191,9 @@ TEST(Trainer, CircuitsHardenAndResumeToTheSameBits) {
   }
 }
 
-TEST(Trainer, RefusesWhatMeansNothingForACircuit) {
+TEST(Trainer, RejectsOptionsThatDoNotApplyToCircuits) {
   expect_error([] { adder({"hardening.kind=states"}); },
-               "[experiment] test: expected hardening.kind states of automata only, received it of "
-               "a circuit");
+               "[experiment] test: hardening.kind = states is for automata only");
   expect_error([] { adder({"network.gradient_factor=0"}); },
                "[experiment] --set: expected network.gradient_factor to be a number above 0, "
                "received 0");
@@ -204,13 +201,12 @@ TEST(Trainer, RefusesWhatMeansNothingForACircuit) {
       [] {
         adder({"task.kind=checkerboard", "network.gradient_factor=2"});
       },
-      "[experiment] test: expected network.gradient_factor of circuits only, received 2 of an "
-      "automaton");
+      "[experiment] test: network.gradient_factor is for circuits only, received 2");
   expect_error(
       [] {
-        adder({"network.parametrisation=walsh", "search.refit=100"});
+        adder({"network.parametrisation=walsh", "search.local_search=100"});
       },
-      "[experiment] test: expected softmax16 or sigmoid for search.refit, received walsh");
+      "[experiment] test: expected softmax16 or sigmoid for search.local_search, received walsh");
 }
 
 TEST(EpochOrder, GoesOnceThroughEveryCase) {
@@ -232,12 +228,12 @@ TEST(EpochOrder, StepsPerEpochAreRoundedUp) {
   EXPECT_EQ(steps("training.batch=16"), 1);
 }
 
-TEST(MakeNetwork, FollowsTheWiringAsked) {
+TEST(MakeNetwork, UsesTheGivenWiring) {
   for (const char* wiring : {"random", "unique", "local"}) {
     const Experiment experiment = parse_experiment(
         "[network]\nhidden = [12]", "x", "x", "",
         std::vector<std::string>{std::string("network.wiring=") + wiring, "task.bits=6"});
-    const LogicNetwork network = make_network(experiment, 6, 6);
+    const logic::Network network = make_network(experiment, 6, 6);
     EXPECT_EQ(network.inputs(), 6);
     EXPECT_EQ(network.outputs(), 6);
     ASSERT_EQ(network.layers().size(), 2U);
@@ -246,4 +242,4 @@ TEST(MakeNetwork, FollowsTheWiringAsked) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// A run whose device is lost on the way. Skipped where there is no device.
+// A run whose device is lost. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include "boolgrad/backend/vulkan/runtime/context.h"
@@ -10,10 +10,10 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tensor_files.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// What a driver says that was reset.
+/// The result of a driver that was reset.
 VKAPI_ATTR VkResult VKAPI_CALL submit_to_lost_device(VkQueue /*queue*/, std::uint32_t /*count*/,
                                                      const VkSubmitInfo* /*submissions*/,
                                                      VkFence /*fence*/) {
@@ -41,7 +41,7 @@ Experiment small_checkerboard() {
                           "test", "small", ".");
 }
 
-TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
+TEST(VulkanLostDevice, GivesOneLineAndKeepsTheLastCheckpoint) {
   if (!vulkan::unavailable().empty()) GTEST_SKIP() << vulkan::unavailable();
   vulkan::Functions& vk = vulkan::Context::get(0).functions();
   const PFN_vkQueueSubmit submit = vk.QueueSubmit;
@@ -52,9 +52,10 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
     if (++steps == 8) vk.QueueSubmit = submit_to_lost_device;
     return false;
   };
-  expect_error([&] { run_experiment(small_checkerboard(), options, vulkan_device); },
-               "[vulkan] expected to begin to compute, received that the device was lost: its "
-               "driver was reset, or stopped what took too long");
+  expect_error(
+      [&] { run_experiment(small_checkerboard(), options, vulkan_device); },
+      "[vulkan] cannot submit work to the device: the device was lost; its driver was reset "
+      "or aborted a long submission");
   vk.QueueSubmit = submit;
 
   Trainer stopped(small_checkerboard());
@@ -67,4 +68,4 @@ TEST(VulkanLostDevice, IsOneLineAndTheLastCheckpointStands) {
 }
 
 }  // namespace
-}  // namespace boolgrad
+}  // namespace boolgrad::train

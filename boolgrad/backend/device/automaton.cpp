@@ -10,8 +10,8 @@ AutomatonShape with_fastest_memory(const Device& device, AutomatonShape shape) {
   expect_gpu(device);
   shape.memory = {.policy = MemoryPolicy::everything};
   const bool keeps_all = device.backend == Backend::cuda
-                             ? cuda::keeps_while_going_on(device.index, shape)
-                             : vulkan::has_room_for_activations(device.index, shape);
+                             ? cuda::can_keep_activations(device.index, shape)
+                             : vulkan::can_keep_activations(device.index, shape);
   if (!keeps_all) shape.memory = {.policy = MemoryPolicy::states};
   return shape;
 }

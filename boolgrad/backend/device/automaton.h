@@ -1,8 +1,8 @@
-// Training programs of automata: a rule with its optimiser and grids on a device.
+// Training programs of cellular automata: a rule with its optimiser and grids on a device.
 //
-// CUDA and Vulkan implement `DeviceAutomaton` in `backend/`, the CPU in
-// `automata/host_automaton.h`, where the tape is. No vendor header is included here, so that
-// modules below need not know which backends were built.
+// CUDA and Vulkan implement `DeviceAutomaton` in `backend/`, the CPU implements it with the tape in
+// `automata/host_automaton.h`. This header includes no vendor header: other modules need not know
+// which backends were built.
 #pragma once
 
 #include <cstdint>
@@ -10,127 +10,127 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/device/device.h"
 #include "boolgrad/backend/device/program.h"
-#include "boolgrad/backend/options/adamw.h"
-#include "boolgrad/backend/options/border.h"
-#include "boolgrad/backend/options/hardening.h"
-#include "boolgrad/backend/options/loss.h"
-#include "boolgrad/backend/options/memory.h"
-#include "boolgrad/backend/options/parametrisation.h"
 #include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/options/adamw.h"
+#include "boolgrad/options/border.h"
+#include "boolgrad/options/device.h"
+#include "boolgrad/options/hardening.h"
+#include "boolgrad/options/loss.h"
+#include "boolgrad/options/memory.h"
+#include "boolgrad/options/parametrisation.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-/// Sizes of an automaton and of its rollout. `perceive` is all kernels stacked, over nine inputs,
-/// gate g of kernel k at g * kernels + k.
+/// The sizes of an automaton and of its rollouts. `perceive` stacks all kernels over nine inputs:
+/// gate g of kernel k has index g * kernels + k.
 struct AutomatonShape {
   std::int64_t channels = 0;
   std::int64_t kernels = 1;
   std::int64_t batch = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::int64_t steps = 0;        ///< of a training rollout at most, and of evaluations
-  std::int64_t extra_steps = 0;  ///< that a training rollout may have more
-  std::int64_t loss_channels = 0;
-  std::int64_t loss_steps = 1;  ///< last states that the training loss is summed over
+  std::int64_t steps = 0;          ///< steps of a rollout
+  std::int64_t extra_steps = 0;    ///< additional steps that a training rollout may have
+  std::int64_t loss_channels = 0;  ///< leading channels that the loss reads
+  std::int64_t loss_steps = 1;     ///< number of final states in the training loss
   Border border = Border::zero;
   Parametrisation parametrisation = Parametrisation::softmax16;
   LossOptions loss = {};
-  /// Added to the training loss: this times the sum over gates of how much each depends on both its
-  /// inputs: of a masked soft table t, with a = ((t1 - t0)^2 + (t3 - t2)^2) / 2 and
-  /// b = ((t2 - t0)^2 + (t3 - t1)^2) / 2, the product a b.
+  /// Weight of a penalty on gates that depend on both inputs, added to the training loss. The
+  /// penalty of a masked soft table t is a b, with a = ((t1 - t0)^2 + (t3 - t2)^2) / 2 and b = ((t2
+  /// - t0)^2 + (t3 - t1)^2) / 2.
   double gate_penalty = 0;
   Memory memory = {};
   std::span<const LutWires> perceive;
   std::span<const LutWires> update;
 
   std::int64_t cells() const { return batch * height * width; }
-  std::int64_t most_steps() const { return steps + extra_steps; }
+  std::int64_t max_steps() const { return steps + extra_steps; }
   bool periodic() const { return border == Border::periodic; }
-  /// Whether every activation is kept; else states are, every so many steps.
+  /// Whether every activation is kept. Otherwise every `keep_every()`-th state is.
   bool keeps_activations() const { return memory.policy == MemoryPolicy::everything; }
   std::int64_t keep_every() const {
     return memory.policy == MemoryPolicy::some_states ? memory.every : 1;
   }
 };
 
-/// What a rollout draws, at the addresses where the host draws the same, and how it runs.
-struct AutomatonDraws {
+/// The arguments of a rollout. Random numbers have the same addresses on every device.
+struct RolloutArguments {
   std::uint64_t seed = 0;
-  std::uint32_t draw = 0;
-  std::int64_t samples = 0;    ///< drawn at once, of which a rollout may take the first; 0: its own
-  bool random_starts = false;  ///< else those that were given
+  std::uint32_t random_step = 0;
+  std::int64_t samples = 0;    ///< samples of the random addresses; 0: those of the rollout
+  bool random_starts = false;  ///< random initial states instead of given ones
   std::uint32_t start_stream = 0;
   double fire_rate = 1;
   std::uint32_t fire_stream = 0;
-  std::int64_t steps = 0;  ///< of a training rollout; 0: as many as the shape says
+  std::int64_t steps = 0;  ///< steps of a training rollout; 0: as in the shape
   HardeningStep hardening = {};
-  /// Of `HardeningKind::freeze`, as in `NetworkStepArguments`.
+  /// For `HardeningKind::freeze`, as in `NetworkStepArguments`.
   std::span<const Tensor> frozen = {};
 };
 
-/// What starts, fires and is the target, where it is given: float32 or uint8 [channels, samples,
-/// height, width], uint8 [steps, samples, height, width], [loss channels, samples or 1, height,
-/// width].
+/// The data of a rollout. Each tensor may be undefined.
 struct AutomatonInputs {
-  Tensor starts;
-  Tensor fire;
-  Tensor target;
+  Tensor starts;  ///< initial states: float32 or uint8 [channels, samples, height, width]
+  Tensor fire;    ///< fire masks: uint8 [steps, samples, height, width]
+  Tensor target;  ///< [loss channels, samples or 1, height, width]
 };
 
-/// Bits that a hardened rule got wrong, and the samples that have some.
-struct HardOutcome {
-  std::int64_t wrong_bits = 0;
-  std::int64_t wrong_samples = 0;
+/// The errors of a hardened rule.
+struct HardErrors {
+  std::int64_t bits = 0;     ///< wrong bits
+  std::int64_t samples = 0;  ///< samples with at least one wrong bit
 };
 
+/// The result of a training step.
 struct AutomatonOutcome {
   double loss = 0;
-  bool finite = true;  ///< loss and gradients; where they were not, nothing was updated
-  HardOutcome hard;    ///< of the same starts, before the update, where it was asked for
+  bool finite = true;  ///< whether loss and gradients were finite; otherwise nothing was updated
+  HardErrors hard;     ///< errors of the hardened rule before the update, if requested
 };
 
-/// A rule of two-input gates with all that training needs.
+/// A training program for a rule of two-input gates.
 ///
-/// Everything is deterministic: gradients are gathered, never scattered with atomics, and a device
-/// gives the same bits on every run.
+/// Results are deterministic: gradients are gathered, never scattered with atomics. A device gives
+/// the same bits on every run.
 class DeviceAutomaton : public DeviceProgram {
  public:
-  /// One tensor of logits per layer; masks of its gates.
+  /// Sets one tensor of logits and one gate mask per layer.
   virtual void set_parameters(std::span<const Tensor> logits, std::span<const Tensor> masks) = 0;
 
-  /// What training steps read. Undefined parts stay as they are.
+  /// Sets the data of training steps. Undefined tensors leave the current data unchanged.
   virtual void set_inputs(const AutomatonInputs& inputs) = 0;
 
-  /// Loss and gradients, which `parameter_gradients` and `states` then fetch.
-  virtual double gradients(const AutomatonDraws& draws) = 0;
-  /// Of the last training rollout: [steps + 1, channels, batch, height, width]; needs the state of
-  /// every step to be kept.
+  /// Computes the gradients and returns the loss. `parameter_gradients` and `states` read the
+  /// results.
+  virtual double gradients(const RolloutArguments& arguments) = 0;
+  /// All states of the last training rollout: [steps + 1, channels, batch, height, width]. Requires
+  /// a memory policy that keeps every state.
   virtual Tensor states() const = 0;
-  /// The last of them: [channels, batch, height, width].
+  /// The final state of the last training rollout: [channels, batch, height, width].
   virtual Tensor final_state() const = 0;
 
-  /// One step of training; with a rollout of the hardened rule from the same starts if `with_hard`.
-  virtual AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step,
+  /// Takes a training step. If `with_hard`, also rolls out the hardened rule from the same states.
+  virtual AutomatonOutcome step(const RolloutArguments& arguments, std::int64_t step,
                                 double learning_rate, bool with_hard) = 0;
 
-  /// Where soft gates lead `samples` grids: the loss of the last state, and that state in `last`.
+  /// Rolls out the soft rule. Returns the loss of the final state and stores that state in `last`.
   virtual double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                              const AutomatonDraws& draws, Tensor& last) = 0;
+                              const RolloutArguments& arguments, Tensor& last) = 0;
 
-  /// Where hardened gates lead them, on words of samples.
-  virtual HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                                   const AutomatonDraws& draws) = 0;
-  /// The last state of the last hard rollout: uint8 [channels, samples, height, width].
+  /// Rolls out the hardened rule and returns its errors.
+  virtual HardErrors hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                                  const RolloutArguments& arguments) = 0;
+  /// The final state of the last hard rollout: uint8 [channels, samples, height, width].
   virtual Tensor hard_state() const = 0;
 };
 
-/// `shape` with the fastest memory policy that `device`, which is not the CPU, has memory for.
+/// `shape` with the fastest memory policy that fits on `device`, which must be a GPU.
 AutomatonShape with_fastest_memory(const Device& device, AutomatonShape shape);
 
-/// An automaton on `device`, which is not the CPU. Says why where it is not there.
+/// Creates a training program on `device`, which must be a GPU. Throws if it is not available.
 std::unique_ptr<DeviceAutomaton> make_device_automaton(const Device& device,
                                                        const AutomatonShape& shape,
                                                        const AdamWOptions& options = {});

@@ -7,11 +7,12 @@
 namespace boolgrad {
 
 std::unique_ptr<DeviceBitAutomaton> make_device_bit_automaton(const Device& device,
-                                                              const BitCode& code,
+                                                              const BitProgramView& program,
                                                               const BitShape& shape) {
   expect_gpu(device);
-  if (device.backend == Backend::cuda) return cuda::make_bit_automaton(device.index, code, shape);
-  return vulkan::make_bit_automaton(device.index, code, shape);
+  if (device.backend == Backend::cuda)
+    return cuda::make_bit_automaton(device.index, program, shape);
+  return vulkan::make_bit_automaton(device.index, program, shape);
 }
 
 }  // namespace boolgrad

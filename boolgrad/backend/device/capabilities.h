@@ -1,5 +1,5 @@
-// What each backend can do, as data: refusals, `boolgrad devices` and the documentation come from
-// this table.
+// The capabilities of each backend, as data. Error messages, `boolgrad devices` and the
+// documentation are generated from this table.
 #pragma once
 
 #include <array>
@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad {
 
-/// What training or evaluation may ask of a device.
+/// A feature that an experiment may require of a device.
 enum class Feature : std::uint8_t {
-  // Numbers.
+  // Precision.
   float32,
   float64,
   // Gates.
@@ -25,16 +25,19 @@ enum class Feature : std::uint8_t {
   other_arities,
   masks,
   gradient_factor,
+  learned_wires,
   // Losses and heads.
   element_losses,
   head_classes,
   head_binary,
   head_regression,
   label_smoothing,
+  distillation,
   // Inputs.
   thresholds,
   learned_thresholds,
   image_shifts,
+  image_transforms,
   // Hardening.
   harden_blend,
   harden_gates,
@@ -61,19 +64,21 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 37;
+inline constexpr std::size_t feature_count = 40;
 
-/// A feature in words: what it is, and the key of an experiment that asks for it.
+/// The description of a feature, and the experiment key that requires it.
 struct FeatureText {
   Feature feature;
   std::string_view name;
   std::string_view key;
 };
+/// The descriptions of all features, in the order of `Feature`.
 const std::array<FeatureText, feature_count>& feature_texts();
 
+/// A set of features.
 using Capabilities = std::bitset<feature_count>;
 
-/// A set of features.
+/// The set of the given features.
 template <class... Features>
 constexpr Capabilities capabilities(Features... features) {
   unsigned long long bits = 0;
@@ -81,17 +86,18 @@ constexpr Capabilities capabilities(Features... features) {
   return Capabilities(bits);
 }
 
-/// What the CPU does: everything.
+/// The capabilities of the CPU: all features.
 Capabilities cpu_capabilities();
 
-/// What a backend supports, as the backend says.
+/// The capabilities that a backend declares.
 Capabilities capabilities_of(Backend backend);
 
+/// Whether a backend supports a feature.
 inline bool supports(Backend backend, Feature feature) {
   return capabilities_of(backend)[static_cast<std::size_t>(feature)];
 }
 
-/// The table of features and backends in Markdown, as docs/gpu.md shows it.
+/// The table of features and backends in Markdown, as in docs/gpu.md.
 std::string capability_table();
 
 }  // namespace boolgrad

@@ -10,7 +10,7 @@
 #include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/vulkan/runtime/device.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 
 namespace boolgrad {
@@ -30,13 +30,14 @@ std::string why_unavailable(const Device& device) {
 
 namespace {
 
-/// What a backend runs, in a line.
+/// The capabilities of a backend in one line.
 std::string runs_on(Backend backend) {
   std::vector<std::string_view> missing;
   for (const FeatureText& text : feature_texts()) {
     if (!supports(backend, text.feature)) missing.push_back(text.name);
   }
-  return missing.empty() ? "everything" : fmt::format("all but {}", fmt::join(missing, ", "));
+  return missing.empty() ? "everything"
+                         : fmt::format("everything except {}", fmt::join(missing, ", "));
 }
 
 DeviceDescription cpu_description() {

@@ -1,33 +1,33 @@
-// The devices that are there.
+// Available devices.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 
 namespace boolgrad {
 
-/// Refuses the CPU, for what only other devices are asked for.
+/// Throws if `device` is the CPU.
 void expect_gpu(const Device& device);
 
-/// Empty where the device is there and can be used; else why not.
+/// The reason why a device cannot be used; empty if it can.
 std::string why_unavailable(const Device& device);
 
-/// What is known of a device.
+/// The description of a device.
 struct DeviceDescription {
   Backend backend = Backend::cpu;
-  std::string device;  ///< what it is called by, `vulkan:0` for one
-  std::string name;    ///< as its driver has it; empty where there is none
-  std::string kind;
-  std::uint64_t memory = 0;  ///< in bytes; 0 where it is not known
-  std::string driver;
-  std::string runs;     ///< what runs on it, from the capability table
-  std::string why_not;  ///< why nothing does, if so
+  std::string device;        ///< device name, as in `vulkan:0`
+  std::string name;          ///< product name from the driver; empty if there is no device
+  std::string kind;          ///< type of device, as in `NVIDIA GPU`
+  std::uint64_t memory = 0;  ///< in bytes; 0 if unknown
+  std::string driver;        ///< name of the driver
+  std::string runs;          ///< summary of its capabilities
+  std::string why_not;       ///< why it cannot be used; empty if it can
 };
 
-/// All devices, the CPU first. A backend that shows none has one entry that says why.
+/// All devices, the CPU first. A backend without devices has one entry that gives the reason.
 std::vector<DeviceDescription> all_devices();
 
 }  // namespace boolgrad

@@ -1,7 +1,7 @@
 // Training programs of gate networks: a network with its optimiser and data on a device.
 //
-// CUDA and Vulkan implement `DeviceNetwork` in `backend/`, the CPU in `logic/host_network.h`, where
-// the tape is. No vendor header is included here, so that modules below need not know which
+// CUDA and Vulkan implement `DeviceNetwork` in `backend/`, the CPU implements it with the tape in
+// `logic/host_network.h`. This header includes no vendor header: other modules need not know which
 // backends were built.
 #pragma once
 
@@ -11,110 +11,134 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/device/device.h"
 #include "boolgrad/backend/device/program.h"
-#include "boolgrad/backend/options/adamw.h"
-#include "boolgrad/backend/options/hardening.h"
-#include "boolgrad/backend/options/head.h"
-#include "boolgrad/backend/options/image_shift.h"
-#include "boolgrad/backend/options/loss.h"
-#include "boolgrad/backend/options/parametrisation.h"
 #include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/options/adamw.h"
+#include "boolgrad/options/device.h"
+#include "boolgrad/options/hardening.h"
+#include "boolgrad/options/head.h"
+#include "boolgrad/options/image_transform.h"
+#include "boolgrad/options/loss.h"
+#include "boolgrad/options/parametrisation.h"
+#include "boolgrad/options/wire_forward.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad {
 
-/// What a network is trained to do and how.
+/// The training setup of a network.
 struct NetworkSpec {
   std::int64_t batch = 1;  ///< samples per step
   Parametrisation parametrisation = Parametrisation::softmax16;
-  /// Where given, the outputs are summed in groups and the loss is the head's, as `head_loss` of
-  /// `logic/head.h` defines it; else it is `loss` of every output against its own target, summed.
+  /// With a head, the outputs are summed in groups and the loss is `head_loss` of `logic/head.h`.
+  /// Without one, the loss is `loss` of every output against its own target, summed.
   std::optional<Head> head = {};
-  double label_smoothing = 0;  ///< of the head
-  LossOptions loss = {};
-  /// What gradients are multiplied by on their way from a layer's outputs to its inputs.
+  double label_smoothing = 0;  ///< only with a head
+  double teacher_weight = 0;   ///< of the soft targets of samples that have them
+  LossOptions loss = {};       ///< only without a head
+  /// Factor of the gradients from a layer's outputs to its inputs.
   double gradient_factor = 1;
+  WireForward wire_forward = WireForward::hard;  ///< of learned wires
   AdamWOptions optimiser = {};
 
-  /// Rows of what the loss reads: sums of groups, or outputs.
-  std::int64_t score_rows(std::int64_t outputs) const { return head ? head->groups() : outputs; }
+  /// The number of scores per sample: group sums, or outputs.
+  std::int64_t score_count(std::int64_t outputs) const { return head ? head->groups() : outputs; }
 };
 
-/// Samples whose inputs are bits that are computed when they are used: input b is 1 where feature
-/// `sources[b]` is above `thresholds[b]`.
+/// Samples whose input bits are computed on the fly: input b is 1 if feature `sources[b]` is above
+/// `thresholds[b]`.
 struct FeatureSamples {
   Tensor features;  ///< uint8 or float32 [samples, features]
   std::span<const std::int32_t> sources;
   std::span<const float> thresholds;
-  // Images are [channels, height, width] and may be shifted; 0 where features are no image.
+  // Size of images [channels, height, width], which may be transformed; 0 for other features.
   std::int64_t height = 0;
   std::int64_t width = 0;
-  /// Where given, thresholds are trained: threshold b is thresholds[b] + offset[b] ranges[b], where
-  /// the offsets [inputs] are one more parameter after the logits. The gradient passes as if bit b
-  /// were sigmoid((x - threshold) / (width_share ranges[b])).
+  /// If given, thresholds are trained: threshold b is thresholds[b] + offset[b] ranges[b]. The
+  /// offsets [inputs] are one more parameter after the logits. The gradient is that of sigmoid((x -
+  /// threshold) / (width_share ranges[b])).
   std::span<const float> ranges = {};
   double width_share = 0.1;
+  /// Targets of a teacher, float32 [samples, classes], or undefined. Only for heads of classes: the
+  /// loss is the mean of the losses of labels and soft targets, weighted by `teacher_weight`.
+  Tensor soft_targets = {};
 
   bool learns_thresholds() const { return !ranges.empty(); }
 };
 
-/// Which samples are meant: those that steps learn from, or those that `evaluate` reads. Until the
-/// second are given, `evaluate` reads the first.
+/// The data set for training steps, or for `evaluate`. Without evaluation data, `evaluate` uses the
+/// training data.
 enum class DataRole : std::uint8_t { training, evaluation };
 
-/// What one step is taken on.
+/// The arguments of a training step.
 struct NetworkStepArguments {
   std::int64_t step = 0;  ///< counted from 0
   double learning_rate = 0;
-  /// The samples of the step: as many as a batch, or none for the first ones in order.
+  /// Indices of the samples of the batch. Empty: the first samples in order.
   std::span<const std::int64_t> samples = {};
-  std::span<const ImageShift> shifts = {};  ///< one per sample, or none
+  std::span<const ImageTransform> transforms = {};  ///< one per sample, or empty
   HardeningStep hardening = {};
-  /// Of `HardeningKind::freeze`: for every layer a float32 [gates] that is 1 where a gate's table
-  /// is hard and gets no gradient, 0 elsewhere.
+  /// For `HardeningKind::freeze`: one float32 [gates] per layer, 1 for gates that are hard and get
+  /// no gradient, 0 for all others.
   std::span<const Tensor> frozen = {};
+  double wire_temperature = 1;  ///< divides the logits of learned wires
 };
 
-/// What all samples lead to, soft and hardened: the sums of the head's groups (float32 and int32
-/// [groups, samples]), or without a head the outputs (float32 and uint8 [outputs, samples]).
+/// The scores of all samples, soft and hardened: group sums with a head (float32 and int32 [groups,
+/// samples]), outputs without one (float32 and uint8 [outputs, samples]).
 struct NetworkScores {
   Tensor soft;
   Tensor hard;
 };
 
-/// Before its first use it is given data and parameters. Parameters are the logits of all layers
-/// and, where thresholds are trained, their offsets.
+/// What tells which sources a gate should read: the gradient of the loss with respect to the weight
+/// of source i in slot s is the product of row s of `slot_gradients` and row i of `inputs`.
+struct WireSignals {
+  Tensor inputs;          ///< [inputs of the layer, batch]
+  Tensor slot_gradients;  ///< [slots, batch]
+};
+
+/// A training program for a network. Set data and parameters before the first use. Parameters are
+/// the logits of all layers, then the logits [gates, arity, candidates] of learned wires, then the
+/// offsets of trained thresholds.
 class DeviceNetwork : public DeviceProgram {
  public:
-  /// `inputs` [inputs, samples] of the network's dtype and `targets`: [outputs, samples] without a
-  /// head, else int32 classes or, of a regression, float32 values [samples].
+  /// Sets samples given as `inputs` [inputs, samples] of the network's dtype. `targets` are
+  /// [outputs, samples] without a head; with one, [samples] of int32 classes or float32 regression
+  /// values.
   virtual void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) = 0;
 
-  /// The same for bits of features, which are copied as they are, so that shifted images need no
-  /// memory of their own. Whether thresholds are trained is for the training samples to say.
+  /// Sets samples given as features. Only the features are copied, so transformed images take no
+  /// extra memory. The training samples decide whether thresholds are trained.
   virtual void set_samples(DataRole role, const FeatureSamples& samples, const Tensor& targets) = 0;
 
-  /// Parameters and masks [gates] of all layers, and the mask of the inputs.
+  /// Sets parameters, one mask [gates] per layer, and the mask of the inputs.
   virtual void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                               const Tensor& input_mask) = 0;
 
+  /// Replaces the candidates of a layer whose wires are learned by as many others.
+  virtual void set_candidates(std::size_t layer, const CandidateWires& candidates) = 0;
+
+  /// Takes a training step.
   virtual StepResult step(const NetworkStepArguments& arguments) = 0;
 
-  /// The loss of such a step without an update, and what it leaves on the device.
+  /// Computes the gradients of a step without updating parameters. Returns the loss.
   virtual double gradients(const NetworkStepArguments& arguments) = 0;
-  /// Of every layer, [gates, batch]; a layer whose outputs are only summed may be left out.
+  /// The signals of a layer whose wires are learned, in a step without update.
+  virtual WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) = 0;
+  /// The outputs [gates, batch] of every layer. May omit a last layer that is only summed.
   virtual std::vector<Tensor> layer_outputs() const = 0;
 
-  /// With the parameters as they are on the device; nothing is copied but the result.
-  virtual NetworkScores evaluate() = 0;
+  /// Evaluates all samples with the current parameters. Learned wires are the chosen ones; with
+  /// `WireForward::soft`, the soft scores read their mixtures at `wire_temperature`.
+  virtual NetworkScores evaluate(double wire_temperature) = 0;
+  NetworkScores evaluate() { return evaluate(1); }
 
-  /// Milliseconds for `count` steps one after the other, each like the last one.
+  /// Repeats the last step `count` times and returns the time in milliseconds.
   virtual double milliseconds(int count) = 0;
 };
 
-/// A network on `device`, which is not the CPU. The wires are copied. Says why where the device is
-/// not there.
+/// Creates a training program on `device`, which must be a GPU. Copies the wires. Throws if the
+/// device is not available.
 std::unique_ptr<DeviceNetwork> make_device_network(const Device& device,
                                                    std::span<const LutWires> layers,
                                                    const NetworkSpec& spec);

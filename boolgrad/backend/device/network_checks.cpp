@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 namespace {
@@ -15,29 +15,47 @@ void check_head(std::string_view backend, const Head& head, std::int64_t outputs
     fail(backend, "expected outputs in {} equal groups, received {}", groups, outputs);
   }
   if (head.kind == HeadKind::regression && !(head.low < head.high)) {
-    fail(backend, "expected a regression from low to high, received {} to {}", head.low, head.high);
+    fail(backend, "expected a regression range with low < high, received {} to {}", head.low,
+         head.high);
   }
   if (head.kind != HeadKind::regression && !(head.temperature > 0)) {
     fail(backend, "expected a temperature above 0, received {}", head.temperature);
   }
 }
 
-/// Classes, values, or one number for each output.
+/// Checks the labels of a classification, or the dtype of other targets.
 void check_targets(std::string_view backend, const Tensor& targets, const NetworkSpec& spec) {
   if (!spec.head || spec.head->kind == HeadKind::regression) {
     return check_float32(backend, targets, "targets");
   }
   const std::int64_t classes = spec.head->kind == HeadKind::binary ? 2 : spec.head->classes;
   const auto labels = targets.values<std::int32_t>();
-  if (std::ranges::any_of(labels, [&](int l) { return l < 0 || l >= classes; })) {
-    fail(backend, "expected labels below {}, received others", classes);
+  const auto invalid = std::ranges::find_if(labels, [&](int l) { return l < 0 || l >= classes; });
+  if (invalid != labels.end()) {
+    fail(backend, "expected labels from 0 to {}, received {}", classes - 1, *invalid);
+  }
+}
+
+void check_soft_targets(std::string_view backend, const FeatureSamples& samples,
+                        const NetworkSpec& spec) {
+  const Tensor& targets = samples.soft_targets;
+  if (!targets.defined()) return;
+  if (!spec.head || spec.head->kind != HeadKind::classes) {
+    fail(backend, "expected soft targets only with a head of classes");
+  }
+  check_float32(backend, targets, "soft targets");
+  const Shape wanted{samples.features.shape()[0], spec.head->classes};
+  if (targets.shape() != wanted) {
+    fail(backend, "expected soft targets {}, received {}", to_string(wanted),
+         to_string(targets.shape()));
   }
 }
 
 void check_hardening(std::string_view backend, const NetworkStepArguments& step,
                      std::span<const std::int64_t> gates) {
   if (step.hardening.kind == HardeningKind::states) {
-    fail(backend, "expected hardening of tables or logits, received that of an automaton's states");
+    fail(backend,
+         "expected hardening of tables or logits, received states, which needs an automaton");
   }
   if (step.hardening.kind != HardeningKind::freeze || !(step.hardening.share > 0)) return;
   if (step.frozen.size() != gates.size()) {
@@ -47,7 +65,7 @@ void check_hardening(std::string_view backend, const NetworkStepArguments& step,
   for (std::size_t i = 0; i < gates.size(); ++i) {
     check_float32(backend, step.frozen[i], "frozen gates");
     if (step.frozen[i].size() != gates[i]) {
-      fail(backend, "expected {} frozen gates or not in layer {}, received {}", gates[i], i,
+      fail(backend, "expected {} frozen flags in layer {}, received {}", gates[i], i,
            step.frozen[i].size());
     }
   }
@@ -100,12 +118,14 @@ void check_samples(std::string_view backend, const FeatureSamples& samples, cons
          to_string(features.dtype()), to_string(features.shape()));
   }
   if (std::ssize(samples.sources) != inputs || std::ssize(samples.thresholds) != inputs) {
-    fail(backend, "expected a source and a threshold for each of {} inputs, received {} and {}",
+    fail(backend, "expected one source and one threshold per input ({}), received {} and {}",
          inputs, samples.sources.size(), samples.thresholds.size());
   }
   const std::int64_t count = features.shape()[1];
-  if (std::ranges::any_of(samples.sources, [&](int f) { return f < 0 || f >= count; })) {
-    fail(backend, "expected sources below {} features, received others", count);
+  const auto invalid =
+      std::ranges::find_if(samples.sources, [&](int f) { return f < 0 || f >= count; });
+  if (invalid != samples.sources.end()) {
+    fail(backend, "expected sources below {} features, received {}", count, *invalid);
   }
   if (samples.height > 0 && count % (samples.height * samples.width) != 0) {
     fail(backend, "expected images of {}x{} pixels, received {} features", samples.height,
@@ -115,8 +135,8 @@ void check_samples(std::string_view backend, const FeatureSamples& samples, cons
       (std::ssize(samples.ranges) != inputs || !(samples.width_share > 0) ||
        std::ranges::any_of(samples.ranges, [](float range) { return !(range > 0); }))) {
     fail(backend,
-         "expected a range above 0 for each of {} thresholds and a width above 0, "
-         "received {} ranges and a width of {}",
+         "expected one positive range per threshold ({}) and a positive width, received {} ranges "
+         "and a width of {}",
          inputs, samples.ranges.size(), samples.width_share);
   }
   const Shape wanted = target_shape(outputs, features.shape()[0], spec);
@@ -125,6 +145,7 @@ void check_samples(std::string_view backend, const FeatureSamples& samples, cons
          to_string(targets.shape()));
   }
   check_targets(backend, targets, spec);
+  check_soft_targets(backend, samples, spec);
 }
 
 void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
@@ -135,7 +156,7 @@ void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     check_float32(backend, tensors[i], "a parameter");
     if (tensors[i].shape() != shapes[i]) {
-      fail(backend, "expected {} of parameter {}, received {}", to_string(shapes[i]), i,
+      fail(backend, "expected shape {} of parameter {}, received {}", to_string(shapes[i]), i,
            to_string(tensors[i].shape()));
     }
   }
@@ -159,9 +180,21 @@ void check_masks(std::string_view backend, std::span<const Tensor> masks,
   }
 }
 
+void check_candidates(std::string_view backend, std::size_t layer, const CandidateWires& own,
+                      const CandidateWires& given) {
+  if (own.count == 0) {
+    fail(backend, "expected a layer with learned wires, received layer {}", layer);
+  }
+  if (own.inputs == given.inputs && own.slots == given.slots && own.count == given.count) return;
+  fail(backend,
+       "expected {} candidates out of {} inputs for each of {} gate inputs, received {} out of {} "
+       "for each of {}",
+       own.count, own.inputs, own.slots, given.count, given.inputs, given.slots);
+}
+
 void check_step(std::string_view backend, const NetworkStepArguments& step, std::int64_t batch,
                 const StepData& data, std::span<const std::int64_t> gates) {
-  if (data.samples == 0) fail(backend, "expected samples to learn from, received none");
+  if (data.samples == 0) fail(backend, "expected training samples, received none");
   const std::span<const std::int64_t> chosen = step.samples;
   if (chosen.empty() ? batch > data.samples : std::ssize(chosen) != batch) {
     fail(backend, "expected {} samples, received {}", batch,
@@ -169,14 +202,20 @@ void check_step(std::string_view backend, const NetworkStepArguments& step, std:
   }
   for (const std::int64_t one : chosen) {
     if (one < 0 || one >= data.samples) {
-      fail(backend, "expected samples below {}, received {}", data.samples, one);
+      fail(backend, "expected sample indices below {}, received {}", data.samples, one);
     }
   }
-  if (!step.shifts.empty() && (step.shifts.size() != chosen.size() || !data.has_images)) {
-    fail(backend, "expected a shift for each of {} images, received {} of {}", chosen.size(),
-         step.shifts.size(), data.has_images ? "images" : "samples that are none");
+  if (!step.transforms.empty() && !data.has_images) {
+    fail(backend, "expected images for transforms, received other samples");
+  }
+  if (!step.transforms.empty() && step.transforms.size() != chosen.size()) {
+    fail(backend, "expected one transform per image ({}), received {}", chosen.size(),
+         step.transforms.size());
   }
   check_hardening(backend, step, gates);
+  if (!(step.wire_temperature > 0)) {
+    fail(backend, "expected a wire temperature above 0, received {}", step.wire_temperature);
+  }
 }
 
 }  // namespace boolgrad

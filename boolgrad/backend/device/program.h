@@ -1,5 +1,5 @@
-// What every training program on a device offers besides its steps: parameters and moments, in and
-// out. `DeviceNetwork` and `DeviceAutomaton` add load, step and evaluate for their kind of model.
+// The common interface of training programs on a device: access to parameters and moments.
+// `DeviceNetwork` and `DeviceAutomaton` add load, step and evaluate for their kind of model.
 #pragma once
 
 #include <span>
@@ -9,12 +9,14 @@
 
 namespace boolgrad {
 
+/// The result of a training step.
 struct StepResult {
   double loss = 0;
-  /// Whether loss and gradients were finite. Where they were not, nothing was updated.
+  /// Whether loss and gradients were finite. Otherwise nothing was updated.
   bool finite = true;
 };
 
+/// A training program on a device.
 class DeviceProgram {
  public:
   DeviceProgram() = default;
@@ -22,15 +24,17 @@ class DeviceProgram {
   DeviceProgram(const DeviceProgram&) = delete;
   DeviceProgram& operator=(const DeviceProgram&) = delete;
 
-  /// What is trained, in a fixed order, as it is now.
+  /// The current parameters, in a fixed order.
   virtual std::vector<Tensor> parameters() const = 0;
 
-  /// The optimiser's moments, in the shapes of the parameters.
+  /// Sets the moments of the optimiser, in the shapes of the parameters.
   virtual void set_moments(std::span<const Tensor> first, std::span<const Tensor> second) = 0;
+  /// The first moments of the optimiser.
   virtual std::vector<Tensor> first_moments() const = 0;
+  /// The second moments of the optimiser.
   virtual std::vector<Tensor> second_moments() const = 0;
 
-  /// The gradients of the last loss that was asked for.
+  /// The gradients of the last computed loss.
   virtual std::vector<Tensor> parameter_gradients() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Stands in for `backend/cuda` where it was not built.
+// Replaces `backend/cuda` in builds without it.
 #include "boolgrad/backend/cuda/bits/bit_automaton.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"
@@ -7,7 +7,7 @@ namespace boolgrad::cuda {
 
 struct BitAutomaton::State {};
 
-BitAutomaton::BitAutomaton(const BitCode& /*code*/, const BitShape& /*shape*/,
+BitAutomaton::BitAutomaton(const BitProgramView& /*program*/, const BitShape& /*shape*/,
                            BitExecution /*execution*/, int /*device*/) {
   refuse();
 }
@@ -24,7 +24,8 @@ void BitAutomaton::wait() const { refuse(); }
 double BitAutomaton::milliseconds(int /*count*/) { refuse(); }
 bool BitAutomaton::compiled() const { refuse(); }
 
-std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int /*index*/, const BitCode& /*code*/,
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int /*index*/,
+                                                       const BitProgramView& /*program*/,
                                                        const BitShape& /*shape*/) {
   refuse();
 }

@@ -1,4 +1,4 @@
-// Stands in for `backend/cuda` where it was not built.
+// Replaces `backend/cuda` in builds without it.
 #include "boolgrad/backend/cuda/runtime/memory.h"
 
 #include "boolgrad/backend/no_cuda/refuse.h"

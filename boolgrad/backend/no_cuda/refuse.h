@@ -1,13 +1,11 @@
-// What every part of the stand-in does. Inside of `no_cuda/`.
+// The error of every function in `no_cuda/`. Internal to it.
 #pragma once
 
 #include "boolgrad/backend/cuda/runtime/device.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::cuda {
 
-[[noreturn]] inline void refuse() {
-  fail("cuda", "expected a CUDA device, received none: {}", unavailable());
-}
+[[noreturn]] inline void refuse() { fail("cuda", "no CUDA device available: {}", unavailable()); }
 
 }  // namespace boolgrad::cuda

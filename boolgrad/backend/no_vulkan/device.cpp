@@ -1,4 +1,4 @@
-// Stands in for `backend/vulkan` where it was not built.
+// Replaces `backend/vulkan` in builds without it.
 #include "boolgrad/backend/vulkan/runtime/device.h"
 
 #include "boolgrad/backend/no_vulkan/refuse.h"
@@ -8,9 +8,8 @@ namespace boolgrad::vulkan {
 std::vector<DeviceInfo> devices() { return {}; }
 
 std::string unavailable(int /*number*/) {
-  return "boolgrad was built without Vulkan: its headers, glslc or spirv-val were not found "
-         "(Debian: "
-         "libvulkan-dev, glslc, spirv-tools), or it was not wanted";
+  return "boolgrad was built without Vulkan (headers, glslc or spirv-val were not found, or "
+         "BOOLGRAD_USE_VULKAN is off; Debian packages: libvulkan-dev, glslc, spirv-tools)";
 }
 
 std::string device_description(int /*number*/) { refuse(); }

@@ -1,4 +1,4 @@
-// Stands in for `backend/vulkan` where it was not built.
+// Replaces `backend/vulkan` in builds without it.
 #include "boolgrad/backend/vulkan/network/network.h"
 
 #include "boolgrad/backend/no_vulkan/refuse.h"

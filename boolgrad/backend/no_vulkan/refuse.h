@@ -1,13 +1,13 @@
-// What every part of the stand-in does. Inside of `no_vulkan/`.
+// The error of every function in `no_vulkan/`. Internal to it.
 #pragma once
 
 #include "boolgrad/backend/vulkan/runtime/device.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 
 [[noreturn]] inline void refuse() {
-  fail("vulkan", "expected a Vulkan device, received none: {}", unavailable());
+  fail("vulkan", "no Vulkan device available: {}", unavailable());
 }
 
 }  // namespace boolgrad::vulkan

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "boolgrad/backend/plan/automaton_layout.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad {
@@ -11,8 +11,8 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Calls f(channel, cell, value) for all cells of a tensor [channels, samples, height, width], one
-/// sample of which may stand for all `samples`.
+/// Calls f(channel, cell, value) for all cells of a tensor [channels, samples, height, width]. A
+/// single sample is broadcast to all `samples`.
 template <class F>
 void for_cells(const Tensor& tensor, std::int64_t samples, const F& f) {
   const std::int64_t grid = tensor.shape()[2] * tensor.shape()[3];
@@ -34,7 +34,7 @@ void for_cells(const Tensor& tensor, std::int64_t samples, const F& f) {
 
 }  // namespace
 
-std::int64_t words_for(std::int64_t cells) { return (cells + cells_a_word - 1) / cells_a_word; }
+std::int64_t words_for(std::int64_t cells) { return (cells + cells_per_word - 1) / cells_per_word; }
 
 std::vector<float> to_cells(const Tensor& tensor, std::int64_t samples) {
   const std::int64_t channels = tensor.shape()[0];
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> to_cell_words(const Tensor& tensor, std::int64_t samp
   std::vector<std::uint32_t> result(index(channels * words_for(cells)));
   for_cells(tensor, samples, [&](std::int64_t c, std::int64_t cell, float value) {
     if (value > 0.5F) {
-      result[index(cell / cells_a_word * channels + c)] |= 1U << (cell % cells_a_word);
+      result[index(cell / cells_per_word * channels + c)] |= 1U << (cell % cells_per_word);
     }
   });
   return result;
@@ -77,26 +77,27 @@ Tensor from_cell_words(std::span<const std::uint32_t> words, const Shape& shape)
   const std::size_t count = to.size() / channels;
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t cell = 0; cell < count; ++cell) {
-      to[c * count + cell] = words[cell / cells_a_word * channels + c] >> (cell % cells_a_word) & 1;
+      to[c * count + cell] =
+          words[cell / cells_per_word * channels + c] >> (cell % cells_per_word) & 1;
     }
   }
   return result;
 }
 
-HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells) {
-  HardOutcome outcome;
-  std::int64_t last_wrong = -1;  // sample
-  for (std::size_t word = 0; word < wrong.size(); ++word) {
-    outcome.wrong_bits += wrong[word][0];
-    for (std::uint32_t left = wrong[word][1]; left != 0; left &= left - 1) {
+HardErrors count_errors(std::span<const ErrorWord> words, std::int64_t grid_cells) {
+  HardErrors errors;
+  std::int64_t last_sample = -1;
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    errors.bits += words[word][0];
+    for (std::uint32_t left = words[word][1]; left != 0; left &= left - 1) {
       const std::int64_t cell =
-          static_cast<std::int64_t>(word) * cells_a_word + std::countr_zero(left);
-      if (cell / grid_cells == last_wrong) continue;
-      last_wrong = cell / grid_cells;
-      ++outcome.wrong_samples;
+          static_cast<std::int64_t>(word) * cells_per_word + std::countr_zero(left);
+      if (cell / grid_cells == last_sample) continue;
+      last_sample = cell / grid_cells;
+      ++errors.samples;
     }
   }
-  return outcome;
+  return errors;
 }
 
 void take_over(AutomatonInputs& kept, const AutomatonInputs& given) {
@@ -145,27 +146,27 @@ void check_training_memory(
   const std::size_t needed = training_bytes(shape);
   if (needed <= free) return;
   AutomatonShape other = shape;
-  std::string advice = "no memory policy would fit; a smaller grid or batch may";
+  std::string advice = "no memory policy fits; try a smaller grid or batch";
   for (other.memory = {.policy = MemoryPolicy::some_states, .every = 1};
-       other.memory.every <= shape.most_steps(); ++other.memory.every) {
+       other.memory.every <= shape.max_steps(); ++other.memory.every) {
     const std::size_t bytes = training_bytes(other);
     if (bytes > free) continue;
     const std::string kept = other.memory.every == 1
-                                 ? "the state of every step"
-                                 : fmt::format("a state in {}", other.memory.every);
-    advice = fmt::format("keeping {} would take {}", kept, bytes_text(bytes));
+                                 ? "every state"
+                                 : fmt::format("one state every {} steps", other.memory.every);
+    advice = fmt::format("keeping {} takes {}", kept, bytes_text(bytes));
     break;
   }
-  fail(device, "expected {} of device memory for training, received {} that are free: {}",
-       bytes_text(needed), bytes_text(free), advice);
+  fail(device, "out of memory: training needs {}, {} free; {}", bytes_text(needed),
+       bytes_text(free), advice);
 }
 
 void check_grid_size(const std::string& device, const AutomatonShape& shape) {
-  constexpr double most = 0x1.0p31;
+  constexpr double limit = 0x1.0p31;
   const double values = static_cast<double>(shape.cells()) * static_cast<double>(shape.channels) *
                         static_cast<double>(layout::neighbourhood);
-  if (values < most) return;
-  fail(device, "expected less than 2^31 values of patches, received {} cells of {} channels",
+  if (values < limit) return;
+  fail(device, "expected fewer than 2^31 neighbourhood values, received {} cells of {} channels",
        shape.cells(), shape.channels);
 }
 

@@ -1,7 +1,7 @@
-// How grids, parameters and wires of automata go to a device and come back, whichever it is.
+// Conversion of grids between tensors and the layout on devices, and size checks.
 //
-// Devices keep grids as [cells][channels], samples one after another: a float a cell or, hardened,
-// a bit a cell in words of 32 cells in a row.
+// Devices store grids as [cells][channels], one sample after another: one float per cell or, for
+// hardened rules, one bit per cell in words of 32 consecutive cells.
 #pragma once
 
 #include <array>
@@ -17,28 +17,28 @@
 
 namespace boolgrad {
 
-constexpr int cells_a_word = 32;
+constexpr int cells_per_word = 32;
 
-/// Words that so many cells take.
+/// The number of words for `cells` cells.
 std::int64_t words_for(std::int64_t cells);
 
-/// A tensor [channels, samples, height, width] as devices keep it, one sample of which may stand
-/// for all `samples`.
+/// Converts a tensor [channels, samples, height, width] to the device layout, as floats and as
+/// bits. A single sample is broadcast to all `samples`.
 std::vector<float> to_cells(const Tensor& tensor, std::int64_t samples);
 std::vector<std::uint32_t> to_cell_words(const Tensor& tensor, std::int64_t samples);
 
-/// The way back, to float32 and to uint8. `shape` is [channels, samples, height, width].
+/// The inverse, to float32 and to uint8. `shape` is [channels, samples, height, width].
 Tensor from_cells(std::span<const float> cells, const Shape& shape);
 Tensor from_cell_words(std::span<const std::uint32_t> words, const Shape& shape);
 
-/// Wrong bits of a word of cells, and the cells that have some.
-using WrongWord = std::array<std::uint32_t, 2>;
-HardOutcome outcome_of(std::span<const WrongWord> wrong, std::int64_t grid_cells);
+/// The number of wrong bits in a word of cells, and the mask of cells with wrong bits.
+using ErrorWord = std::array<std::uint32_t, 2>;
+HardErrors count_errors(std::span<const ErrorWord> words, std::int64_t grid_cells);
 
-/// What is given takes the place of what is kept; undefined parts stay as they are.
+/// Replaces the tensors of `kept` by those of `given` that are defined.
 void take_over(AutomatonInputs& kept, const AutomatonInputs& given);
 
-/// A shape whose wires outlive those it was made from.
+/// A shape with its own copy of the wires.
 class OwnedShape {
  public:
   explicit OwnedShape(const AutomatonShape& shape);
@@ -56,12 +56,12 @@ class OwnedShape {
   std::vector<LutWires> perceive_, update_;
 };
 
-/// Refuses a shape that does not fit into `free` bytes, naming the policy that would.
-/// `training_bytes` says what a shape takes.
+/// Throws if training does not fit into `free` bytes, and suggests a memory policy that does.
+/// `training_bytes` computes the memory of a shape.
 void check_training_memory(const std::string& device, const AutomatonShape& shape, std::size_t free,
                            const std::function<std::size_t(const AutomatonShape&)>& training_bytes);
 
-/// Refuses grids whose patches have more values than kernels count.
+/// Throws for grids whose neighbourhoods have more values than kernels can index.
 void check_grid_size(const std::string& device, const AutomatonShape& shape);
 
 }  // namespace boolgrad

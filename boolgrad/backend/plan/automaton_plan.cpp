@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 
@@ -18,7 +18,7 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // ------------------------------------------------------------------ layers
 
-/// Two sources a gate, by position.
+/// The two sources of each gate.
 using Sources = std::vector<std::array<int, 2>>;
 
 Sources sources_of(const LutWires& wires) {
@@ -29,30 +29,30 @@ Sources sources_of(const LutWires& wires) {
   return sources;
 }
 
-void check_layers(const RuleWires& rule, int most_layers) {
-  if (rule.perceive.size() + rule.update.size() > index(most_layers)) {
-    fail("automaton plan", "expected at most {} layers, received {}", most_layers,
+void check_layers(const RuleWires& rule, int max_layers) {
+  if (rule.perceive.size() + rule.update.size() > index(max_layers)) {
+    fail("automaton plan", "expected at most {} layers, received {}", max_layers,
          rule.perceive.size() + rule.update.size());
   }
   for (const auto part : {rule.perceive, rule.update}) {
     for (const LutWires& wires : part) {
-      // Rows of inputs, of edges and the further ones are numbers of 16 bits.
-      constexpr std::int64_t most_rows = 16384;
-      if (wires.arity != 2 || wires.gates > most_rows || wires.inputs > most_rows) {
+      // All row numbers have 16 bits.
+      constexpr std::int64_t max_rows = 16384;
+      if (wires.arity != 2 || wires.gates > max_rows || wires.inputs > max_rows) {
         fail("automaton plan",
              "expected layers of at most {} inputs and gates of two inputs, received {} inputs and "
              "{} gates of {}",
-             most_rows, wires.inputs, wires.gates, wires.arity);
+             max_rows, wires.inputs, wires.gates, wires.arity);
       }
     }
   }
 }
 
-/// The rows that the edges of a layer take.
+/// The rows of the edges of a layer.
 struct EdgeRows {
-  std::vector<std::array<int, 2>> reads;     ///< of an input: the first two, 0 where there is none
-  std::vector<std::array<int, 2>> further;   ///< and the first of the others, and how many
-  std::vector<std::array<int, 2>> of_wires;  ///< of a gate's two wires
+  std::vector<std::array<int, 2>> reads;     ///< per input: the first two edges, 0 if there is none
+  std::vector<std::array<int, 2>> further;   ///< per input: first row and number of further edges
+  std::vector<std::array<int, 2>> of_wires;  ///< per gate: the edges of its two wires
   int rows = 0;
 };
 
@@ -61,17 +61,17 @@ EdgeRows edge_rows_of(const Sources& sources, int inputs) {
   edges.reads.assign(index(inputs), {0, 0});
   edges.further.assign(index(inputs), {0, 0});
   edges.of_wires.assign(sources.size(), {0, 0});
-  const auto take = [&](std::size_t gate, std::size_t slot, std::size_t place) {
+  const auto take = [&](std::size_t gate, std::size_t slot, std::size_t reader) {
     const int input = sources[gate][slot];
-    int& row = edges.reads[index(input)][place];
+    int& row = edges.reads[index(input)][reader];
     if (row != 0) return false;
-    row = 1 + input + static_cast<int>(place) * inputs;
+    row = 1 + input + static_cast<int>(reader) * inputs;
     edges.of_wires[gate][slot] = row;
     return true;
   };
   for (std::size_t gate = 0; gate < sources.size(); ++gate) {
     for (std::size_t slot = 0; slot < 2; ++slot) {
-      // First inputs and second ones apart, so that a group's writes stay on different banks.
+      // Separate rows for first and second inputs keep the writes of a group on different banks.
       if (take(gate, slot, slot) || take(gate, slot, 1 - slot)) continue;
       ++edges.further[index(sources[gate][slot])][1];
     }
@@ -134,7 +134,7 @@ class Planner {
 
   // ---- perception as trees
 
-  /// A layer's wires of one kernel, where all kernels have the same; else nothing.
+  /// The wires of one kernel in a layer, if all kernels have the same; otherwise empty.
   std::vector<std::array<int, 2>> kernel_wires(std::size_t layer) const {
     const LutWires& wires = rule_.perceive[layer];
     const Sources all = sources_of(wires);
@@ -155,7 +155,7 @@ class Planner {
     return one;
   }
 
-  /// Whether all kernels are trees; adds them if they are.
+  /// Adds all kernels as trees. Returns false if they are not trees.
   bool add_trees() {
     const std::size_t depth = rule_.perceive.size();
     if ((depth != 3 && depth != 4) || rule_.kernels > limits_.tree_kernels) return false;
@@ -164,7 +164,8 @@ class Planner {
       wires.push_back(kernel_wires(l));
       if (wires.back().size() != tree_leaves >> l) return false;
     }
-    // From the outputs down: the nodes of a layer in the order in which the next one reads them.
+    // From the outputs to the leaves: the nodes of a layer in the order in which the next layer
+    // reads.
     std::vector<std::vector<int>> orders(depth);
     orders[depth - 1].resize(wires[depth - 1].size());
     std::iota(orders[depth - 1].begin(), orders[depth - 1].end(), 0);
@@ -182,21 +183,21 @@ class Planner {
     return add_leaves(wires[0], orders[0]) && add_nodes(orders);
   }
 
-  /// Each leaf reads the cell itself and a neighbour of its own.
+  /// Each leaf must read the cell itself and a different neighbour.
   bool add_leaves(const std::vector<std::array<int, 2>>& wires, const std::vector<int>& order) {
     std::array<bool, neighbourhood> seen{};
     leaf_swapped_.clear();
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto [a, b] = wires[index(order[i])];
       if ((a == centre) == (b == centre)) return false;
-      const int place = a == centre ? b : a;
-      if (seen[index(place)]) return false;
-      seen[index(place)] = true;
-      plan_.places[i] = place;
+      const int neighbour = a == centre ? b : a;
+      if (seen[index(neighbour)]) return false;
+      seen[index(neighbour)] = true;
+      plan_.neighbours[i] = neighbour;
       leaf_swapped_.push_back(a == centre);
     }
     plan_.own_row = neighbourhood - 1;
-    plan_.places[neighbourhood - 1] = centre;
+    plan_.neighbours[neighbourhood - 1] = centre;
     return true;
   }
 
@@ -222,7 +223,7 @@ class Planner {
   // ---- perception and update as layers
 
   void add_perception() {
-    std::iota(plan_.places.begin(), plan_.places.end(), 0);
+    std::iota(plan_.neighbours.begin(), plan_.neighbours.end(), 0);
     plan_.own_row = centre;
     for (std::size_t l = 0; l < rule_.perceive.size(); ++l) {
       const Sources sources = sources_of(rule_.perceive[l]);
@@ -237,7 +238,7 @@ class Planner {
     }
   }
 
-  /// The row of what the update reads as its input `u`.
+  /// The row of input `u` of the update.
   int update_row(int u) const {
     const int channels = static_cast<int>(rule_.channels);
     if (u < channels) return u;
@@ -247,7 +248,7 @@ class Planner {
   }
 
   void add_update() {
-    std::vector<int> row(index(rule_.update.front().inputs));  // of what the next layer reads
+    std::vector<int> row(index(rule_.update.front().inputs));  // of each input of the next layer
     for (std::size_t u = 0; u < row.size(); ++u) row[u] = update_row(static_cast<int>(u));
     for (std::size_t i = 0; i < rule_.update.size(); ++i) {
       const std::size_t l = rule_.perceive.size() + i;
@@ -268,14 +269,14 @@ class Planner {
       for (std::size_t at = 0; at < order.size(); ++at)
         row[index(order[at])] = static_cast<int>(at);
     }
-    // What comes back to the outputs is written to their rows.
+    // The gradients of the outputs are written to their first edges.
     const Layer& last = plan_.layers.back();
     for (int i = 0; i < last.gates; ++i) {
       plan_.wires[index(last.first_gate + i)].reads = {static_cast<std::uint32_t>(1 + i), -1};
     }
   }
 
-  /// The outputs of the last layer stay where they are: they are channels.
+  /// The order of the gates. The outputs of the last layer are channels and keep their order.
   std::vector<int> order_of(const Sources& sources, bool is_last) const {
     std::vector<int> order(sources.size());
     std::iota(order.begin(), order.end(), 0);
@@ -291,8 +292,7 @@ class Planner {
     for (const int gate : order) placed.push_back(sources[index(gate)]);
     EdgeRows edges = edge_rows_of(placed, static_cast<int>(inputs));
     if (edges.rows > 65535) {
-      fail("automaton plan",
-           "expected at most 65535 places that read the inputs of a layer, received {}",
+      fail("automaton plan", "expected at most 65535 readers of the inputs of a layer, received {}",
            edges.rows);
     }
     plan_.layers.push_back({static_cast<int>(order.size()), plan_.gates(), 0, 0});
@@ -316,7 +316,7 @@ class Planner {
     }
   }
 
-  /// As `automaton_code.h` says; rows of edges that follow no rule are left to the long form.
+  /// The compressed wires of `automaton_layout.h`.
   static std::uint32_t shortened(const Wires& wires, int of, int gates, int stride) {
     std::uint32_t word = 0;
     for (int slot = 0; slot < 2; ++slot) {
@@ -392,15 +392,15 @@ std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int 
   }
   const int colours =
       std::max(*std::ranges::max_element(degree[0]), *std::ranges::max_element(degree[1]));
-  // at[side][vertex * colours + colour]: the edge of that colour there, or -1.
+  // at[side][vertex * colours + colour]: the edge of that colour at the vertex, or -1.
   std::array<std::vector<int>, 2> at;
   for (auto& side : at) side.assign(n * index(colours), -1);
-  const auto place = [&](std::size_t side, int vertex, int colour) -> int& {
+  const auto edge_at = [&](std::size_t side, int vertex, int colour) -> int& {
     return at[side][index(vertex) * index(colours) + index(colour)];
   };
   const auto free_colour = [&](std::size_t side, int vertex) {
     int colour = 0;
-    while (place(side, vertex, colour) >= 0) ++colour;
+    while (edge_at(side, vertex, colour) >= 0) ++colour;
     return colour;
   };
   std::vector<int> colour_of(edges.size(), -1);
@@ -408,36 +408,36 @@ std::vector<int> in_matchings(const std::vector<std::array<int, 2>>& edges, int 
     const auto [a, b] = edges[e];
     const int wanted = free_colour(0, a);
     const int other = free_colour(1, b);
-    // Along the path from b whose edges have these two colours in turn, exchange them: then
-    // `wanted` is free at b. The path cannot end at a, where `wanted` is free.
+    // Swap the two colours along the alternating path from b. Then `wanted` is free at b. The path
+    // cannot end at a, where `wanted` is free.
     std::vector<int> path;
     std::size_t side = 1;
     int vertex = b;
     int colour = wanted;
-    while (place(side, vertex, colour) >= 0) {
-      const int next = place(side, vertex, colour);
+    while (edge_at(side, vertex, colour) >= 0) {
+      const int next = edge_at(side, vertex, colour);
       path.push_back(next);
       side = 1 - side;
       vertex = edges[index(next)][side];
       colour = colour == wanted ? other : wanted;
     }
     for (const int p : path) {
-      for (std::size_t s = 0; s < 2; ++s) place(s, edges[index(p)][s], colour_of[index(p)]) = -1;
+      for (std::size_t s = 0; s < 2; ++s) edge_at(s, edges[index(p)][s], colour_of[index(p)]) = -1;
     }
     for (const int p : path) {
       int& c = colour_of[index(p)];
       c = c == wanted ? other : wanted;
-      for (std::size_t s = 0; s < 2; ++s) place(s, edges[index(p)][s], c) = p;
+      for (std::size_t s = 0; s < 2; ++s) edge_at(s, edges[index(p)][s], c) = p;
     }
     colour_of[e] = wanted;
-    place(0, a, wanted) = static_cast<int>(e);
-    place(1, b, wanted) = static_cast<int>(e);
+    edge_at(0, a, wanted) = static_cast<int>(e);
+    edge_at(1, b, wanted) = static_cast<int>(e);
   }
   std::vector<std::vector<int>> matchings(index(colours));
   for (std::size_t e = 0; e < edges.size(); ++e) {
     matchings[index(colour_of[e])].push_back(static_cast<int>(e));
   }
-  // Whole groups first, so that they stay whole.
+  // Full groups first, so that they stay aligned.
   std::ranges::stable_sort(matchings,
                            [](const auto& x, const auto& y) { return x.size() > y.size(); });
   std::vector<int> order;

@@ -14,7 +14,7 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Places the patch, what the update reads, and the outputs of all layers.
+/// Assigns offsets to the patch, the inputs of the update, and the outputs of all layers.
 void place_activations(TilePlan& tiles) {
   RulePlan& rule = tiles.rule;
   WorkOffsets& work = tiles.work;
@@ -39,16 +39,16 @@ void place_activations(TilePlan& tiles) {
   work.acts_words = acts.words();
 }
 
-/// The edges of a layer's inputs while those of its outputs are read; the last layer's outputs have
-/// one row each.
+/// Assigns offsets to the edges. Layers alternate between two buffers, because the edges of a
+/// layer's inputs are written while those of its outputs are read.
 void place_edges(TilePlan& tiles, WordOffsets& words, std::int64_t sum_words) {
   const RulePlan& rule = tiles.rule;
   WorkOffsets& work = tiles.work;
-  std::array<std::int64_t, 2> rows{1, 1};  // row 0 is always there
+  std::array<std::int64_t, 2> rows{1, 1};  // row 0 always exists
   std::array<std::int64_t, 2> perceive_rows{1, 1};
   for (std::size_t l = 0; l < rule.layers.size(); ++l) {
-    auto& most = l < index(rule.perceive_layers) ? perceive_rows : rows;
-    most[l & 1] = std::max<std::int64_t>(most[l & 1], rule.edge_rows[l]);
+    auto& max_rows = l < index(rule.perceive_layers) ? perceive_rows : rows;
+    max_rows[l & 1] = std::max<std::int64_t>(max_rows[l & 1], rule.edge_rows[l]);
   }
   auto& above = rows[rule.layers.size() & 1];
   above = std::max<std::int64_t>(above, 1 + tiles.channels);
@@ -56,7 +56,7 @@ void place_edges(TilePlan& tiles, WordOffsets& words, std::int64_t sum_words) {
   work.leftover = words.take(tiles.columns);
   work.perceive_edges[0] = -1;
   if (rule.tree_outputs > 0) {
-    // What kernels give back to patches takes the place of activations that are done with.
+    // The gradients of the patches reuse the memory of activations that are no longer needed.
     const std::int64_t needed =
         std::max(sum_words, std::int64_t{tiles.kernels} * neighbourhood * tiles.columns);
     work.staging_in_acts = needed <= work.acts_words - work.update_inputs;
@@ -90,8 +90,8 @@ TilePlan plan_tiles(const AutomatonShape& shape, const TileOptions& options) {
   tiles.width = tiles.rule.update_width();
   place_activations(tiles);
   WordOffsets words;
-  const int cells_per_word = options.use == RolloutUse::hard ? cells_a_word : 1;
-  tiles.work.around = words.take(std::int64_t{neighbourhood} * options.tile * cells_per_word);
+  const int cells_per_column = options.use == RolloutUse::hard ? cells_per_word : 1;
+  tiles.work.around = words.take(std::int64_t{neighbourhood} * options.tile * cells_per_column);
   tiles.work.fires = words.take(options.tile);
   tiles.work.acts = words.take(tiles.work.acts_words);
   if (options.use == RolloutUse::training) place_edges(tiles, words, options.sum_words);

@@ -1,5 +1,5 @@
-// How the cells of an automaton are cut into tiles, and where a block keeps what belongs to one.
-// For kernels that take a whole rollout in one launch. Pure bookkeeping, on the host.
+// Tiling of the cells of an automaton and the memory layout of a thread block, for kernels that run
+// a whole rollout in one launch. Runs on the host.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace boolgrad {
 
+/// The purpose of a rollout: training, or evaluation of the soft or hardened rule.
 enum class RolloutUse : std::uint8_t { training, soft, hard };
 
-/// Hands out offsets in words, each on a boundary of 16 bytes.
+/// Allocates offsets in words, aligned to 16 bytes.
 class WordOffsets {
  public:
   int take(std::int64_t words) {
@@ -26,34 +27,36 @@ class WordOffsets {
   std::int64_t at_ = 0;
 };
 
-/// A rule laid out for tiles of some cells.
+/// The layout of a rule for tiles of cells.
 struct TilePlan {
   RulePlan rule;  ///< with the offsets of its layers
   int channels = 0;
   int kernels = 0;
-  int cells = 0;  ///< words of them: one per cell, or one for 32 cells in a row
-  int tile = 0;   ///< cells of one, a power of two
-  int tile_bits = 0;
-  int tiles = 0;
-  int columns = 0;      ///< words of a row of the patch: channels times tile
-  int column_bits = 0;  ///< where that is a power of two; else -1
-  int width = 0;        ///< of the widest layer of the update
+  int cells = 0;        ///< words of cells: one per cell, or one per 32 cells of a hardened rule
+  int tile = 0;         ///< words of cells per tile, a power of two
+  int tile_bits = 0;    ///< log2 of `tile`
+  int tiles = 0;        ///< number of tiles
+  int columns = 0;      ///< words per row of the patch: channels times tile
+  int column_bits = 0;  ///< log2 of `columns`, or -1 if it is not a power of two
+  int width = 0;        ///< width of the widest layer of the update
   layout::WorkOffsets work{};
 };
 
+/// The settings of `plan_tiles`.
 struct TileOptions {
   RolloutUse use = RolloutUse::training;
   int tile = 4;
   int cells = 0;
   int max_layers = 0;
-  int max_tree_kernels = 0;    ///< for kernels to be taken as trees
-  std::int64_t sum_words = 0;  ///< that the staging of trees has room for
+  int max_tree_kernels = 0;    ///< maximal number of kernels that are evaluated as trees
+  std::int64_t sum_words = 0;  ///< minimal size of the staging area of trees
 };
 
+/// Plans tiles and memory for a shape.
 TilePlan plan_tiles(const AutomatonShape& shape, const TileOptions& options);
 
-/// The first of the last layers of the update that have at most so many gates together. The first
-/// layer is never one of them.
+/// The first of the final layers of the update that have at most `threads` gates together. It is
+/// never the first layer.
 int narrow_layers_from(const RulePlan& plan, int threads);
 
 }  // namespace boolgrad

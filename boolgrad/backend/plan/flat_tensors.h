@@ -1,4 +1,4 @@
-// Lists of tensors as one flat array of floats, which is how devices keep parameters.
+// Conversion between lists of tensors and flat arrays of floats, in which devices store parameters.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace boolgrad {
 
-/// All values of float32 tensors in a row.
+/// The concatenated values of float32 tensors.
 std::vector<float> flat(std::span<const Tensor> tensors);
 
-/// The way back, into tensors of these shapes.
+/// Splits values into tensors of the given shapes.
 std::vector<Tensor> tensors_of(std::span<const Shape> shapes, std::span<const float> values);
 
 }  // namespace boolgrad

@@ -8,7 +8,7 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// The gates of a stretch by the inputs that they read, each handed out once.
+/// The gates [begin, end) by the inputs that they read. Each gate is returned once.
 class Readers {
  public:
   Readers(const LutWires& wires, std::int64_t begin, std::int64_t end)
@@ -19,13 +19,13 @@ class Readers {
     std::partial_sum(next_.begin(), next_.end(), next_.begin());
     end_.assign(next_.begin() + 1, next_.end());
     gates_.resize(index(end - begin) * 2);
-    std::vector<std::size_t> place = next_;
+    std::vector<std::size_t> position = next_;
     for (auto source = first; source != last; ++source) {
-      gates_[place[index(*source)]++] = static_cast<std::int32_t>(begin + (source - first) / 2);
+      gates_[position[index(*source)]++] = static_cast<std::int32_t>(begin + (source - first) / 2);
     }
   }
 
-  /// A gate that reads `input` and was not yet handed out; -1 where there is none.
+  /// A gate that reads `input` and was not returned yet; -1 if there is none.
   std::int32_t take(std::int32_t input) {
     for (std::size_t& at = next_[index(input)]; at < end_[index(input)]; ++at) {
       if (take_gate(gates_[at])) return gates_[at];
@@ -49,33 +49,32 @@ class Readers {
 
 }  // namespace
 
-std::vector<std::int32_t> walk_of_gates(const LutWires& wires, std::int64_t begin,
-                                        std::int64_t end) {
+std::vector<std::int32_t> order_gates(const LutWires& wires, std::int64_t begin, std::int64_t end) {
   Readers readers(wires, begin, end);
-  std::vector<std::int32_t> walk;
-  walk.reserve(index(end - begin));
+  std::vector<std::int32_t> order;
+  order.reserve(index(end - begin));
   for (std::int64_t start = begin; start < end; ++start) {
     auto gate = static_cast<std::int32_t>(start);
     if (!readers.take_gate(gate)) continue;
     std::int32_t came_by = wires.sources[index(gate) * 2];
     while (gate >= 0) {
-      walk.push_back(gate);
+      order.push_back(gate);
       const std::int32_t a = wires.sources[index(gate) * 2];
       const std::int32_t b = wires.sources[index(gate) * 2 + 1];
       came_by = a == came_by ? b : a;
       gate = readers.take(came_by);
     }
   }
-  return walk;
+  return order;
 }
 
-std::vector<std::int32_t> walk_of_inputs(const LutWires& wires,
-                                         const std::vector<std::int32_t>& gates) {
+std::vector<std::int32_t> order_inputs(const LutWires& wires,
+                                       const std::vector<std::int32_t>& gates) {
   std::vector<bool> seen(index(wires.inputs));
-  std::vector<std::int32_t> walk;
-  walk.reserve(seen.size());
+  std::vector<std::int32_t> order;
+  order.reserve(seen.size());
   const auto visit = [&](std::int32_t input) {
-    if (!seen[index(input)]) walk.push_back(input);
+    if (!seen[index(input)]) order.push_back(input);
     seen[index(input)] = true;
   };
   std::int32_t came_by = -1;
@@ -90,7 +89,7 @@ std::vector<std::int32_t> walk_of_inputs(const LutWires& wires,
   for (std::int64_t input = 0; input < wires.inputs; ++input) {
     visit(static_cast<std::int32_t>(input));
   }
-  return walk;
+  return order;
 }
 
 }  // namespace boolgrad

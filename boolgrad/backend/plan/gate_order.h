@@ -1,4 +1,4 @@
-// The order in which the gates of a layer of look-up tables, and its inputs, are best taken.
+// Gate ordering: a cache-friendly order of the gates and inputs of a layer.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,14 @@
 
 namespace boolgrad {
 
-/// The gates [begin, end) of a layer of two-input gates along a walk: from a gate to another that
-/// reads one of the same inputs, as long as there is one. Gates that follow one another so read the
-/// same rows while these are in the first cache. Where each input is read twice, as in layers of
-/// one width, all gates lie on a few cycles and every row is fetched once instead of twice.
-std::vector<std::int32_t> walk_of_gates(const LutWires& wires, std::int64_t begin,
-                                        std::int64_t end);
+/// Orders the gates [begin, end) of a layer of two-input gates such that consecutive gates share an
+/// input, as long as possible. The shared activations are then still in the first-level cache. If
+/// every input is read twice, as in layers of equal width, the gates form a few cycles and every
+/// activation is fetched once instead of twice.
+std::vector<std::int32_t> order_gates(const LutWires& wires, std::int64_t begin, std::int64_t end);
 
-/// All inputs, in the order in which the gates of a walk first read them.
-std::vector<std::int32_t> walk_of_inputs(const LutWires& wires,
-                                         const std::vector<std::int32_t>& gates);
+/// All inputs, in the order in which `gates` first read them.
+std::vector<std::int32_t> order_inputs(const LutWires& wires,
+                                       const std::vector<std::int32_t>& gates);
 
 }  // namespace boolgrad

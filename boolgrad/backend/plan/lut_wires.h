@@ -1,4 +1,4 @@
-// The wires of a layer of look-up tables, as kernels of any device read them.
+// The wires of a layer of look-up tables, as kernels of all devices read them.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,31 @@
 
 namespace boolgrad {
 
-/// One place where an input is read: input `slot` of `gate`.
+/// A reader of an input: input `slot` of `gate`.
 struct Consumer {
   std::int32_t gate;
   std::int32_t slot;
 };
 
-/// A view of a wiring, valid as long as the wiring is.
+/// A non-owning view of the candidate sources of learned wires. Input j of gate g is slot
+/// g * arity + j; candidate k of slot s has index s * count + k.
+struct CandidateWires {
+  std::int64_t inputs = 0;  ///< of the layer
+  std::int64_t slots = 0;   ///< gates * arity
+  std::int64_t count = 0;   ///< candidates per slot; 0 if wires are fixed
+  /// [slots, count]; empty if all inputs are candidates.
+  std::span<const std::int32_t> sources = {};
+  /// [inputs + 1], into `uses`; empty if all inputs are candidates.
+  std::span<const std::int32_t> first_use = {};
+  /// The candidates that are an input, in ascending order.
+  std::span<const std::int32_t> uses = {};
+
+  /// Whether candidate k of every slot is input k.
+  bool has_all() const { return count > 0 && sources.empty(); }
+};
+
+/// A non-owning view of a wiring. If wires are learned, the gates read slots: the inputs of the
+/// view are the slots of `candidates`, each read once.
 struct LutWires {
   std::int64_t inputs = 0;
   std::int64_t gates = 0;
@@ -21,9 +39,13 @@ struct LutWires {
   std::span<const std::int32_t> sources;        ///< [gates, arity]
   std::span<const std::size_t> first_consumer;  ///< [inputs + 1], into `consumers`
   std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
-  std::span<const std::int32_t> partners;       ///< of two-input gates: what the other slot reads
+  std::span<const std::int32_t> partners;  ///< two-input gates: the other input of each consumer
+  CandidateWires candidates = {};
 
   std::size_t entries() const { return std::size_t{1} << arity; }
+  bool learns_wires() const { return candidates.count > 0; }
+  /// The inputs of the layer, before its slots.
+  std::int64_t layer_inputs() const { return learns_wires() ? candidates.inputs : inputs; }
 };
 
 }  // namespace boolgrad

@@ -32,7 +32,7 @@ std::int64_t evaluation_batch(std::int64_t samples, std::int64_t widest, std::si
 
 ScoreCollector::ScoreCollector(const NetworkSpec& spec, std::int64_t outputs, std::int64_t samples)
     : samples_(samples) {
-  const Shape shape{spec.score_rows(outputs), samples};
+  const Shape shape{spec.score_count(outputs), samples};
   scores_.soft = Tensor(shape, DType::float32);
   scores_.hard = Tensor(shape, spec.head ? DType::int32 : DType::uint8);
 }

@@ -1,4 +1,4 @@
-// How an evaluation goes through all samples in parts, and puts together what they lead to.
+// Evaluation of all samples in batches.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,32 @@
 
 namespace boolgrad {
 
-/// Samples that an evaluation takes at a time: all, or a multiple of `unit` (at least one) whose
-/// activations of two layers of `widest` rows fit into `max_bytes`.
+/// The number of samples per batch: all, or the largest multiple of `unit` (at least one) such that
+/// the activations of two layers of width `widest` fit into `max_bytes`.
 std::int64_t evaluation_batch(std::int64_t samples, std::int64_t widest, std::size_t max_bytes,
                               std::int64_t unit);
 
-/// Part of the samples of an evaluation: `count` of them from `first` on.
+/// A batch of an evaluation: samples [first, first + count).
 struct EvaluationPart {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
-/// The scores of all samples, filled in part by part. Rows are those of `NetworkScores`, in order.
+/// Collects the scores of all batches.
 class ScoreCollector {
  public:
   ScoreCollector(const NetworkSpec& spec, std::int64_t outputs, std::int64_t samples);
 
-  /// Sums or outputs of soft gates: rows that lie `stride` apart.
+  /// Adds soft scores: one row per score, `stride` elements apart.
   void add_soft(const EvaluationPart& part, std::span<const float> rows, std::int64_t stride);
-  /// Sums of hard gates, where there is a head.
+  /// Adds hard group sums, for networks with a head.
   void add_hard_sums(const EvaluationPart& part, std::span<const std::int32_t> rows,
                      std::int64_t stride);
-  /// Outputs of hard gates, where there is none: bit s of a row's word w is sample 32 w + s.
+  /// Adds hard outputs, for networks without a head: bit s of word w in a row is sample 32 w + s.
   void add_hard_bits(const EvaluationPart& part, std::span<const std::uint32_t> words,
                      std::int64_t words_per_row);
 
+  /// Returns all scores.
   NetworkScores take() { return std::move(scores_); }
 
  private:

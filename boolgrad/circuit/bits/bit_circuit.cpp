@@ -6,19 +6,19 @@
 #include <optional>
 
 #include "boolgrad/circuit/bits/bit_rewriting.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-// A literal is 32 bits, one of them the complement.
-constexpr std::int64_t most_nodes = std::numeric_limits<std::int32_t>::max();
+// A literal has 32 bits, one of which is the complement.
+constexpr std::int64_t max_nodes = std::numeric_limits<std::int32_t>::max();
 
 bool is_gate(const BitNode& node) {
   return node.kind == BitNodeKind::conjunction || node.kind == BitNodeKind::exclusive_or;
 }
 
-// An XOR reads plain literals: its complements move to the output.
+// Complements of XOR inputs move to the output.
 BitGate with_plain_inputs(BitGate gate) {
   if (gate.kind != BitNodeKind::exclusive_or) return gate;
   gate.flip = gate.flip != (gate.a.complemented() != gate.b.complemented());
@@ -28,7 +28,7 @@ BitGate with_plain_inputs(BitGate gate) {
 }
 
 std::uint64_t hash_of(const BitNode& gate) {
-  // The inputs of a gate are in order, so the other order is free to tell XOR from AND.
+  // Inputs are ordered, so the reverse order can encode XOR.
   const std::uint64_t a = gate.a.code();
   const std::uint64_t b = gate.b.code();
   const std::uint64_t key = gate.kind == BitNodeKind::conjunction ? (a << 32) | b : (b << 32) | a;
@@ -47,42 +47,42 @@ std::uint64_t word_of(std::span<const std::uint64_t> values, BitLiteral literal)
 
 }  // namespace
 
-std::uint32_t& BitGateIndex::place_of(const BitNode& gate, std::span<const BitNode> nodes) {
-  // At most half full, so that probes are short; nodes that are no gates count, too.
-  if (places_.size() < 2 * (nodes.size() + 1)) grow(nodes);
+std::uint32_t& BitGateIndex::slot_of(const BitNode& gate, std::span<const BitNode> nodes) {
+  // A load of at most one half keeps probe sequences short. Inputs count, too.
+  if (slots_.size() < 2 * (nodes.size() + 1)) grow(nodes);
   return probe(gate, nodes);
 }
 
-void BitGateIndex::reserve(std::size_t nodes) { places_.assign(std::bit_ceil(2 * (nodes + 1)), 0); }
+void BitGateIndex::reserve(std::size_t nodes) { slots_.assign(std::bit_ceil(2 * (nodes + 1)), 0); }
 
 std::uint32_t& BitGateIndex::probe(const BitNode& gate, std::span<const BitNode> nodes) {
-  const std::size_t mask = places_.size() - 1;
+  const std::size_t mask = slots_.size() - 1;
   const auto ends_at = [&](std::size_t at) {
-    return places_[at] == 0 || same(nodes[places_[at]], gate);
+    return slots_[at] == 0 || same(nodes[slots_[at]], gate);
   };
-  // First near others that read the same net, which are made at about the same time and still in
-  // the cache; anywhere where a net has too many readers for that.
+  // Try slots near gates that read the same net first: those were added recently and are in the
+  // cache. Nets with many readers overflow to the whole table.
   constexpr std::size_t near = 8;
   const std::uint64_t hash = hash_of(gate);
   for (std::size_t i = 0; i < near; ++i) {
     const std::size_t at = (gate.b.code() + (hash + i) % near) & mask;
-    if (ends_at(at)) return places_[at];
+    if (ends_at(at)) return slots_[at];
   }
   std::size_t at = hash & mask;
   while (!ends_at(at)) at = (at + 1) & mask;
-  return places_[at];
+  return slots_[at];
 }
 
 void BitGateIndex::grow(std::span<const BitNode> nodes) {
-  places_.assign(std::bit_ceil(4 * (nodes.size() + 1)), 0);
+  slots_.assign(std::bit_ceil(4 * (nodes.size() + 1)), 0);
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     if (is_gate(nodes[i])) probe(nodes[i], nodes) = i;
   }
 }
 
 BitCircuit::BitCircuit(std::int64_t inputs) : inputs_(inputs) {
-  if (inputs < 0 || inputs >= most_nodes) {
-    fail("BitCircuit", "expected between 0 and {} inputs, received {}", most_nodes - 1, inputs);
+  if (inputs < 0 || inputs >= max_nodes) {
+    fail("BitCircuit", "expected between 0 and {} inputs, received {}", max_nodes - 1, inputs);
   }
   nodes_.resize(static_cast<std::size_t>(inputs) + 1, {BitNodeKind::input, {}, {}});
   nodes_[0].kind = BitNodeKind::constant;
@@ -114,7 +114,7 @@ BitCircuit::Literal BitCircuit::exclusive_or(Literal a, Literal b) {
   return build(BitNodeKind::exclusive_or, a, b);
 }
 
-// Equal or complementary choices need one gate at most, which two conjunctions would not find.
+// Equal or complementary branches need at most one gate, which the general case would miss.
 BitCircuit::Literal BitCircuit::multiplexer(Literal condition, Literal then, Literal otherwise) {
   for (const Literal literal : {condition, then, otherwise}) check("multiplexer", literal);
   if (then == otherwise) return then;
@@ -127,7 +127,7 @@ BitCircuit::Literal BitCircuit::build(BitNodeKind kind, Literal a, Literal b) {
   while (true) {
     if (const std::optional<Literal> literal = folded(gate)) return *literal;
     gate = with_plain_inputs(gate);
-    const std::optional<BitGate> simpler = rewritten(nodes_, gate);
+    const std::optional<BitGate> simpler = rewrite(nodes_, gate);
     if (!simpler) break;
     gate = *simpler;
   }
@@ -135,15 +135,15 @@ BitCircuit::Literal BitCircuit::build(BitNodeKind kind, Literal a, Literal b) {
 }
 
 BitCircuit::Literal BitCircuit::find_or_add(const BitNode& gate) {
-  std::uint32_t& place = known_.place_of(gate, nodes_);
-  if (place == 0) {
-    if (static_cast<std::int64_t>(nodes_.size()) >= most_nodes) {
-      fail("BitCircuit", "expected at most {} nodes, received one more", most_nodes);
+  std::uint32_t& slot = known_.slot_of(gate, nodes_);
+  if (slot == 0) {
+    if (static_cast<std::int64_t>(nodes_.size()) >= max_nodes) {
+      fail("BitCircuit", "circuit too large: more than {} nodes", max_nodes);
     }
-    place = static_cast<std::uint32_t>(nodes_.size());
+    slot = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(gate);
   }
-  return Literal(place);
+  return Literal(slot);
 }
 
 void BitCircuit::reserve(std::size_t gates) {
@@ -192,4 +192,4 @@ std::vector<std::uint64_t> BitCircuit::evaluate(std::span<const std::uint64_t> i
   return results;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Hardened circuits: AND and XOR of two inputs, complements on the edges.
+// Hardened circuits as XOR-AND graphs (XAGs): two-input AND and XOR gates with complemented edges.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// A node of a circuit or its complement. Complements cost nothing: they belong to the reader.
+/// A node of a circuit or its complement. Complements are free: they are edge attributes.
 class BitLiteral {
  public:
   constexpr BitLiteral() = default;
@@ -18,13 +18,16 @@ class BitLiteral {
     return BitLiteral(code / 2, (code & 1U) != 0);
   }
 
+  /// The node.
   constexpr std::uint32_t node() const { return code_ / 2; }
+  /// Whether the node is complemented.
   constexpr bool complemented() const { return (code_ & 1U) != 0; }
-  /// The two in one number: 2 * node + complemented.
+  /// Both in one number: 2 * node + complemented.
   constexpr std::uint32_t code() const { return code_; }
 
+  /// The complement.
   constexpr BitLiteral operator!() const { return BitLiteral(node(), !complemented()); }
-  /// This literal, complemented where `flip` says so.
+  /// The complement if `flip`, else this literal.
   constexpr BitLiteral operator^(bool flip) const { return flip ? !*this : *this; }
   friend constexpr bool operator==(BitLiteral x, BitLiteral y) { return x.code_ == y.code_; }
   friend constexpr bool operator<(BitLiteral x, BitLiteral y) { return x.code_ < y.code_; }
@@ -33,66 +36,80 @@ class BitLiteral {
   std::uint32_t code_ = 0;
 };
 
+/// The kinds of nodes.
 enum class BitNodeKind : std::uint8_t { constant, input, conjunction, exclusive_or };
 
-/// Node 0 is the constant false; the inputs follow in order; a gate comes after what it reads.
+/// A node of a circuit. Node 0 is the constant false, then come the inputs, then the gates in
+/// topological order.
 struct BitNode {
   BitNodeKind kind = BitNodeKind::constant;
-  BitLiteral a;  ///< of a gate; below b. An XOR reads no complements.
+  BitLiteral a;  ///< of a gate; less than b. An XOR has no complemented inputs.
   BitLiteral b;
 };
 
-/// Finds gates by what they read: an open table of the numbers of nodes, which the circuit has.
+/// The hash table of structural hashing: finds a gate by its inputs. Open addressing over node
+/// numbers; the circuit owns the nodes.
 class BitGateIndex {
  public:
-  /// The place of an equal gate, or the empty place (node 0) where a new one's number belongs.
-  std::uint32_t& place_of(const BitNode& gate, std::span<const BitNode> nodes);
+  /// The slot of an equal gate, or the empty slot (node 0) for a new one.
+  std::uint32_t& slot_of(const BitNode& gate, std::span<const BitNode> nodes);
 
-  /// Room for so many nodes, before there are any gates.
+  /// Reserves space for so many nodes. Call it before the first gate.
   void reserve(std::size_t nodes);
 
  private:
   std::uint32_t& probe(const BitNode& gate, std::span<const BitNode> nodes);
   void grow(std::span<const BitNode> nodes);
 
-  std::vector<std::uint32_t> places_;  ///< a power of two of them, 0 where empty
+  std::vector<std::uint32_t> slots_;  ///< a power of two; 0 is empty
 };
 
-/// A circuit that simplifies itself while it is built: constants are folded, equal gates are one
-/// node, and a gate that one level of its inputs makes redundant is never made.
+/// A circuit that is simplified while it is built: constants are propagated, equal gates share a
+/// node (structural hashing), and gates that one level of their inputs makes redundant are not
+/// created.
 class BitCircuit {
  public:
   using Literal = BitLiteral;
 
+  /// A circuit without gates.
   explicit BitCircuit(std::int64_t inputs);
 
+  /// The constant 0 or 1.
   Literal constant(bool value) const { return Literal(0, value); }
+  /// The literal of an input.
   Literal input(std::int64_t index) const;
 
+  /// a AND b.
   Literal conjunction(Literal a, Literal b);
+  /// a OR b.
   Literal disjunction(Literal a, Literal b) { return !conjunction(!a, !b); }
+  /// a XOR b.
   Literal exclusive_or(Literal a, Literal b);
   /// `then` where `condition` is 1, `otherwise` where it is 0.
   Literal multiplexer(Literal condition, Literal then, Literal otherwise);
-  /// Any function of up to 6 inputs: bit i of `truth` is its value where input j is bit j of i. A
-  /// function of two inputs becomes at most one node.
+  /// Any function of up to six inputs. Bit i of `truth` is its value where input j is bit j of i. A
+  /// function of two inputs needs at most one node.
   Literal table(std::span<const Literal> inputs, std::uint64_t truth);
 
+  /// Appends an output.
   void add_output(Literal literal);
 
-  /// Room for so many gates more, to build a large circuit faster; before the first gate.
+  /// Reserves space for so many gates. Call it before the first gate.
   void reserve(std::size_t gates);
 
+  /// Number of inputs.
   std::int64_t inputs() const { return inputs_; }
+  /// All nodes, reachable or not.
   std::span<const BitNode> nodes() const { return nodes_; }
+  /// The outputs, in the order they were added.
   std::span<const Literal> outputs() const { return outputs_; }
 
-  /// Which nodes the outputs depend on.
+  /// For each node, whether an output depends on it.
   std::vector<bool> reachable() const;
-  /// How many of those are gates.
+  /// The number of reachable gates.
   std::int64_t gates() const;
 
-  /// The outputs for 64 samples at once, a word an input: the reference for faster ways.
+  /// The outputs for 64 samples at once, one word per input: the reference for faster evaluators.
   std::vector<std::uint64_t> evaluate(std::span<const std::uint64_t> inputs) const;
 
  private:
@@ -106,4 +123,4 @@ class BitCircuit {
   BitGateIndex known_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -2,29 +2,32 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "boolgrad/backend/cpu/bits/bit_kernels.h"
+#include "boolgrad/backend/plan/bit_program_view.h"
 #include "boolgrad/circuit/bits/bit_schedule.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-// A part of a second-level cache. Rows need not stay in the first level: reading them from the
-// second costs less than the short rows that would take.
+// A fraction of the L2 cache. Fitting in L1 would need slots so short that they cost more than the
+// L2 reads.
 constexpr std::size_t scratch_bytes = 256 * 1024;
-// Below this many words the steps themselves cost more than what they compute.
+// With fewer words per slot the overhead of a step exceeds its work.
 constexpr std::size_t least_useful_row = 16;
 
 constexpr std::uint32_t no_slot = 0xFFFFFFFF;
 
 std::int64_t row_words_for(std::size_t slots) {
-  std::size_t row = most_row_words;
+  std::size_t row = max_row_words;
   while (row > least_useful_row && slots * row * sizeof(std::uint64_t) > scratch_bytes) row /= 2;
   return static_cast<std::int64_t>(row);
 }
 
-/// Gives each node a slot, and takes it back after the last reader.
+/// Assigns slots to nodes and frees them after the last reader.
 class SlotAllocator {
  public:
   explicit SlotAllocator(std::size_t nodes) : slots_(nodes, no_slot), readers_(nodes, 0) {}
@@ -61,7 +64,7 @@ void add_to_runs(const BitOperation& operation, std::vector<BitRun>& runs) {
   ++runs.back().count;
 }
 
-// A step may write to a slot that it reads for the last time.
+// A step may overwrite a slot that it is the last to read.
 BitStep step_of(const BitOperation& operation, SlotAllocator& slots) {
   std::array<std::uint32_t, 3> from{};
   const auto sources = operation.sources();
@@ -72,10 +75,20 @@ BitStep step_of(const BitOperation& operation, SlotAllocator& slots) {
 
 }  // namespace
 
+/// The program as device kernels read it.
+struct BitProgram::Lists {
+  std::vector<BitPort> from_inputs;
+  std::vector<BitRun> runs;
+  std::vector<BitStep> steps;
+  std::vector<BitPort> to_outputs;
+  std::vector<BitConstant> constants;
+};
+
 BitProgram::BitProgram(const BitCircuit& circuit)
     : inputs_(circuit.inputs()),
       outputs_(static_cast<std::int64_t>(circuit.outputs().size())),
       operations_(circuit.gates()) {
+  Lists lists;
   const std::vector<BitOperation> operations = scheduled(circuit);
   SlotAllocator slots(circuit.nodes().size());
   for (const BitOperation& operation : operations) {
@@ -85,23 +98,28 @@ BitProgram::BitProgram(const BitCircuit& circuit)
 
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(inputs_); ++i) {
     const std::uint32_t node = circuit.input(i).node();
-    if (slots.expected(node)) from_inputs_.push_back({i, slots.write(node)});
+    if (slots.expected(node)) lists.from_inputs.push_back({i, slots.write(node)});
   }
   for (const BitOperation& operation : operations) {
-    add_to_runs(operation, runs_);
-    steps_.push_back(step_of(operation, slots));
+    add_to_runs(operation, lists.runs);
+    lists.steps.push_back(step_of(operation, slots));
   }
   for (std::uint32_t o = 0; o < static_cast<std::uint32_t>(outputs_); ++o) {
     const BitLiteral literal = circuit.outputs()[o];
     if (literal.node() == circuit.constant(false).node()) {
-      constants_.push_back({o, literal.complemented()});
+      lists.constants.push_back({o, literal.complemented()});
     } else {
-      to_outputs_.push_back({o, slots.read(literal.node()), literal.complemented()});
+      lists.to_outputs.push_back({o, slots.read(literal.node()), literal.complemented()});
     }
   }
   slots_ = slots.count();
   row_words_ = row_words_for(slots.count());
+  lists_ = std::make_shared<const Lists>(std::move(lists));
 }
+
+std::int64_t BitProgram::steps() const { return static_cast<std::int64_t>(lists_->steps.size()); }
+
+std::int64_t BitProgram::runs() const { return static_cast<std::int64_t>(lists_->runs.size()); }
 
 void BitProgram::run(std::span<const std::uint64_t* const> inputs,
                      std::span<std::uint64_t* const> outputs, std::size_t words) const {
@@ -110,20 +128,20 @@ void BitProgram::run(std::span<const std::uint64_t* const> inputs,
     fail("BitProgram", "expected {} inputs and {} outputs, received {} and {}", inputs_, outputs_,
          inputs.size(), outputs.size());
   }
-  for (const BitConstant& constant : constants_) {
+  for (const BitConstant& constant : lists_->constants) {
     std::fill_n(outputs[constant.output], words, constant.value ? ~std::uint64_t{0} : 0);
   }
   cpu::run_bits(code(), inputs.data(), outputs.data(), words);
 }
 
-BitCode BitProgram::code() const {
-  return {from_inputs_,
-          runs_,
-          steps_,
-          to_outputs_,
-          constants_,
+BitProgramView BitProgram::code() const {
+  return {lists_->from_inputs,
+          lists_->runs,
+          lists_->steps,
+          lists_->to_outputs,
+          lists_->constants,
           static_cast<std::size_t>(slots_),
           static_cast<std::size_t>(row_words_)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr BitLiteral no = BitLiteral(0, false);
@@ -21,7 +21,7 @@ BitGate complement_of(BitGate gate) {
 bool is_and(const BitNode& node) { return node.kind == BitNodeKind::conjunction; }
 bool is_xor(const BitNode& node) { return node.kind == BitNodeKind::exclusive_or; }
 
-/// Calls rule(one, other) for both orders of what `node` reads, until one gives a result.
+/// Calls rule(one, other) for both orders of the inputs of `node`, until one gives a result.
 template <class Rule>
 Result either_way(const BitNode& node, Rule rule) {
   if (Result result = rule(node.a, node.b)) return result;
@@ -30,7 +30,7 @@ Result either_way(const BitNode& node, Rule rule) {
 
 // ------------------------------------------------------------------ x AND y
 
-// x is an input of y as well. (What is no gate reads node 0, the constant, which x is not.)
+// x is also an input of y. (The inputs of a node that is not a gate are node 0, which x is not.)
 Result and_of_own_input(BitLiteral x, BitLiteral y, const BitNode& node) {
   return either_way(node, [&](BitLiteral own, BitLiteral other) -> Result {
     if (own.node() != x.node()) return {};
@@ -65,7 +65,7 @@ bool same_pair(const BitNode& conjunction, const BitNode& exclusive) {
   return conjunction.a.node() == exclusive.a.node() && conjunction.b.node() == exclusive.b.node();
 }
 
-/// Where the conjunction is 1, the XOR of its inputs' nodes is this.
+/// The value of the XOR of the two nodes where the conjunction is 1.
 bool implied_xor(const BitNode& conjunction) {
   return conjunction.a.complemented() != conjunction.b.complemented();
 }
@@ -89,7 +89,7 @@ Result rewritten_and(std::span<const BitNode> nodes, BitLiteral x, BitLiteral y)
   return {};
 }
 
-// ------------------------------------------------------------------ x XOR y, both plain
+// ------------------------------------------------------------------ x XOR y, both uncomplemented
 
 Result xor_of_own_input(BitLiteral x, const BitNode& node) {
   return either_way(node, [&](BitLiteral own, BitLiteral other) -> Result {
@@ -148,11 +148,11 @@ std::optional<BitLiteral> folded(const BitGate& gate) {
   return {};
 }
 
-std::optional<BitGate> rewritten(std::span<const BitNode> nodes, const BitGate& gate) {
+std::optional<BitGate> rewrite(std::span<const BitNode> nodes, const BitGate& gate) {
   Result result = gate.kind == BitNodeKind::conjunction ? rewritten_and(nodes, gate.a, gate.b)
                                                         : rewritten_xor(nodes, gate.a, gate.b);
   if (result) result->flip = result->flip != gate.flip;
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Gates that one level of their inputs makes simpler.
+// One-level rewriting rules for AND and XOR gates.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 
 #include "boolgrad/circuit/bits/bit_circuit.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// A gate that is not yet a node, complemented where `flip` says so.
+/// A gate that is not yet a node. `flip` complements its output.
 struct BitGate {
   BitNodeKind kind = BitNodeKind::conjunction;
   BitLiteral a;
@@ -16,11 +16,12 @@ struct BitGate {
   bool flip = false;
 };
 
-/// What a gate equals when constants, equal and complementary inputs are folded.
+/// The literal that a gate equals if an input is constant or its inputs are equal or complementary.
 std::optional<BitLiteral> folded(const BitGate& gate);
 
-/// An equal gate (a literal x as x AND true), or nothing. Repeating it ends, because each time an
-/// older node takes the place of a newer one. `gate` must be folded and an XOR's inputs plain.
-std::optional<BitGate> rewritten(std::span<const BitNode> nodes, const BitGate& gate);
+/// An equivalent gate (a literal x as x AND true), or nothing if no rule applies. Repeated
+/// rewriting terminates, because each rule replaces a newer node by an older one. `gate` must be
+/// folded, and the inputs of an XOR uncomplemented.
+std::optional<BitGate> rewrite(std::span<const BitNode> nodes, const BitGate& gate);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

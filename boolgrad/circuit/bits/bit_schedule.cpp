@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-constexpr std::uint32_t nobody = 0;  // node 0 is a constant, never a gate
+constexpr std::uint32_t none = 0;  // node 0 is a constant, never a gate
 
 bool is_and(const BitNode& node) { return node.kind == BitNodeKind::conjunction; }
 bool is_gate(const BitNode& node) { return is_and(node) || node.kind == BitNodeKind::exclusive_or; }
 
-/// How often each node is read by what the outputs need.
+/// How often reachable gates and outputs read each node.
 std::vector<int> count_readers(const BitCircuit& circuit, const std::vector<bool>& needed) {
   std::vector<int> readers(circuit.nodes().size(), 0);
   for (const BitLiteral output : circuit.outputs()) ++readers[output.node()];
@@ -24,17 +24,17 @@ std::vector<int> count_readers(const BitCircuit& circuit, const std::vector<bool
   return readers;
 }
 
-/// For each gate the gate that is computed in its step, or nobody. From the inputs up, so that a
-/// chain is cut into pairs without a remainder.
+/// For each gate the gate that is fused into its step, or none. Proceeds from the inputs up, so
+/// that chains split into pairs.
 std::vector<std::uint32_t> pair_up(const BitCircuit& circuit, const std::vector<bool>& needed) {
   const std::vector<int> readers = count_readers(circuit, needed);
-  std::vector<std::uint32_t> partner(needed.size(), nobody);
+  std::vector<std::uint32_t> partner(needed.size(), none);
   for (std::size_t i = 0; i < needed.size(); ++i) {
     const BitNode& node = circuit.nodes()[i];
     if (!needed[i] || !is_gate(node)) continue;
     for (const BitLiteral literal : {node.a, node.b}) {
       const std::uint32_t from = literal.node();
-      if (is_gate(circuit.nodes()[from]) && readers[from] == 1 && partner[from] == nobody) {
+      if (is_gate(circuit.nodes()[from]) && readers[from] == 1 && partner[from] == none) {
         partner[i] = from;
       }
     }
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> pair_up(const BitCircuit& circuit, const std::vector<
   return partner;
 }
 
-/// A gate of two literals as v or its complement.
+/// A gate of two literals, as v or its complement.
 struct Joined {
   BitInner inner;
   bool complemented;
@@ -74,7 +74,7 @@ BitOperation single(std::uint32_t out, const BitNode& node) {
   return {v.inner, outer, out, 2, {v.a, v.b, 0}};
 }
 
-// A AND B AND C has no order: complemented inputs go together, so that there are fewer kinds.
+// A AND B AND C is symmetric: sorting complemented inputs together reduces the number of kinds.
 void gather_complements(BitLiteral& a, BitLiteral& b, BitLiteral& c) {
   std::array all{a, b, c};
   std::stable_sort(all.begin(), all.end(),
@@ -107,14 +107,14 @@ std::vector<BitOperation> operations_of(const BitCircuit& circuit) {
   for (std::uint32_t i = 0; i < needed.size(); ++i) {
     const BitNode& node = circuit.nodes()[i];
     if (!needed[i] || !is_gate(node) || inside[i]) continue;
-    operations.push_back(partner[i] == nobody
+    operations.push_back(partner[i] == none
                              ? single(i, node)
                              : fused(i, node, partner[i], circuit.nodes()[partner[i]]));
   }
   return operations;
 }
 
-/// Always runs the kind of which most is ready, until none of it is.
+/// List scheduling: picks the kind with the most ready gates and schedules it until none is ready.
 class KindScheduler {
  public:
   KindScheduler(std::vector<BitOperation> operations, std::size_t nodes)
@@ -185,4 +185,4 @@ std::vector<BitOperation> scheduled(const BitCircuit& circuit) {
   return KindScheduler(operations_of(circuit), circuit.nodes().size()).schedule();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// The gates of a circuit as steps in an order that suits the kernels.
+// Schedules the gates of a circuit as steps for the kernels.
 #pragma once
 
 #include <array>
@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "boolgrad/backend/plan/bit_code.h"
+#include "boolgrad/backend/plan/bit_program_view.h"
 #include "boolgrad/circuit/bits/bit_circuit.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// One gate, or two of which nobody else reads the first. Operands are nodes.
+/// One gate, or two gates of which the first has no other reader. Operands are nodes.
 struct BitOperation {
   BitInner inner = BitInner::conjunction;
   BitOuter outer = BitOuter::same;
@@ -23,8 +23,7 @@ struct BitOperation {
   std::span<const std::uint32_t> sources() const { return std::span(from).first(operands); }
 };
 
-/// All gates that the outputs need, each after what it reads, those of one kind together as far as
-/// that goes.
+/// All reachable gates in topological order, grouped by kind as far as dependencies allow.
 std::vector<BitOperation> scheduled(const BitCircuit& circuit);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

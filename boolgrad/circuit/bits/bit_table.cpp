@@ -1,10 +1,10 @@
-// Functions of a few inputs as AND and XOR.
+// Synthesis of small functions as AND and XOR gates.
 //
-// A function is the word of its values, always over six variables: one of fewer does not depend on
-// the rest. What costs one gate and takes a variable away is done at once:
-//   - one variable alone decides (x AND g, x OR g, x XOR g);
-//   - two variables matter only through one gate of them (g(x AND y, ...), g(x XOR y, ...)).
-// What is left is split by one variable, whichever makes the two parts cheapest:
+// A function is a truth table over six variables. Decompositions that cost one gate and remove a
+// variable are always taken:
+//   - top decomposition by one variable (x AND g, x OR g, x XOR g);
+//   - bottom decomposition by two variables (g(x AND y, ...), g(x XOR y, ...)).
+// Otherwise the function is split by the variable whose two parts are cheapest:
 //   f = x f1 OR (NOT x) f0,   f = f0 XOR x (f0 XOR f1)   or   f = f1 XOR (NOT x)(f0 XOR f1).
 #include <algorithm>
 #include <array>
@@ -15,20 +15,20 @@
 #include <unordered_map>
 
 #include "boolgrad/circuit/bits/bit_circuit.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using Literal = BitLiteral;
 using Truth = std::uint64_t;
 
-constexpr std::size_t most_variables = 6;
+constexpr std::size_t max_variables = 6;
 constexpr Truth always = ~Truth{0};
-// Where variable j is 1.
-constexpr std::array<Truth, most_variables> variable{0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC,
-                                                     0xF0F0F0F0F0F0F0F0, 0xFF00FF00FF00FF00,
-                                                     0xFFFF0000FFFF0000, 0xFFFFFFFF00000000};
+// The truth table of variable j.
+constexpr std::array<Truth, max_variables> variable{0xAAAAAAAAAAAAAAAA, 0xCCCCCCCCCCCCCCCC,
+                                                    0xF0F0F0F0F0F0F0F0, 0xFF00FF00FF00FF00,
+                                                    0xFFFF0000FFFF0000, 0xFFFFFFFF00000000};
 
 Truth is(std::size_t j, bool value) { return value ? variable[j] : ~variable[j]; }
 
@@ -46,11 +46,12 @@ bool depends(Truth f, std::size_t j) { return where(f, j, false) != where(f, j, 
 
 int support(Truth f) {
   int count = 0;
-  for (std::size_t j = 0; j < most_variables; ++j) count += depends(f, j) ? 1 : 0;
+  for (std::size_t j = 0; j < max_variables; ++j) count += depends(f, j) ? 1 : 0;
   return count;
 }
 
-/// x AND rest, x OR rest or x XOR rest, where x is variable j or its complement.
+/// A top decomposition: x AND rest, x OR rest or x XOR rest, where x is variable j or its
+/// complement.
 struct Peeled {
   enum Kind { conjunction, disjunction, exclusive_or } kind;
   std::size_t j;
@@ -59,7 +60,7 @@ struct Peeled {
 };
 
 std::optional<Peeled> peeled(Truth f) {
-  for (std::size_t j = 0; j < most_variables; ++j) {
+  for (std::size_t j = 0; j < max_variables; ++j) {
     const Truth f0 = where(f, j, false);
     const Truth f1 = where(f, j, true);
     if (f0 == f1) continue;
@@ -72,8 +73,8 @@ std::optional<Peeled> peeled(Truth f) {
   return {};
 }
 
-/// Variables i and j matter through one gate of them: its truth table, and f with variable i in its
-/// place.
+/// A bottom decomposition: the truth table of a gate of variables i and j, and f with variable i
+/// standing for that gate.
 struct Paired {
   std::size_t i;
   std::size_t j;
@@ -97,7 +98,7 @@ std::optional<Paired> paired(Truth f, std::size_t i, std::size_t j) {
 }
 
 std::optional<Paired> paired(Truth f) {
-  for (std::size_t j = 1; j < most_variables; ++j) {
+  for (std::size_t j = 1; j < max_variables; ++j) {
     for (std::size_t i = 0; i < j; ++i) {
       if (std::optional<Paired> found = paired(f, i, j)) return found;
     }
@@ -112,10 +113,10 @@ struct Split {
   int cost = 0;
 };
 
-/// Splits and what they cost, each function looked at once.
+/// Splits and their costs, memoised per function.
 class Planner {
  public:
-  /// Gates that a function takes if nothing is shared.
+  /// The number of gates of a function without sharing.
   int cost(Truth f) {
     if (f > ~f) f = ~f;
     if (support(f) <= 1) return 0;
@@ -128,8 +129,8 @@ class Planner {
 
   Split best_split(Truth f) {
     Split best{.cost = 1 << 20};
-    const bool small = support(f) <= most_for_differences;
-    for (std::size_t j = 0; j < most_variables; ++j) {
+    const bool small = support(f) <= max_for_differences;
+    for (std::size_t j = 0; j < max_variables; ++j) {
       const Truth f0 = where(f, j, false);
       const Truth f1 = where(f, j, true);
       if (f0 == f1) continue;
@@ -142,8 +143,8 @@ class Planner {
   }
 
  private:
-  // Each variable of a larger function multiplies the differences to look at by four.
-  static constexpr int most_for_differences = 4;
+  // Each additional variable multiplies the functions to examine by four.
+  static constexpr int max_for_differences = 4;
 
   static void keep_cheaper(Split& best, const Split& candidate) {
     if (candidate.cost < best.cost) best = candidate;
@@ -158,12 +159,12 @@ class Planner {
   std::unordered_map<Truth, int> costs_;
 };
 
-/// A function and what its variables stand for.
+/// A function and the literals of its variables.
 class TableBuilder {
  public:
   explicit TableBuilder(BitCircuit& circuit) : circuit_(circuit) {}
 
-  using Variables = std::array<Literal, most_variables>;
+  using Variables = std::array<Literal, max_variables>;
 
   Literal build(Truth f, const Variables& x) {
     if (f == 0 || f == always) return circuit_.constant(f == always);
@@ -205,8 +206,8 @@ class TableBuilder {
 }  // namespace
 
 BitCircuit::Literal BitCircuit::table(std::span<const Literal> inputs, std::uint64_t truth) {
-  if (inputs.size() > most_variables) {
-    fail("table", "expected at most {} inputs, received {}", most_variables, inputs.size());
+  if (inputs.size() > max_variables) {
+    fail("table", "expected at most {} inputs, received {}", max_variables, inputs.size());
   }
   const std::size_t entries = std::size_t{1} << inputs.size();
   if (entries < 64 && (truth >> entries) != 0) {
@@ -217,7 +218,7 @@ BitCircuit::Literal BitCircuit::table(std::span<const Literal> inputs, std::uint
   for (std::size_t j = 0; j < inputs.size(); ++j) {
     check("table", inputs[j]);
     variables[j] = inputs[j];
-    // A constant, or an input that came before, is no variable of its own.
+    // A constant or repeated input is not a variable of its own.
     if (inputs[j].node() == 0) truth = where(truth, j, inputs[j].complemented());
     for (std::size_t i = 0; i < j; ++i) {
       if (inputs[i].node() != inputs[j].node()) continue;
@@ -228,4 +229,4 @@ BitCircuit::Literal BitCircuit::table(std::span<const Literal> inputs, std::uint
   return TableBuilder(*this).build(truth, variables);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "boolgrad/backend/cpu/bits/bit_transpose.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "packing";
 
-/// Calls `work` for strips of samples with the word of each feature that the strip begins at.
+/// Calls `work` for strips of samples, with the first word of each feature in the strip.
 template <class Word, class Work>
 void for_each_strip(Word* words, std::int64_t features, std::int64_t samples, const Work& work) {
   const auto total = static_cast<std::size_t>(samples);
@@ -36,9 +36,9 @@ void check_size(std::size_t received, std::int64_t samples, std::int64_t feature
 
 }  // namespace
 
-BitMatrix packed(const ByteSamples& samples, std::int64_t features) {
+logic::BitMatrix packed(const ByteSamples& samples, std::int64_t features) {
   check_size(samples.bytes.size(), samples.samples, features);
-  BitMatrix bits{features, samples.samples, {}};
+  logic::BitMatrix bits{features, samples.samples, {}};
   bits.words.resize(static_cast<std::size_t>(features * bits.words_per_feature()));
   const auto stride = static_cast<std::size_t>(features);
   for_each_strip(bits.words.data(), features, samples.samples,
@@ -48,7 +48,7 @@ BitMatrix packed(const ByteSamples& samples, std::int64_t features) {
   return bits;
 }
 
-void unpack(const BitMatrix& bits, std::span<std::uint8_t> bytes) {
+void unpack(const logic::BitMatrix& bits, std::span<std::uint8_t> bytes) {
   check_size(bytes.size(), bits.samples, bits.features);
   const auto stride = static_cast<std::size_t>(bits.features);
   for_each_strip(bits.words.data(), bits.features, bits.samples,
@@ -57,4 +57,4 @@ void unpack(const BitMatrix& bits, std::span<std::uint8_t> bytes) {
                  });
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Samples between bytes and bits.
+// Conversion of samples between bytes and packed bits.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,18 @@
 
 #include "boolgrad/logic/lut.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Samples as arrays in C and NumPy order have them: a byte a feature, 1 where it is not 0, the
-/// features of a sample side by side. Booleans are such bytes.
+/// Samples in C order, as in NumPy: one byte per feature, where any value but 0 is 1.
 struct ByteSamples {
   std::span<const std::uint8_t> bytes;  ///< [samples, features]
   std::int64_t samples = 0;
 };
 
-/// The samples as bits, whose `features` are given because there may be no samples.
-BitMatrix packed(const ByteSamples& samples, std::int64_t features);
+/// Packs samples. `features` is explicit because there may be no samples.
+logic::BitMatrix packed(const ByteSamples& samples, std::int64_t features);
 
-/// The samples as bytes that are 0 or 1: `bytes` is [samples, features].
-void unpack(const BitMatrix& bits, std::span<std::uint8_t> bytes);
+/// Unpacks samples to bytes 0 and 1: `bytes` is [samples, features].
+void unpack(const logic::BitMatrix& bits, std::span<std::uint8_t> bytes);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

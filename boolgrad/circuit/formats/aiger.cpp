@@ -18,12 +18,12 @@
 #include "boolgrad/circuit/formats/table_formula.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "aiger";
 
-/// Twice a variable, plus one where it is inverted; variable 0 is constant 0.
+/// An AIGER literal: twice the variable, plus one if inverted. Variable 0 is the constant 0.
 using Literal = std::uint32_t;
 
 struct And {
@@ -40,8 +40,8 @@ class AndBuilder {
   Literal constant(bool value) const { return value ? 1 : 0; }
   Literal negation(Literal a) const { return a ^ 1; }
   Literal disjunction(Literal a, Literal b) { return conjunction(a ^ 1, b ^ 1) ^ 1; }
-  Literal difference(Literal a, Literal b) { return choice(a, b ^ 1, b); }
-  Literal choice(Literal by, Literal one, Literal zero) {
+  Literal exclusive_or(Literal a, Literal b) { return multiplexer(a, b ^ 1, b); }
+  Literal multiplexer(Literal by, Literal one, Literal zero) {
     return disjunction(conjunction(by, one), conjunction(by ^ 1, zero));
   }
   Literal conjunction(Literal a, Literal b) {
@@ -76,7 +76,8 @@ std::vector<Literal> literals_of(const Netlist& netlist, AndBuilder& build) {
   return literals;
 }
 
-/// A number in groups of seven bits, the lowest first; all but the last have the high bit set.
+/// A number in groups of seven bits, least significant first. All but the last have the high bit
+/// set.
 void append_delta(std::string& bytes, Literal delta) {
   for (; delta >= 0x80; delta >>= 7) bytes += static_cast<char>(0x80U | (delta & 0x7FU));
   bytes += static_cast<char>(delta);
@@ -88,7 +89,7 @@ void append_symbols(std::string& bytes, char kind, const std::vector<std::string
   }
 }
 
-/// Numbers and lines of a file, of which every one may be missing.
+/// Reads numbers and lines of a file that may end anywhere.
 class Cursor {
  public:
   Cursor(std::string_view bytes, const std::string& file) : bytes_(bytes), source_{where, file} {}
@@ -110,7 +111,7 @@ class Cursor {
     return text;
   }
 
-  /// A line of exactly so many numbers with one blank between them.
+  /// A line of exactly so many numbers, separated by single spaces.
   std::vector<Literal> numbers(std::size_t count, std::string_view expected) {
     const std::string_view text = rest_of_line(expected);
     std::vector<Literal> result;
@@ -127,7 +128,7 @@ class Cursor {
     }
     if (result.size() != count || at != end) {
       source_.refuse(line_ - 1, fmt::format("expected {}, received {}", expected,
-                                            printable(beginning(text, 40))));
+                                            printable(utf8_prefix(text, 40))));
     }
     return result;
   }
@@ -150,7 +151,7 @@ class Cursor {
   std::size_t line_ = 1;
 };
 
-/// Both forms become gates by the names of their variables, which are their numbers.
+/// Reads both variants. The name of a net is the number of its variable.
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& file) : cursor_(bytes, file) {}
@@ -177,13 +178,13 @@ class Reader {
     std::vector<std::int64_t> counts;
     words >> form;
     for (std::int64_t count = 0; words >> count;) counts.push_back(count);
-    constexpr std::int64_t most = std::int64_t{1} << 28;
-    const bool small = std::ranges::all_of(counts, [](auto n) { return n >= 0 && n <= most; });
+    constexpr std::int64_t max_count = std::int64_t{1} << 28;
+    const bool small = std::ranges::all_of(counts, [](auto n) { return n >= 0 && n <= max_count; });
     if ((form != "aag" && form != "aig") || counts.size() < 5 || !words.eof() || !small) {
       cursor_.source().refuse(1,
                               fmt::format("expected 'aag M I L O A' or 'aig M I L O A', received "
                                           "{}",
-                                          printable(beginning(text, 40))));
+                                          printable(utf8_prefix(text, 40))));
     }
     binary_ = form == "aig";
     variables_ = static_cast<Literal>(counts[0]);
@@ -199,10 +200,9 @@ class Reader {
         std::any_of(counts.begin() + 5, counts.end(), [](auto n) { return n != 0; })) {
       source.refuse(1, "expected a combinational circuit, received latches or properties");
     }
-    constexpr Literal most_inputs = 1 << 24;
-    if (inputs_ > most_inputs) {
-      source.refuse(1,
-                    fmt::format("expected at most {} inputs, received {}", most_inputs, inputs_));
+    constexpr Literal max_inputs = 1 << 24;
+    if (inputs_ > max_inputs) {
+      source.refuse(1, fmt::format("expected at most {} inputs, received {}", max_inputs, inputs_));
     }
     const std::int64_t used = counts[1] + counts[4];
     if (binary_ ? counts[0] != used : counts[0] < used) {
@@ -245,20 +245,20 @@ class Reader {
     const Literal second = cursor_.delta(what);
     if (first == 0 || first > literal || second > literal - first) {
       cursor_.refuse(
-          fmt::format("expected {} to read what comes before it, received something else", what));
+          fmt::format("expected {} to read earlier literals, received later ones", what));
     }
     add_and(literal, literal - first, literal - first - second, cursor_.line());
   }
 
   void add_and(Literal literal, Literal a, Literal b, std::size_t line) {
-    // The table is 1 only where both inputs have the value that is not their inversion.
+    // The table is 1 for a single entry, given by the inversions of both inputs.
     const unsigned entry = ((a & 1) ^ 1) | ((b & 1) ^ 1) << 1;
     named_.gates.push_back({{variable_name(literal / 2), line},
                             std::uint64_t{1} << entry,
                             {source_name(a / 2), source_name(b / 2)}});
   }
 
-  /// An inverted output needs a gate that inverts.
+  /// An inverted output needs an inverter.
   void name_outputs() {
     std::set<Literal> inverted;
     for (std::size_t i = 0; i < output_literals_.size(); ++i) {
@@ -273,7 +273,7 @@ class Reader {
     }
   }
 
-  /// `i0 NAME`, `o0 NAME`, up to a comment or the end.
+  /// The symbol table: `i0 NAME`, `o0 NAME`, up to a comment or the end.
   void read_symbols() {
     while (!cursor_.at_end()) {
       const std::size_t line = cursor_.line();
@@ -290,7 +290,7 @@ class Reader {
         cursor_.source().refuse(line,
                                 fmt::format("expected a symbol of an input or output, received "
                                             "{}",
-                                            printable(beginning(text, 40))));
+                                            printable(utf8_prefix(text, 40))));
       }
       names[index] = text.substr(blank + 1);
     }
@@ -311,7 +311,7 @@ class Reader {
   Literal defined(Literal literal, std::size_t line) const {
     if (literal < 2 || literal % 2 != 0) {
       cursor_.source().refuse(
-          line, fmt::format("expected an even literal above 0 to define, received {}", literal));
+          line, fmt::format("expected a positive even literal on the left, received {}", literal));
     }
     return checked_literal(literal, line);
   }
@@ -320,7 +320,7 @@ class Reader {
     return kept_.emplace_back(std::to_string(variable));
   }
 
-  /// The name of a variable that is read; the constant becomes a gate when it first is.
+  /// The net of a variable. The first use of the constant adds a gate for it.
   std::string_view source_name(Literal variable) {
     if (variable == 0 && !has_constant_) {
       has_constant_ = true;
@@ -341,7 +341,7 @@ class Reader {
   Literal inputs_ = 0;
   Literal outputs_ = 0;
   Literal ands_ = 0;
-  std::deque<std::string> kept_;  // what names are views of
+  std::deque<std::string> kept_;  // owns the text of names
   NamedNetlist named_;
   std::vector<OutputLiteral> output_literals_;
   std::vector<std::string> input_names_;
@@ -350,10 +350,10 @@ class Reader {
 
 }  // namespace
 
-std::string to_aiger(const Netlist& netlist, AigerForm form) {
+std::string to_aiger(const Netlist& netlist, AigerFormat format) {
   AndBuilder build(netlist.inputs.size());
   const std::vector<Literal> literals = literals_of(netlist, build);
-  const bool ascii = form == AigerForm::ascii;
+  const bool ascii = format == AigerFormat::ascii;
   const std::size_t inputs = netlist.inputs.size();
   std::string bytes =
       fmt::format("{} {} {} 0 {} {}\n", ascii ? "aag" : "aig", inputs + build.ands().size(), inputs,
@@ -380,4 +380,4 @@ Netlist netlist_from_aiger(std::string_view bytes, const std::string& file) {
   return Reader(bytes, file).read();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

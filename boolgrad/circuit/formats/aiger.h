@@ -1,4 +1,4 @@
-// Netlists as AIGER: AND gates of two inputs, any of them inverted.
+// AIGER: and-inverter graphs.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// The two forms of the format, `aag` and `aig`.
-enum class AigerForm : std::uint8_t { ascii, binary };
+/// The two variants of the format: ASCII (`aag`) and binary (`aig`).
+enum class AigerFormat : std::uint8_t { ascii, binary };
 
-/// Tables become AND gates, equal ones once; names go into the symbol table. What makes a netlist
-/// the rule of an automaton has no place in the format.
-std::string to_aiger(const Netlist& netlist, AigerForm form);
+/// Writes AIGER. Tables become AND gates with structural hashing, and names go into the symbol
+/// table. The automaton state of a netlist is not stored.
+std::string to_aiger(const Netlist& netlist, AigerFormat format);
 
-/// The combinational circuit of a file of either form. Errors name `file`.
+/// Reads a combinational circuit of either variant. Errors name `file`.
 Netlist netlist_from_aiger(std::string_view bytes, const std::string& file);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

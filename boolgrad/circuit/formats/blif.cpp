@@ -14,13 +14,12 @@
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "blif";
 
-/// What each net is called, and the outputs that need a .names of their own because what drives
-/// them has another name.
+/// The names of nets, and the outputs that need a buffer because their driver has another name.
 struct BlifNames {
   std::vector<std::string> nets;
   std::vector<std::string> outputs;
@@ -52,7 +51,7 @@ bool is_constant(const NetlistGate& gate) {
   return gate.truth == 0 || std::popcount(gate.truth) == 1 << gate.arity;
 }
 
-/// The entries that are 1, a line each, or those that are 0 where that are fewer.
+/// The cover of a gate: one line per entry that is 1, or per entry that is 0 if those are fewer.
 std::string cover_of(const NetlistGate& gate) {
   const unsigned entries = 1U << gate.arity;
   const auto ones = static_cast<unsigned>(std::popcount(gate.truth));
@@ -102,7 +101,7 @@ class Reader {
     return line;
   }
 
-  /// The words of the next line and of those that a \ at the end adds to it. False at the end.
+  /// The words of the next line, with \ continuations joined. False at the end of the file.
   bool next_line() {
     if (position_ >= text_.size()) return false;
     words_.clear();
@@ -143,7 +142,7 @@ class Reader {
   }
 
   void read_model() {
-    if (begun_) refuse("expected one model, received another");
+    if (begun_) refuse("expected one model, received a second");
     begun_ = true;
     if (words_.size() > 1) name_ = words_[1];
   }
@@ -156,8 +155,8 @@ class Reader {
     read_nets(outputs_);
     for (std::size_t i = 1; i < words_.size(); ++i) {
       if (!output_names_.insert(words_[i]).second) {
-        refuse(fmt::format("expected different names of outputs, received {} twice",
-                           printable(words_[i])));
+        refuse(
+            fmt::format("expected unique output names, received {} twice", printable(words_[i])));
       }
     }
   }
@@ -165,15 +164,15 @@ class Reader {
   void begin_cover() {
     if (words_.size() < 2) refuse("expected '.names SOURCE... NET', received no net");
     const std::size_t arity = words_.size() - 2;
-    if (arity > NetlistGate::most_inputs) {
+    if (arity > NetlistGate::max_inputs) {
       refuse(fmt::format("expected .names of at most {} inputs, received {}",
-                         NetlistGate::most_inputs, arity));
+                         NetlistGate::max_inputs, arity));
     }
     gate_ = NamedGate{{words_.back(), line_}, 0, {words_.begin() + 1, words_.end() - 1}};
     covered_.reset();
   }
 
-  /// A row of a cover: digits of the inputs, - where one does not matter, and the output.
+  /// A line of a cover: 0, 1 or - (don't care) per input, and the output.
   void read_row() {
     if (!gate_) {
       refuse(
@@ -184,14 +183,15 @@ class Reader {
     const std::string_view value = words_.back();
     if (words_.size() != (arity == 0 ? 1 : 2) || row.size() != arity ||
         row.find_first_not_of("01-") != std::string_view::npos) {
-      refuse(fmt::format("expected {} digits 0, 1 or - and the output, received {}", arity,
+      refuse(fmt::format("expected {} characters 0, 1 or - and the output, received {}", arity,
                          printable(words_[0])));
     }
     if (value != "0" && value != "1") {
       refuse(fmt::format("expected the output 0 or 1, received {}", printable(value)));
     }
     const bool one = value == "1";
-    if (covered_ && *covered_ != one) refuse("expected rows of one output, received both");
+    if (covered_ && *covered_ != one)
+      refuse("expected a cover with one output value, received 0 and 1");
     covered_ = one;
     for (std::uint64_t i = 0; i < std::uint64_t{1} << arity; ++i) {
       if (covers(row, i)) gate_->truth |= std::uint64_t{1} << i;
@@ -207,7 +207,7 @@ class Reader {
 
   void end_cover() {
     if (!gate_) return;
-    // Rows whose output is 0 tell where it is 0.
+    // A cover with output 0 lists the off-set.
     if (covered_ && !*covered_) {
       const unsigned entries = 1U << gate_->sources.size();
       gate_->truth = ~gate_->truth & (~std::uint64_t{0} >> (64 - entries));
@@ -225,8 +225,8 @@ class Reader {
   NamedNetlist named_;
   std::vector<NamedNet> outputs_;
   std::set<std::string_view> output_names_;
-  std::optional<NamedGate> gate_;  // whose rows are being read
-  std::optional<bool> covered_;    // the output of its rows
+  std::optional<NamedGate> gate_;  // whose cover is being read
+  std::optional<bool> covered_;    // the output value of its cover
   bool begun_ = false;
   bool ended_ = false;
 };
@@ -243,7 +243,7 @@ std::string to_blif(const Netlist& netlist) {
   for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
     const NetlistGate& gate = netlist.gates[i];
     const std::string& name = names.nets[netlist.gate(i)];
-    // ABC takes constants without sources only.
+    // ABC accepts constants only without sources.
     if (is_constant(gate)) {
       text += fmt::format(".names {}\n{}", name, gate.truth == 0 ? "" : "1\n");
       continue;
@@ -263,4 +263,4 @@ Netlist netlist_from_blif(std::string_view text, const std::string& file) {
   return Reader(text, file).read();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

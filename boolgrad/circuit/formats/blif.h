@@ -1,4 +1,4 @@
-// Netlists as BLIF, the Berkeley Logic Interchange Format.
+// BLIF, the Berkeley Logic Interchange Format.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Names of nets become letters, digits and underscores; inputs and outputs keep their order. What
-/// makes a netlist the rule of an automaton has no place in the format.
+/// Writes BLIF. Names are reduced to letters, digits and underscores. Inputs and outputs keep their
+/// order. The automaton state of a netlist is not stored.
 std::string to_blif(const Netlist& netlist);
 
-/// The one combinational model of a file, of .names with at most six inputs each. Errors name
+/// Reads a file with one combinational model whose .names have at most six inputs. Errors name
 /// `file` and the line.
 Netlist netlist_from_blif(std::string_view text, const std::string& file);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

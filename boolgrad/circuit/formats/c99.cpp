@@ -11,10 +11,10 @@
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-/// A comment cannot end early, whatever a name is.
+/// Replaces comment delimiters, so that a name cannot end the comment.
 std::string in_comment(std::string_view name) {
   std::string text = printable(name);
   for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text[at + 1] = '_';
@@ -37,7 +37,8 @@ std::string list_of_names(std::string_view array, const std::vector<std::string>
 
 std::string evaluation(const Netlist& netlist, const std::string& name) {
   std::string text = fmt::format(
-      "/* Bit s of every word belongs to sample s. in and out must not overlap.\n{}{} */\n"
+      "/* Evaluates 64 samples: bit s of every word is sample s. in and out must not "
+      "overlap.\n{}{} */\n"
       "static inline void {}_eval(const uint64_t *in, uint64_t *out)\n{{\n",
       list_of_names("in", netlist.inputs), list_of_names("out", netlist.outputs), name);
   auto out = std::back_inserter(text);
@@ -60,19 +61,19 @@ std::string evaluation(const Netlist& netlist, const std::string& name) {
   return text + "}\n";
 }
 
-// Words between @ are replaced; no name has one.
+// Placeholders are words between @, which cannot occur in names.
 constexpr std::string_view stepping = R"(
 #define @NAME@_CHANNELS @channels@
 
-/* Words of a row of so many cells. */
+/* The number of words in a row of width cells. */
 static inline size_t @name@_row_words(size_t width)
 {
   return (width + 63) / 64;
 }
 
-/* The 64 cells of word w of a row, and their neighbours to the left and to the right. A row beyond
- * the border is null. */
-static inline void @name@_look(const uint64_t *row, size_t w, size_t width, uint64_t *left,
+/* The 64 cells of word w of a row, and their left and right neighbours. A row beyond the border is
+ * null. */
+static inline void @name@_neighbours(const uint64_t *row, size_t w, size_t width, uint64_t *left,
                              uint64_t *here, uint64_t *right)
 {
   const size_t words = @name@_row_words(width);
@@ -90,10 +91,9 @@ static inline void @name@_look(const uint64_t *row, size_t w, size_t width, uint
   else if (@periodic@) *right |= (row[0] & 1) << last;
 }
 
-/* One step of a grid of height by width cells, both at least 1: state and next are
- * [channel][row][word], cell x of a row bit x % 64 of word x / 64, and bits beyond the last cell 0.
- * Where fire, [row][word], is not null, only cells that are 1 in it step. state and next must not
- * overlap. */
+/* One step of a grid of height x width cells. state and next are [channel][row][word]; cell x of a
+ * row is bit x % 64 of word x / 64, and bits beyond the last cell are 0. If fire, [row][word], is
+ * not null, only cells that are 1 in it are updated. state and next must not overlap. */
 static inline void @name@_step(const uint64_t *state, uint64_t *next, const uint64_t *fire,
                              size_t height, size_t width)
 {
@@ -113,7 +113,7 @@ static inline void @name@_step(const uint64_t *state, uint64_t *next, const uint
           const size_t other = above ? height - 1 : below ? 0 : y + d - 1;
           const uint64_t *row = state + c * channel + other * words;
           if ((above || below) && !@periodic@) row = NULL;
-          @name@_look(row, w, width, &in[9 * c + 3 * d], &in[9 * c + 3 * d + 1],
+          @name@_neighbours(row, w, width, &in[9 * c + 3 * d], &in[9 * c + 3 * d + 1],
                     &in[9 * c + 3 * d + 2]);
         }
       }
@@ -145,7 +145,7 @@ std::string step_of(const NetlistState& state, const std::string& name) {
 
 }  // namespace
 
-std::string to_c99(const Netlist& netlist) {
+std::string to_c(const Netlist& netlist) {
   const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
   const std::string upper = upper_case(name);
   std::string text = fmt::format(
@@ -159,4 +159,4 @@ std::string to_c99(const Netlist& netlist) {
   return text + "\n#endif\n";
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

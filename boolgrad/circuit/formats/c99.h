@@ -1,18 +1,19 @@
-// Netlists as C.
+// C99 export.
 #pragma once
 
 #include <string>
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// A header of C99 that needs nothing but <stddef.h> and <stdint.h>. For a netlist called NAME:
+/// A C99 header that includes only <stddef.h> and <stdint.h>. For a netlist called NAME it has:
 ///
-/// - `NAME_INPUTS`, `NAME_OUTPUTS`, and `void NAME_eval(const uint64_t *in, uint64_t *out)`: a word
-///   an input and an output, a bit of each a sample, so 64 at a time.
-/// - for the rule of an automaton also `NAME_CHANNELS` and `NAME_step`, which steps a grid packed
-///   as [channel][row][word], 64 cells of a row a word, on all cells or on those that fire.
-std::string to_c99(const Netlist& netlist);
+/// - `NAME_INPUTS`, `NAME_OUTPUTS`, and `void NAME_eval(const uint64_t *in, uint64_t *out)`, which
+///   evaluates 64 samples at a time: one word per input and output, one bit per sample;
+/// - for the rule of an automaton also `NAME_CHANNELS` and `NAME_step`, which updates all cells of
+/// a
+///   grid, or those that fire. The grid is packed as [channel][row][word] with 64 cells per word.
+std::string to_c(const Netlist& netlist);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

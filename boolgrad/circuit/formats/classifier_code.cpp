@@ -11,18 +11,18 @@
 #include "boolgrad/circuit/formats/c99.h"
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/circuit/group_sums.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "classifier";
 constexpr int byte_limit = 255;
 
-/// For bytes x > level as x > n with a whole n, -1 where that is always so.
-int whole_level(float level) {
-  return static_cast<int>(std::clamp(std::floor(level), -1.0F, static_cast<float>(byte_limit)));
+/// The integer n for which x > threshold is x > n, for every byte x; -1 if it always holds.
+int integer_threshold(float threshold) {
+  return static_cast<int>(std::clamp(std::floor(threshold), -1.0F, static_cast<float>(byte_limit)));
 }
 
 void check_ports(const Netlist& netlist, const ClassifierPorts& ports) {
@@ -37,7 +37,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-/// Numbers in lines of sixteen.
+/// A list of numbers, sixteen per line.
 template <class F>
 std::string list_of(std::size_t count, F text_of) {
   std::string text;
@@ -47,7 +47,7 @@ std::string list_of(std::size_t count, F text_of) {
   return text + "\n";
 }
 
-/// Names one a line, none of which can end the comment.
+/// Names, one per line, with comment delimiters replaced.
 std::string named(std::string_view what, const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -59,18 +59,18 @@ std::string named(std::string_view what, const std::vector<std::string>& names) 
   return text;
 }
 
-// Words between @ are replaced; no name has one.
-constexpr std::string_view before = R"(
+// Placeholders are words between @, which cannot occur in names.
+constexpr std::string_view classifier_template = R"(
 #define @NAME@_FEATURES @features@
 #define @NAME@_GROUPS @groups@
 #define @NAME@_DIGITS @digits@
 typedef @type@ @name@_feature;
 
-/* Input i of the circuit is 1 where feature @name@_sources[i] is above @name@_levels[i]. */
+/* Input i of the circuit is 1 where feature @name@_sources[i] exceeds @name@_thresholds[i]. */
 static const uint32_t @name@_sources[@NAME@_INPUTS] = {@sources@};
-static const @level_type@ @name@_levels[@NAME@_INPUTS] = {@levels@};
+static const @threshold_type@ @name@_thresholds[@NAME@_INPUTS] = {@thresholds@};
 
-/* The outputs of up to 64 samples, a bit each. */
+/* The outputs of up to 64 samples, one bit per sample. */
 static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t *out)
 {
   uint64_t in[@NAME@_INPUTS];
@@ -79,15 +79,15 @@ static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t 
     const @name@_feature *feature = x + @name@_sources[i];
     uint64_t word = 0;
     for (s = 0; s < count; ++s) {
-      word |= (uint64_t)(feature[s * @NAME@_FEATURES] > @name@_levels[i]) << s;
+      word |= (uint64_t)(feature[s * @NAME@_FEATURES] > @name@_thresholds[i]) << s;
     }
     in[i] = word;
   }
   @name@_eval(in, out);
 }
 
-/* The sums of @NAME@_GROUPS groups of outputs: the binary digits of each, and a bit of those a
- * sample. */
+/* Counts the ones in each of @NAME@_GROUPS groups of outputs. digits[g][d] holds binary digit d of
+ * group g, one bit per sample. */
 static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DIGITS])
 {
   const size_t size = @NAME@_OUTPUTS / @NAME@_GROUPS;
@@ -105,7 +105,7 @@ static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DI
   }
 }
 
-/* @task@ of samples: x is [samples][features].
+/* @task@ of samples. x is [samples][features].
 @names@ */
 static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @result@ *results)
 {
@@ -118,12 +118,12 @@ static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @resul
     @name@_count(out, digits);
     for (s = 0; s < count; ++s) {
       int32_t best = 0;
-      int32_t most = -1;
+      int32_t largest = -1;
       for (g = 0; g < @NAME@_GROUPS; ++g) {
         int32_t sum = 0;
         for (d = 0; d < @NAME@_DIGITS; ++d) sum |= (int32_t)((digits[g][d] >> s) & 1) << d;
-        if (sum > most) {
-          most = sum;
+        if (sum > largest) {
+          largest = sum;
           best = (int32_t)g;
         }
       }
@@ -142,9 +142,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
   if (ports.head.kind == HeadKind::classes) return "best";
   if (ports.head.kind == HeadKind::binary) {
-    return fmt::format("best + (2 * most > {} ? 1 : 0)", outputs);
+    return fmt::format("best + (2 * largest > {} ? 1 : 0)", outputs);
   }
-  return fmt::format("best + {:a} + {:a} * most / {}.0", ports.head.low,
+  return fmt::format("best + {:a} + {:a} * largest / {}.0", ports.head.low,
                      ports.head.high - ports.head.low, outputs);
 }
 
@@ -152,16 +152,16 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
   const bool has_classes = ports.head.kind != HeadKind::regression;
   const auto sources = ports.thresholds.sources();
-  const auto levels = ports.thresholds.levels().values<float>();
-  std::string text(before);
+  const auto thresholds = ports.thresholds.values().values<float>();
+  std::string text(classifier_template);
   replace_all(text, "@sources@",
               list_of(sources.size(), [&](std::size_t i) { return sources[i]; }));
-  replace_all(text, "@levels@", list_of(levels.size(), [&](std::size_t i) {
-                return ports.has_bytes ? fmt::format("{}", whole_level(levels[i]))
-                                       : fmt::format("{:a}F", levels[i]);
+  replace_all(text, "@thresholds@", list_of(thresholds.size(), [&](std::size_t i) {
+                return ports.has_bytes ? fmt::format("{}", integer_threshold(thresholds[i]))
+                                       : fmt::format("{:a}F", thresholds[i]);
               }));
   replace_all(text, "@type@", ports.has_bytes ? "uint8_t" : "float");
-  replace_all(text, "@level_type@", ports.has_bytes ? "int16_t" : "float");
+  replace_all(text, "@threshold_type@", ports.has_bytes ? "int16_t" : "float");
   replace_all(text, "@features@", std::to_string(ports.thresholds.features()));
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
@@ -172,23 +172,23 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
   replace_all(text, "@NAME@", upper_case(name));
   replace_all(text, "@name@", name);
-  // Last, as a name from a file may look like a word to replace.
+  // Last, because names from a file may look like placeholders.
   const std::string names = named("feature", ports.features) + named("class", ports.classes);
   const std::size_t at = text.find("@names@");
-  text.replace(at, 8, names);  // with the end of its line
+  text.replace(at, 8, names);  // with the line break
   return text;
 }
 
-/// The bits of a level as a key that is larger for a larger number.
-std::uint32_t ordered(float level) {
-  const auto bits = std::bit_cast<std::uint32_t>(level == 0 ? 0.0F : level);  // no -0
+/// The bits of a float as an integer key with the same order.
+std::uint32_t ordered(float threshold) {
+  const auto bits = std::bit_cast<std::uint32_t>(threshold == 0 ? 0.0F : threshold);  // no -0
   return (bits >> 31) != 0 ? ~bits : bits ^ 0x80000000U;
 }
 
-std::string comparison(std::int32_t source, float level, bool has_bytes) {
+std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
   if (!has_bytes)
-    return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered(level));
-  const int whole = whole_level(level);
+    return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered(threshold));
+  const int whole = integer_threshold(threshold);
   if (whole < 0) return "1'b1";
   return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
 }
@@ -205,12 +205,12 @@ Netlist with_head(const Netlist& netlist, const Head& head) {
     }
     case HeadKind::regression: return with_group_sums(netlist, 1);
   }
-  fail(where, "expected one of the three heads, received another");
+  fail(where, "unknown head {}", static_cast<int>(head.kind));
 }
 
-std::string classifier_c99(const Netlist& netlist, const ClassifierPorts& ports) {
+std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports) {
   check_ports(netlist, ports);
-  std::string text = to_c99(netlist);
+  std::string text = to_c(netlist);
   const std::string_view end = "\n#endif\n";
   text.insert(text.size() - end.size(), wrapper(netlist, ports));
   return text;
@@ -220,23 +220,24 @@ Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports)
   check_ports(netlist, ports);
   Verilog result = to_verilog(netlist);
   const auto sources = ports.thresholds.sources();
-  const auto levels = ports.thresholds.levels().values<float>();
+  const auto thresholds = ports.thresholds.values().values<float>();
   const int width = ports.has_bytes ? 8 : 32;
   std::string text = fmt::format(
       "\n// Feature i is x[{} * i +: {}]{}.\nmodule {}_classifier (\n  input wire [{}:0] x,\n"
       "  output wire [{}:0] out\n);\n",
-      width, width, ports.has_bytes ? "" : ", as IEEE 754 has it", result.module_name,
+      width, width, ports.has_bytes ? "" : ", an IEEE 754 float", result.module_name,
       width * ports.thresholds.features() - 1, netlist.outputs.size() - 1);
   if (!ports.has_bytes) {
     text +=
-        "  // A key that is larger for a larger number.\n  function [31:0] ordered(input [31:0] v);"
+        "  // An integer key with the order of the floats.\n  function [31:0] ordered(input [31:0] "
+        "v);"
         "\n    ordered = v[31] ? ~v : v ^ 32'h80000000;\n  endfunction\n";
   }
-  // All bits at once: simulators wake every reader of a vector whenever a part of it is assigned.
+  // One assignment: simulators wake all readers of a vector whenever a part of it is assigned.
   fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits = {{\n", sources.size() - 1);
   for (std::size_t b = sources.size(); b-- > 0;) {
     fmt::format_to(std::back_inserter(text), "    {}{}\n",
-                   comparison(sources[b], levels[b], ports.has_bytes), b > 0 ? "," : "};");
+                   comparison(sources[b], thresholds[b], ports.has_bytes), b > 0 ? "," : "};");
   }
   fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
                  result.module_name);
@@ -244,4 +245,4 @@ Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports)
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

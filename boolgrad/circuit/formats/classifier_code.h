@@ -1,4 +1,4 @@
-// Circuits that classify, with everything between numbers and a class: thresholds, gates, sums.
+// Complete classifiers as C and Verilog: thresholds, gates and head.
 #pragma once
 
 #include <string>
@@ -9,33 +9,34 @@
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/thresholds.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// The netlist with its head as gates: outputs are the binary digits of the class, `class_0` the
-/// lowest, or of a regression those of the number of ones, `sum0_0` the lowest.
+/// The netlist with its head as gates. Outputs are the binary digits of the class, `class_0` the
+/// least significant. For regression they are the digits of the number of ones, from `sum0_0`.
 Netlist with_head(const Netlist& netlist, const Head& head);
 
-/// What stands before and behind a netlist.
+/// The thresholds in front of a netlist and the head behind it.
 struct ClassifierPorts {
-  const Thresholds& thresholds;
+  const logic::Thresholds& thresholds;
   const Head& head;
   bool has_bytes = false;                  ///< features are bytes, else floats
-  std::vector<std::string> features = {};  ///< their names
-  std::vector<std::string> classes = {};   ///< likewise
+  std::vector<std::string> features = {};  ///< names of features
+  std::vector<std::string> classes = {};   ///< names of classes
 };
 
-/// The header that `to_c99` writes of a netlist without its head, and in it, where it is called
-/// NAME:
+/// A C99 header. `netlist` is without its head. In addition to the output of `to_c`, for a netlist
+/// called NAME it has:
 ///
 /// - `NAME_FEATURES` and the type `NAME_feature`, uint8_t or float;
 /// - `void NAME_classify(const NAME_feature *x, size_t samples, int32_t *classes)`, where x is
-///   [samples][features]; or of a regression `NAME_predict`, which gives values as double. Ones are
-///   counted in loops: a compiler takes minutes for as many gates.
-std::string classifier_c99(const Netlist& netlist, const ClassifierPorts& ports);
+///   [samples][features]. For regression it is `NAME_predict`, with results of type double.
+///
+/// The sums are loops, because compilers take minutes for the head as gates.
+std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports);
 
-/// The module that `to_verilog` writes of a netlist with its head, and beside it NAME_classifier(x,
-/// out): feature i is bits [i W +: W] of x with W = 8 for bytes; with W = 32 for floats, as the
-/// bits that IEEE 754 gives them.
+/// Verilog of a netlist with its head. In addition to the module of `to_verilog` it has the module
+/// NAME_classifier(x, out). Feature i is bits [i W +: W] of x, with W = 8 for bytes and W = 32 for
+/// IEEE 754 floats.
 Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -8,7 +8,7 @@
 #include "boolgrad/core/text.h"
 #include "boolgrad/logic/gates.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 std::string in_quotes(std::string_view name) {
@@ -25,7 +25,7 @@ std::string gate_label(const NetlistGate& gate) {
   for (unsigned i = 0; i < 1U << gate.arity; ++i) table += (gate.truth >> i & 1) != 0 ? '1' : '0';
   if (gate.arity == 1) return gate.truth == 1 ? "NOT" : table;
   if (gate.arity != 2) return table;
-  for (const Gate& known : gates) {
+  for (const logic::Gate& known : logic::gates) {
     std::uint64_t truth = 0;
     for (int i = 0; i < 4; ++i) truth |= std::uint64_t{known.entry(i) ? 1U : 0U} << i;
     if (truth == gate.truth) return std::string(known.name);
@@ -45,7 +45,7 @@ std::string to_dot(const Netlist& netlist) {
     const NetlistGate& gate = netlist.gates[i];
     fmt::format_to(out, "  n{} [shape=box, label={}];\n", netlist.gate(i),
                    in_quotes(gate_label(gate)));
-    // Which input is which matters where a table is not symmetric.
+    // Label the inputs of tables that are not symmetric.
     for (unsigned j = 0; j < gate.arity; ++j) {
       fmt::format_to(out, "  n{} -> n{} [headlabel=\"{}\"];\n", gate.inputs[j], netlist.gate(i),
                      static_cast<char>('a' + j));
@@ -58,4 +58,4 @@ std::string to_dot(const Netlist& netlist) {
   return text + "}\n";
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -8,16 +8,16 @@
 
 #include "boolgrad/circuit/formats/page_parts.h"
 #include "boolgrad/circuit/formats/text.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "html";
 constexpr std::string_view model_begins = R"(<script id="model" type="application/json">)";
 constexpr std::string_view model_ends = "</script>";
 
-/// Text that HTML does not read as anything else.
+/// Escapes text for HTML.
 std::string as_html(std::string_view text) {
   std::string html;
   for (const char c : text) {
@@ -32,10 +32,10 @@ std::string as_html(std::string_view text) {
   return html;
 }
 
-/// JSON that may stand in an element of HTML: what could end the element is only in strings there,
-/// and strings have other ways to write it.
+/// JSON for a script element. Characters that could end the element occur only in strings, where
+/// they are escaped.
 std::string as_script_data(const nlohmann::json& json) {
-  // A name whose bytes are no text gets marks in their place.
+  // Bytes that are not UTF-8 become replacement characters.
   constexpr auto replace = nlohmann::json::error_handler_t::replace;
   std::string text;
   for (const char c : json.dump(-1, ' ', true, replace)) {
@@ -51,7 +51,7 @@ std::string as_script_data(const nlohmann::json& json) {
 
 using Parts = std::array<std::pair<std::string_view, std::string_view>, 4>;
 
-/// The skeleton with its marks replaced, each once where it stands: what is put in is not searched.
+/// The skeleton with its placeholders filled in. Inserted text is not searched again.
 std::string filled(std::string_view skeleton, const Parts& parts) {
   std::string page;
   for (std::size_t at = 0; at < skeleton.size();) {
@@ -67,10 +67,10 @@ std::string filled(std::string_view skeleton, const Parts& parts) {
   return page;
 }
 
-nlohmann::json numbers(const std::vector<PageNumber>& given, const char* name, std::size_t bits) {
+nlohmann::json numbers(const std::vector<HtmlNumber>& given, const char* name, std::size_t bits) {
   std::size_t sum = 0;
   nlohmann::json list = nlohmann::json::array();
-  for (const PageNumber& number : given) {
+  for (const HtmlNumber& number : given) {
     sum += number.bits;
     list.push_back({{"name", number.name}, {"bits", number.bits}});
   }
@@ -78,11 +78,12 @@ nlohmann::json numbers(const std::vector<PageNumber>& given, const char* name, s
     list.push_back({{"name", name}, {"bits", bits}});
     return list;
   }
-  if (sum != bits) fail(where, "expected numbers of {} bits for {}, received {}", bits, name, sum);
+  if (sum != bits)
+    fail(where, "expected numbers of {} bits in total for {}, received {}", bits, name, sum);
   return list;
 }
 
-/// [channel][row], a string of 0 and 1 each.
+/// [channel][row], each a string of 0 and 1.
 nlohmann::json rows_of(const Tensor& bits) {
   const std::span<const std::uint8_t> values = bits.values<std::uint8_t>();
   const auto width = static_cast<std::size_t>(bits.shape()[2]);
@@ -100,7 +101,7 @@ nlohmann::json rows_of(const Tensor& bits) {
   return channels;
 }
 
-nlohmann::json target_of(const AutomatonPage& page, std::int64_t channels) {
+nlohmann::json target_of(const HtmlAutomaton& page, std::int64_t channels) {
   if (!page.target.defined()) return nullptr;
   const Shape& shape = page.target.shape();
   if (shape.size() != 3 || page.target.dtype() != DType::uint8 || shape[0] < 1 ||
@@ -111,7 +112,7 @@ nlohmann::json target_of(const AutomatonPage& page, std::int64_t channels) {
   return {{"rows", rows_of(page.target)}, {"tiled", page.repeats_target}};
 }
 
-nlohmann::json automaton_of(const AutomatonPage& page, std::int64_t channels) {
+nlohmann::json automaton_of(const HtmlAutomaton& page, std::int64_t channels) {
   if (page.height < 1 || page.width < 1) {
     fail(where, "expected at least one cell, received {}x{}", page.height, page.width);
   }
@@ -121,7 +122,7 @@ nlohmann::json automaton_of(const AutomatonPage& page, std::int64_t channels) {
   return {
       {"height", page.height},
       {"width", page.width},
-      {"start", page.start == PageStart::random ? "random" : "seed"},
+      {"start", page.start == HtmlStart::random ? "random" : "seed"},
       {"seed", page.seed},
       {"fireRate", page.fire_rate},
       {"steps", page.trained_steps},
@@ -133,7 +134,7 @@ nlohmann::json automaton_of(const AutomatonPage& page, std::int64_t channels) {
 
 }  // namespace
 
-std::string to_html(const Netlist& netlist, const PageOptions& options) {
+std::string to_html(const Netlist& netlist, const HtmlOptions& options) {
   nlohmann::json model = {{"netlist", to_text(netlist)}, {"gatesBefore", options.gates_before}};
   if (netlist.state) {
     model["automaton"] = automaton_of(options.automaton, netlist.state->channels);
@@ -154,13 +155,14 @@ Netlist netlist_from_html(std::string_view html, const std::string& file) {
   const std::size_t begin = mark == std::string_view::npos ? mark : mark + model_begins.size();
   const std::size_t end = mark == std::string_view::npos ? mark : html.find(model_ends, begin);
   if (end == std::string_view::npos) {
-    fail(where, "{}: expected a page that boolgrad wrote, received one without a model", file);
+    fail(where, "{}: expected an HTML file written by boolgrad, received one without a model",
+         file);
   }
   const auto model = nlohmann::json::parse(html.substr(begin, end - begin), nullptr, false);
   if (!model.is_object() || !model.contains("netlist") || !model["netlist"].is_string()) {
-    fail(where, "{}: expected a netlist in the page, received none", file);
+    fail(where, "{}: expected a netlist in the model of the page, received none", file);
   }
   return netlist_from_text(model["netlist"].get<std::string>(), file);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

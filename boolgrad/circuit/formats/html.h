@@ -1,4 +1,4 @@
-// Netlists as pages that run them in a browser.
+// The HTML viewer: a page that runs a netlist in a browser.
 #pragma once
 
 #include <cstddef>
@@ -10,51 +10,52 @@
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/tensor/tensor.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Inputs or outputs that are a number together, its lowest bit first.
-struct PageNumber {
+/// Consecutive inputs or outputs that form a number, least significant bit first.
+struct HtmlNumber {
   std::string name;
   std::size_t bits = 0;
 };
 
-enum class PageStart : std::uint8_t {
-  random,  ///< every channel of every cell 0 or 1
-  seed,    ///< the cell in the middle 1 in every channel
+/// Initial states of an automaton.
+enum class HtmlStart : std::uint8_t {
+  random,  ///< every channel of every cell is 0 or 1 at random
+  seed,    ///< only the cell in the middle is 1, in every channel
 };
 
-/// How the page of an automaton begins.
-struct AutomatonPage {
+/// The initial settings of the viewer for an automaton.
+struct HtmlAutomaton {
   std::int64_t height = 64;
   std::int64_t width = 64;
-  PageStart start = PageStart::random;
+  HtmlStart start = HtmlStart::random;
   std::uint64_t seed = 1;
   double fire_rate = 1;
-  std::int64_t trained_steps = 0;  ///< 0 where it does not matter
-  /// Where starts, fire masks and damage are drawn: the streams of whoever should draw the same.
+  std::int64_t trained_steps = 0;  ///< 0 for unknown
+  /// The random streams of initial states, fire masks and damage, to reproduce other runs.
   std::uint32_t start_stream = 0;
   std::uint32_t fire_stream = 1;
   std::uint32_t damage_stream = 2;
   bool shows_colours = false;  ///< the first three channels as red, green and blue
-  /// What cells are to become, uint8 [channels, height, width]; undefined for nothing.
+  /// The target, uint8 [channels, height, width]; undefined for none.
   Tensor target = {};
-  bool repeats_target = false;  ///< over the whole grid; else it lies in the middle
+  bool repeats_target = false;  ///< tile the grid with the target, else centre it
 };
 
-struct PageOptions {
-  std::int64_t gates_before = 0;  ///< before simplification, to be told; 0 for unknown
-  /// What a circuit's bits mean; where nothing is said, they are one number x and one y.
-  std::vector<PageNumber> inputs = {};
-  std::vector<PageNumber> outputs = {};
-  AutomatonPage automaton = {};
+/// Options of `to_html`.
+struct HtmlOptions {
+  std::int64_t gates_before = 0;  ///< gate count before simplification, shown if not 0
+  /// Numbers that the bits of a circuit form. By default one number x and one number y.
+  std::vector<HtmlNumber> inputs = {};
+  std::vector<HtmlNumber> outputs = {};
+  HtmlAutomaton automaton = {};
 };
 
-/// One page without references to anything outside of it. A circuit has its inputs as switches, an
-/// automaton its grid of cells; docs/circuits.md tells what can be done there, and what an address
-/// may ask for.
-std::string to_html(const Netlist& netlist, const PageOptions& options = {});
+/// A self-contained HTML page. A circuit has switches for its inputs, an automaton a grid of cells.
+/// docs/circuits.md describes the controls and the URL parameters.
+std::string to_html(const Netlist& netlist, const HtmlOptions& options = {});
 
-/// The netlist that a page runs. Errors name `file`.
+/// Reads the netlist of such a page. Errors name `file`.
 Netlist netlist_from_html(std::string_view html, const std::string& file);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -7,7 +7,7 @@
 
 #include "boolgrad/circuit/formats/table_formula.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 struct InfixBuilder {
@@ -21,15 +21,16 @@ struct InfixBuilder {
   std::string disjunction(const std::string& a, const std::string& b) const {
     return fmt::format("({} | {})", a, b);
   }
-  std::string difference(const std::string& a, const std::string& b) const {
+  std::string exclusive_or(const std::string& a, const std::string& b) const {
     return fmt::format("({} ^ {})", a, b);
   }
-  std::string choice(const std::string& by, const std::string& one, const std::string& zero) const {
+  std::string multiplexer(const std::string& by, const std::string& one,
+                          const std::string& zero) const {
     return fmt::format("(({} & {}) | (~{} & {}))", by, one, by, zero);
   }
 };
 
-/// Whether input j ever changes what the gate gives.
+/// Whether the gate depends on input j.
 bool depends_on(const NetlistGate& gate, unsigned j) {
   for (unsigned i = 0; i < 1U << gate.arity; ++i) {
     if (((gate.truth >> i ^ gate.truth >> (i ^ 1U << j)) & 1) != 0) return true;
@@ -64,4 +65,4 @@ std::vector<bool> reachable_gates(const Netlist& netlist) {
   return reachable;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

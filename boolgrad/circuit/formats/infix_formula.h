@@ -1,4 +1,4 @@
-// Gates as text in which C and Verilog agree.
+// Gates as infix expressions that are valid in C and in Verilog.
 #pragma once
 
 #include <functional>
@@ -7,21 +7,21 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// The constants as a language writes them.
+/// The constants of the target language.
 struct InfixConstants {
   std::string zero;
   std::string one;
 };
 
-/// What a gate computes, of &, |, ^ and ~ with every operation in parentheses. `name_of` gives the
-/// text of a net.
+/// The expression of a gate in &, |, ^ and ~, fully parenthesised. `name_of` gives the text of a
+/// net.
 std::string infix_formula(const NetlistGate& gate, const InfixConstants& constants,
                           const std::function<std::string(Net)>& name_of);
 
-/// For every gate whether an output reads it, through inputs that change what a gate gives: the
-/// gates that formulas mention.
+/// For each gate, whether an output depends on it. Inputs that a table does not depend on do not
+/// count, so these are the gates that occur in expressions.
 std::vector<bool> reachable_gates(const Netlist& netlist);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -7,23 +7,23 @@
 #include <optional>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-/// What drives each name. Names that differ in a last digit lie side by side, as do the gates of
-/// most files, so that a look-up seldom leaves the cache.
+/// The driver of each name, in a hash table. Names that differ in the last digit are neighbours, as
+/// are the gates of most files, so look-ups rarely miss the cache.
 class Drivers {
  public:
-  /// For as many names as the netlist has inputs and gates.
+  /// Reserves space for all inputs and gates.
   explicit Drivers(const NamedNetlist& named)
       : named_(named),
         slots_(std::bit_ceil(2 * (named.inputs.size() + named.gates.size()) + neighbours)) {}
 
-  /// False where the name has a driver already. Inputs come first, then gates.
+  /// Returns false if the name already has a driver. Drivers are numbered inputs first, then gates.
   bool add(std::uint32_t driver) {
     const std::string_view name = name_of(driver);
     const std::uint64_t hash = hash_of(name);
@@ -59,12 +59,12 @@ class Drivers {
     return hash;
   }
 
-  /// Where a name is, or the empty place where it would be.
+  /// The slot of a name, or the empty slot where it would be inserted.
   std::size_t position_of(std::string_view name, std::uint64_t hash) const {
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
     const std::size_t mask = slots_.size() - 1;
-    const std::uint64_t street = (hash / neighbours * golden) >> 32;
-    std::size_t at = (street * neighbours + hash % neighbours) & mask;
+    const std::uint64_t group = (hash / neighbours * golden) >> 32;
+    std::size_t at = (group * neighbours + hash % neighbours) & mask;
     while (slots_[at].driver != nothing && (slots_[at].hash != static_cast<std::uint32_t>(hash) ||
                                             name_of(slots_[at].driver) != name)) {
       at = (at + 1) & mask;
@@ -76,11 +76,11 @@ class Drivers {
   std::vector<Slot> slots_;
 };
 
-/// Puts gates in order with a walk of its own stack: circuits are deeper than the machine's.
+/// Topological sort by depth-first search, with an explicit stack because circuits can be deep.
 class Sorter {
  public:
   Sorter(const NamedNetlist& named, const SourceText& source)
-      : named_(named), source_(source), drivers_(named), nets_(named.gates.size(), unplaced) {
+      : named_(named), source_(source), drivers_(named), nets_(named.gates.size(), unsorted) {
     for (const NamedNet& input : named.inputs) {
       declare(input);
       netlist_.inputs.emplace_back(input.name);
@@ -91,7 +91,7 @@ class Sorter {
 
   Netlist run() {
     resolve();
-    for (std::size_t i = 0; i < named_.gates.size(); ++i) place_all_below(i);
+    for (std::size_t i = 0; i < named_.gates.size(); ++i) sort_fan_in(i);
     for (const NamedOutput& output : named_.outputs) {
       netlist_.outputs.emplace_back(output.output.name);
       netlist_.output_nets.push_back(net_of(find(output.net, output.output.line)));
@@ -100,8 +100,8 @@ class Sorter {
   }
 
  private:
-  static constexpr Net unplaced = 0xFFFFFFFF;
-  static constexpr Net open = 0xFFFFFFFE;  // on the path from where the walk began
+  static constexpr Net unsorted = 0xFFFFFFFF;
+  static constexpr Net open = 0xFFFFFFFE;  // on the current path
 
   struct Step {
     std::size_t gate;
@@ -110,7 +110,7 @@ class Sorter {
 
   void declare(const NamedNet& net) {
     if (!drivers_.add(declared_++)) {
-      source_.refuse(net.line, fmt::format("expected one driver of net {}, received another",
+      source_.refuse(net.line, fmt::format("expected one driver of net {}, received two",
                                            printable(net.name)));
     }
   }
@@ -118,13 +118,12 @@ class Sorter {
   std::uint32_t find(std::string_view name, std::size_t line) const {
     const std::optional<std::uint32_t> found = drivers_.find(name);
     if (!found) {
-      source_.refuse(line, fmt::format("expected a net that an input or a gate drives, received {}",
-                                       printable(name)));
+      source_.refuse(line, fmt::format("expected a driven net, received {}", printable(name)));
     }
     return *found;
   }
 
-  /// Looks every source up once, in the order of the file.
+  /// Looks up the sources of all gates, in the order of the file.
   void resolve() {
     first_source_.reserve(named_.gates.size());
     for (const NamedGate& gate : named_.gates) {
@@ -135,21 +134,21 @@ class Sorter {
     }
   }
 
-  /// The net of a driver, once it is placed.
+  /// The net of a driver, once it is sorted.
   Net net_of(std::uint32_t driver) const {
     const std::size_t inputs = named_.inputs.size();
     return driver < inputs ? driver : nets_[driver - inputs];
   }
 
-  void place_all_below(std::size_t top) {
-    if (nets_[top] != unplaced) return;
+  void sort_fan_in(std::size_t top) {
+    if (nets_[top] != unsorted) return;
     path_.assign(1, {top, 0});
     nets_[top] = open;
     while (!path_.empty()) {
       Step& step = path_.back();
       const NamedGate& gate = named_.gates[step.gate];
       if (step.next_source == gate.sources.size()) {
-        place(step.gate);
+        append(step.gate);
         path_.pop_back();
         continue;
       }
@@ -157,17 +156,17 @@ class Sorter {
       const Net net = net_of(driver);
       if (net == open) {
         source_.refuse(gate.net.line,
-                       fmt::format("expected gates without a cycle, received one through net {}",
+                       fmt::format("expected an acyclic circuit, received a cycle through net {}",
                                    printable(drivers_.name_of(driver))));
       }
-      if (net != unplaced) continue;
+      if (net != unsorted) continue;
       const std::size_t below = driver - named_.inputs.size();
       nets_[below] = open;
       path_.push_back({below, 0});
     }
   }
 
-  void place(std::size_t index) {
+  void append(std::size_t index) {
     const NamedGate& named = named_.gates[index];
     NetlistGate gate{.truth = named.truth,
                      .arity = static_cast<std::uint8_t>(named.sources.size())};
@@ -184,7 +183,7 @@ class Sorter {
   std::uint32_t declared_ = 0;
   std::vector<Net> nets_;  // of each gate
   std::vector<std::size_t> first_source_;
-  std::vector<std::uint32_t> sources_;  // drivers of what all gates read
+  std::vector<std::uint32_t> sources_;  // drivers of the inputs of all gates
   std::vector<Step> path_;
   Netlist netlist_;
 };
@@ -200,7 +199,7 @@ Netlist sorted(const NamedNetlist& named, const SourceText& source) {
 }
 
 std::string file_content(std::string_view where, const std::filesystem::path& path) {
-  std::ifstream file = opened_to_read(where, path);
+  std::ifstream file = open_for_reading(where, path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -211,4 +210,4 @@ void write_file(std::string_view where, const std::filesystem::path& path,
   file.commit();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

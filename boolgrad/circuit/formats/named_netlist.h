@@ -1,4 +1,4 @@
-// Netlists as files have them: nets by name, gates in any order.
+// Netlists as read from files: nets by name, gates in any order.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Where a reader is, for what it has to complain about.
+/// The source of a netlist, for error messages.
 struct SourceText {
-  std::string_view where;  ///< the reader: `netlist`, `blif`
+  std::string_view where;  ///< the format: `netlist`, `blif`, ...
   std::string file;
 
   /// Throws `[where] FILE:LINE: message`.
@@ -27,33 +27,35 @@ struct NamedNet {
   std::size_t line = 0;
 };
 
+/// A gate that reads nets by name.
 struct NamedGate {
-  NamedNet net;  ///< what it drives
+  NamedNet net;  ///< the net that it drives
   std::uint64_t truth = 0;
   std::vector<std::string_view> sources;
 };
 
+/// An output and the net that drives it.
 struct NamedOutput {
   NamedNet output;
   std::string_view net;
 };
 
-/// All names are views of the file's text.
+/// A netlist by names, which are views of the text of the file.
 struct NamedNetlist {
   std::vector<NamedNet> inputs;
   std::vector<NamedGate> gates;
   std::vector<NamedOutput> outputs;
 };
 
-/// The netlist without names of its own: gates each after what they read, in the order of the file
-/// where that allows it. Refuses a net that nothing or more than one thing drives, and a cycle.
+/// Resolves names and sorts gates topologically, in the order of the file where possible. Throws
+/// for nets without a driver or with several, and for cycles.
 Netlist sorted(const NamedNetlist& named, const SourceText& source);
 
-/// The whole content of a file; errors open with `[where] FILE: `.
+/// Reads a file. Errors open with `[where] FILE: `.
 std::string file_content(std::string_view where, const std::filesystem::path& path);
 
-/// Replaces a file with `content`, whole or not at all.
+/// Writes a file atomically.
 void write_file(std::string_view where, const std::filesystem::path& path,
                 std::string_view content);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-// Not those of <cctype>, which depend on the locale.
+// The functions of <cctype> depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -41,4 +41,4 @@ std::string free_prefix(const std::vector<std::string>& names, std::string stem)
   return stem;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Names that a format allows, for names that may be anything.
+// Legal identifiers for arbitrary names.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,30 @@
 #include <unordered_set>
 #include <vector>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Hands out names of letters, digits and underscores that do not begin with a digit, no two the
-/// same. A name that is such a one already and free stays as it is.
+/// Hands out unique identifiers: letters, digits and underscores, not beginning with a digit. A
+/// name that is a free identifier stays unchanged.
 class NetNames {
  public:
-  /// `reserved` are words of the format, which are no names.
+  /// `reserved` are keywords of the format.
   explicit NetNames(std::vector<std::string> reserved = {})
       : taken_(reserved.begin(), reserved.end()) {}
 
+  /// A unique identifier similar to `wanted`.
   std::string take(std::string_view wanted);
+  /// Unique identifiers for a list of names.
   std::vector<std::string> take_all(const std::vector<std::string>& wanted);
 
  private:
   std::unordered_set<std::string> taken_;
 };
 
-/// The name with every character but letters, digits and underscores replaced by one, and never
-/// empty or with a digit first.
+/// The name with all characters but letters, digits and underscores replaced by underscores. Never
+/// empty, and never with a digit first.
 std::string identifier(std::string_view name);
 
-/// `stem`, followed by as many underscores as it takes for no name to begin with it.
+/// A prefix that no name begins with: `stem`, followed by as many underscores as needed.
 std::string free_prefix(const std::vector<std::string>& names, std::string stem);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

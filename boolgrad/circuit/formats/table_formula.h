@@ -1,4 +1,4 @@
-// Tables as formulas of AND, OR, XOR and NOT, for formats that have those and no tables.
+// Tables as expressions of AND, OR, XOR and NOT, for formats without tables.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,13 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// The value of a table, built by `build` out of the values of its inputs. Each input, the last one
-/// first, splits the table in halves; where these are the same, opposite or constant, no choice
-/// between them is needed.
+/// Builds the expression of a table by Shannon expansion from the last input on. Equal,
+/// complementary and constant cofactors need no multiplexer.
 ///
-/// `build` has constant(bool), negation(a), conjunction(a, b), disjunction(a, b), difference(a, b),
-/// which is XOR, and choice(by, one, zero).
+/// `build` provides constant(bool), negation(a), conjunction(a, b), disjunction(a, b),
+/// exclusive_or(a, b) and multiplexer(by, one, zero).
 template <class Build, class Value>
 Value table_formula(Build& build, std::uint64_t truth, std::span<const Value> inputs) {
   const std::size_t entries = std::size_t{1} << inputs.size();
@@ -35,8 +34,8 @@ Value table_formula(Build& build, std::uint64_t truth, std::span<const Value> in
     return low == ones ? build.negation(by) : build.conjunction(build.negation(by), of(low));
   if (high == ones) return build.disjunction(by, of(low));
   if (low == ones) return build.disjunction(build.negation(by), of(high));
-  if (low == (~high & ones)) return build.difference(by, of(low));
-  return build.choice(by, of(high), of(low));
+  if (low == (~high & ones)) return build.exclusive_or(by, of(low));
+  return build.multiplexer(by, of(high), of(low));
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -14,7 +14,7 @@
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "netlist";
@@ -23,7 +23,7 @@ constexpr const char* border_names[] = {"zero", "periodic"};
 
 bool is_plain(char c) { return c > ' ' && c != '%' && c != '#' && c != 0x7F; }
 
-/// A name as one word: what would end it is written %20.
+/// A name as one word. Special characters are percent-encoded.
 std::string as_word(std::string_view name) {
   std::string word;
   for (const char c : name) {
@@ -43,7 +43,7 @@ std::string digits_of(const NetlistGate& gate) {
   return digits;
 }
 
-/// Reads line by line; what a line says is kept under its names, and put in order at the end.
+/// Reads line by line. Names are resolved and gates sorted at the end.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& file) : text_(text), source_{where, file} {}
@@ -65,7 +65,7 @@ class Reader {
  private:
   [[noreturn]] void refuse(const std::string& message) const { source_.refuse(line_, message); }
 
-  /// Splits the next line into words, without what follows a #. False at the end.
+  /// Splits the next line into words and drops comments. False at the end of the file.
   bool next_line() {
     if (position_ >= text_.size()) return false;
     ++line_;
@@ -117,7 +117,7 @@ class Reader {
   }
 
   void read_opening() {
-    if (begun_) refuse("expected one netlist, received another");
+    if (begun_) refuse("expected one netlist, received a second");
     expect_words(2, "netlist NAME");
     name_ = words_[1] == "%" ? "" : std::string(unescaped(words_[1]));
     begun_ = true;
@@ -125,14 +125,14 @@ class Reader {
 
   void read_state() {
     expect_words(3, "state CHANNELS BORDER");
-    if (state_) refuse("expected one line of state, received another");
+    if (state_) refuse("expected one state line, received a second");
     NetlistState state;
     const std::string_view count = words_[1];
     const auto [end, error] =
         std::from_chars(count.data(), count.data() + count.size(), state.channels);
-    constexpr std::int64_t most = 1 << 24;
+    constexpr std::int64_t max_channels = 1 << 24;
     if (error != std::errc{} || end != count.data() + count.size() || state.channels < 1 ||
-        state.channels > most) {
+        state.channels > max_channels) {
       refuse(fmt::format("expected a number of channels, received {}", printable(count)));
     }
     if (words_[2] == border_names[1]) {
@@ -153,9 +153,9 @@ class Reader {
   void read_gate() {
     if (words_.size() < 3) refuse("expected 'gate NET TABLE SOURCE...', received too few words");
     const std::size_t arity = words_.size() - 3;
-    if (arity > NetlistGate::most_inputs) {
+    if (arity > NetlistGate::max_inputs) {
       refuse(fmt::format("expected gates of at most {} inputs, received {}",
-                         NetlistGate::most_inputs, arity));
+                         NetlistGate::max_inputs, arity));
     }
     NamedGate gate{{unescaped(words_[1]), line_}, table(words_[2], arity), {}};
     for (std::size_t i = 3; i < words_.size(); ++i) gate.sources.push_back(unescaped(words_[i]));
@@ -182,8 +182,7 @@ class Reader {
     expect_words(3, "output NAME NET");
     const std::string_view name = unescaped(words_[1]);
     if (!output_names_.insert(name).second) {
-      refuse(
-          fmt::format("expected different names of outputs, received {} twice", printable(name)));
+      refuse(fmt::format("expected unique output names, received {} twice", printable(name)));
     }
     named_.outputs.push_back({{name, line_}, unescaped(words_[2])});
   }
@@ -223,7 +222,7 @@ class Reader {
   std::size_t position_ = 0;
   std::size_t line_ = 0;
   std::vector<std::string_view> words_;
-  std::deque<std::string> kept_;  // names that are not in the text as they are
+  std::deque<std::string> kept_;  // owns decoded names
   std::string name_;
   std::optional<NetlistState> state_;
   NamedNetlist named_;
@@ -265,4 +264,4 @@ Netlist netlist_from_text(std::string_view text, const std::string& file) {
   return Reader(text, file).read();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

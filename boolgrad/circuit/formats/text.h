@@ -1,4 +1,4 @@
-// The text form of netlists, for people and programs; docs/circuits.md describes it.
+// The text format of netlists, which docs/circuits.md describes.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
+/// Writes the text format.
 std::string to_text(const Netlist& netlist);
 
-/// The netlist that a text describes. Errors name `file` and the line.
+/// Reads the text format. Errors name `file` and the line.
 Netlist netlist_from_text(std::string_view text, const std::string& file);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -9,18 +9,18 @@
 
 #include "boolgrad/circuit/formats/infix_formula.h"
 #include "boolgrad/circuit/formats/net_names.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "verilog";
 constexpr std::int64_t cases_checked = 64;
 
 std::string module_name_of(const Netlist& netlist) {
-  // With this before it no name is a keyword.
+  // The prefix prevents keywords.
   const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
   return name == "circuit" ? name : "circuit_" + name;
 }
@@ -66,7 +66,7 @@ std::string combinational_module(const Netlist& netlist, const std::string& name
   return text + "endmodule\n";
 }
 
-/// Stages of a pipeline: in which one each net is made, and how many stages later it is last read.
+/// Pipeline stages: the stage that computes each net, and how many stages later it is last read.
 struct Pipeline {
   std::vector<std::int64_t> stages;
   std::vector<std::int64_t> delays;
@@ -103,7 +103,7 @@ Pipeline pipeline_of(const Netlist& netlist, std::int64_t levels,
 std::string pipelined_module(const Netlist& netlist, const std::string& name, std::int64_t levels) {
   const std::vector<bool> reachable = reachable_gates(netlist);
   const Pipeline pipeline = pipeline_of(netlist, levels, reachable);
-  // What a net is called so many stages after the one that makes it. Constants do not wait.
+  // The name of a net, delayed by so many stages. Constants need no registers.
   const auto delayed = [&](Net net, std::int64_t by) {
     std::string own = netlist.is_input(net) ? fmt::format("in[{}]", net)
                                             : fmt::format("n{}", net - netlist.inputs.size());
@@ -141,7 +141,7 @@ std::string pipelined_module(const Netlist& netlist, const std::string& name, st
   return text + "endmodule\n";
 }
 
-/// The number whose bit i is bits[i], as Verilog writes it.
+/// A Verilog literal whose bit i is bits[i].
 std::string number(const std::vector<bool>& bits) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
@@ -161,7 +161,7 @@ std::vector<bool> lane(const std::vector<std::uint64_t>& words, std::int64_t sam
   return bits;
 }
 
-/// Words of 64 cases, one an input: all of them where 64 are all, else random ones.
+/// 64 test cases, one word per input: all combinations of up to six inputs, else random ones.
 std::vector<std::uint64_t> test_cases(std::size_t inputs) {
   std::vector<std::uint64_t> words;
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -177,7 +177,7 @@ constexpr std::string_view closing =
     "    if (errors != 0) begin\n      $display(\"FAIL %0d of {0}\", errors);\n      $fatal(1);\n"
     "    end\n    $display(\"PASS {0}\");\n    $finish;\n  end\nendmodule\n";
 
-/// A test bench for modules with `in` and `out`; a clocked one answers after `latency` clocks.
+/// A test bench for modules with `in` and `out`. A clocked module has a delay of `latency` clocks.
 std::string bench_of(const Netlist& netlist, const std::string& name, std::int64_t latency) {
   const std::vector<std::uint64_t> inputs = test_cases(netlist.inputs.size());
   const std::vector<std::uint64_t> outputs = evaluate(netlist, inputs);
@@ -194,8 +194,7 @@ std::string bench_of(const Netlist& netlist, const std::string& name, std::int64
     fmt::format_to(out, "    given[{0}] = {1}; expected[{0}] = {2};\n", s, number(lane(inputs, s)),
                    number(lane(outputs, s)));
   }
-  // A new case a clock, so that cases are in the pipeline together. Case i + 1 - latency is what
-  // comes out after clock i.
+  // One new case per clock fills the pipeline. Case i + 1 - latency comes out after clock i.
   fmt::format_to(out,
                  "    for (i = 0; i < {0} + {1}; i = i + 1) begin\n"
                  "      in = given[i < {0} ? i : {0} - 1];\n      #1 clk = 1; #1 clk = 0;\n"
@@ -205,7 +204,7 @@ std::string bench_of(const Netlist& netlist, const std::string& name, std::int64
   return text + fmt::format(closing, cases_checked);
 }
 
-/// The state after one step, cell by cell; bit (y * width + x) * channels + c.
+/// The state after one step. Channel c of cell (y, x) is bit (y * width + x) * channels + c.
 std::vector<bool> stepped(const Netlist& netlist, const GridSize& size,
                           const std::vector<bool>& state) {
   const std::int64_t channels = netlist.state->channels;
@@ -318,10 +317,10 @@ Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels) {
 
 Verilog to_verilog_array(const Netlist& netlist, const GridSize& size) {
   if (!netlist.state) fail(where, "expected the rule of an automaton for an array, received none");
-  constexpr std::int64_t most = 4096;
-  if (size.height < 1 || size.width < 1 || size.height > most || size.width > most) {
-    fail(where, "expected an array of 1x1 to {}x{} cells, received {}x{}", most, most, size.height,
-         size.width);
+  constexpr std::int64_t max_side = 4096;
+  if (size.height < 1 || size.width < 1 || size.height > max_side || size.width > max_side) {
+    fail(where, "expected an array of 1x1 to {}x{} cells, received {}x{}", max_side, max_side,
+         size.height, size.width);
   }
   const std::string name = module_name_of(netlist);
   return {name,
@@ -330,4 +329,4 @@ Verilog to_verilog_array(const Netlist& netlist, const GridSize& size) {
           array_bench(netlist, name, size)};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

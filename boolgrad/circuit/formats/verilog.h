@@ -1,5 +1,4 @@
-// Netlists as Verilog-2001, with test benches that check themselves (and end with $fatal, which is
-// SystemVerilog).
+// Verilog-2001 export with self-checking test benches. (Test benches use $fatal of SystemVerilog.)
 #pragma once
 
 #include <cstdint>
@@ -7,31 +6,32 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// A module and what tries it.
+/// A Verilog design and its test bench.
 struct Verilog {
   std::string module_name;
   std::string design;
-  /// Module `NAME_tb`: prints `PASS` and how many cases it checked, or ends with an error.
+  /// Module `NAME_tb`: prints `PASS` and the number of checked cases, or fails with an error.
   std::string test_bench;
 };
 
-/// Module NAME(in, out): bit i of `in` is input i, bit i of `out` output i.
+/// A combinational module NAME(in, out). Bit i of `in` is input i, bit i of `out` is output i.
 Verilog to_verilog(const Netlist& netlist);
 
-/// Module NAME(clk, in, out) with registers after every `levels` levels of gates: one sample a
-/// clock, `out` belonging to what `in` was NAME's LATENCY clocks before.
+/// A pipelined module NAME(clk, in, out) with registers after every `levels` levels of gates. It
+/// takes one sample per clock; the parameter LATENCY is the delay from `in` to `out` in clocks.
 Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels);
 
+/// The size of a grid of cells.
 struct GridSize {
   std::int64_t height = 0;
   std::int64_t width = 0;
 };
 
-/// Module NAME(clk, load, enable, initial_state, state): an array of cells that all step at a clock
-/// where `enable` is 1, and take `initial_state` where `load` is. Channel c of the cell in row y
-/// and column x is bit (y * width + x) * channels + c.
+/// A module NAME(clk, load, enable, initial_state, state) with an array of cells. At a clock edge
+/// all cells load `initial_state` if `load` is 1, else they step if `enable` is 1. Channel c of the
+/// cell in row y and column x is bit (y * width + x) * channels + c.
 Verilog to_verilog_array(const Netlist& netlist, const GridSize& size);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

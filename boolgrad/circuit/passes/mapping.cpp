@@ -1,6 +1,6 @@
-// Priority cuts: every gate keeps a few sets of nodes that decide it, the shallow ones and those of
-// little area. A first round chooses by depth; the next ones, where the depth leaves room, by how
-// many tables a choice adds to those that are in use.
+// Mapping with priority cuts: every gate keeps a few cuts, those of least depth and of least area.
+// The first round minimises depth. The next ones recover area where the depth has slack, by the
+// exact number of tables that a cut adds.
 #include "boolgrad/circuit/passes/mapping.h"
 
 #include <algorithm>
@@ -16,17 +16,17 @@
 #include "boolgrad/circuit/builder.h"
 #include "boolgrad/circuit/convert.h"
 #include "boolgrad/circuit/passes/passes.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
-/// Nodes in ascending order that decide another.
+/// A cut: nodes in ascending order that determine another node.
 struct Cut {
-  std::array<std::uint32_t, most_variables> leaves{};
+  std::array<std::uint32_t, max_variables> leaves{};
   std::uint8_t size = 0;
-  int depth = 0;    ///< of the table that reads them
-  double flow = 0;  ///< tables that it takes, each shared among its readers
+  int depth = 0;    ///< of the table that reads the leaves
+  double flow = 0;  ///< area flow: tables needed, each divided among its readers
 
   std::span<const std::uint32_t> nodes() const { return std::span(leaves).first(size); }
 };
@@ -35,14 +35,14 @@ bool is_gate(const BitNode& node) {
   return node.kind == BitNodeKind::conjunction || node.kind == BitNodeKind::exclusive_or;
 }
 
-Cut itself(std::uint32_t node) { return {{node}, 1}; }
+Cut trivial_cut(std::uint32_t node) { return {{node}, 1}; }
 
-std::optional<Cut> joined(const Cut& a, const Cut& b, std::size_t most) {
-  std::array<std::uint32_t, 2 * most_variables> both{};
+std::optional<Cut> joined(const Cut& a, const Cut& b, std::size_t max) {
+  std::array<std::uint32_t, 2 * max_variables> both{};
   const auto end = std::set_union(a.nodes().begin(), a.nodes().end(), b.nodes().begin(),
                                   b.nodes().end(), both.begin());
   const auto size = static_cast<std::size_t>(end - both.begin());
-  if (size > most) return {};
+  if (size > max) return {};
   Cut cut{.size = static_cast<std::uint8_t>(size)};
   std::copy(both.begin(), end, cut.leaves.begin());
   return cut;
@@ -56,16 +56,16 @@ bool is_smaller(const Cut& a, const Cut& b) {
   return std::tuple(a.flow, a.depth, a.size) < std::tuple(b.flow, b.depth, b.size);
 }
 
-/// The best by depth and the best by area, half of each; the first has the least depth.
-void keep_best(std::vector<Cut>& cuts, std::size_t most) {
+/// Keeps the best cuts, half of them by depth and half by area. The first has the least depth.
+void keep_best(std::vector<Cut>& cuts, std::size_t max) {
   const auto same = [](const Cut& a, const Cut& b) {
     return std::ranges::equal(a.nodes(), b.nodes());
   };
   std::ranges::stable_sort(cuts, is_shallower);
   cuts.erase(std::unique(cuts.begin(), cuts.end(), same), cuts.end());
-  if (cuts.size() <= most) return;
-  std::stable_sort(cuts.begin() + static_cast<std::ptrdiff_t>(most / 2), cuts.end(), is_smaller);
-  cuts.resize(most);
+  if (cuts.size() <= max) return;
+  std::stable_sort(cuts.begin() + static_cast<std::ptrdiff_t>(max / 2), cuts.end(), is_smaller);
+  cuts.resize(max);
 }
 
 class Mapper {
@@ -83,7 +83,7 @@ class Mapper {
   Netlist map(const Netlist& like) {
     find_cuts();
     for (const BitLiteral output : circuit_.outputs()) retain(output.node());
-    for (int round = 0; round < params_.area_rounds; ++round) save_area();
+    for (int round = 0; round < params_.area_rounds; ++round) recover_area();
     return written(like);
   }
 
@@ -105,10 +105,10 @@ class Mapper {
   }
 
   void find_cuts_of(std::uint32_t n) {
-    const auto most = static_cast<std::size_t>(params_.inputs);
-    for (const Cut& a : with_itself(nodes_[n].a.node())) {
-      for (const Cut& b : with_itself(nodes_[n].b.node())) {
-        std::optional<Cut> cut = joined(a, b, most);
+    const auto max = static_cast<std::size_t>(params_.inputs);
+    for (const Cut& a : with_trivial_cut(nodes_[n].a.node())) {
+      for (const Cut& b : with_trivial_cut(nodes_[n].b.node())) {
+        std::optional<Cut> cut = joined(a, b, max);
         if (!cut) continue;
         cut->depth = depth_of(*cut);
         cut->flow = 1;
@@ -119,9 +119,9 @@ class Mapper {
     keep_best(cuts_[n], params_.max_cuts);
   }
 
-  std::vector<Cut> with_itself(std::uint32_t n) const {
+  std::vector<Cut> with_trivial_cut(std::uint32_t n) const {
     std::vector<Cut> result = cuts_[n];
-    result.push_back(itself(n));
+    result.push_back(trivial_cut(n));
     return result;
   }
 
@@ -133,7 +133,7 @@ class Mapper {
     return depth;
   }
 
-  /// Counts a reader more; how many tables that adds.
+  /// Adds a reader and returns the number of tables that become needed.
   int retain(std::uint32_t first) {
     int tables = 0;
     std::vector<std::uint32_t> waiting{first};
@@ -157,42 +157,42 @@ class Mapper {
     }
   }
 
-  /// When each node has to be there so that no output comes later than it must.
-  std::vector<int> latest_depths() const {
+  /// The required depth of each node, so that the depth of the circuit stays minimal.
+  std::vector<int> required_depths() const {
     constexpr int any = std::numeric_limits<int>::max();
-    std::vector<int> latest(nodes_.size(), any);
-    if (!params_.keeps_depth) return latest;
+    std::vector<int> required(nodes_.size(), any);
+    if (!params_.keeps_depth) return required;
     int deepest = 0;
     for (const BitLiteral output : circuit_.outputs()) {
       deepest = std::max(deepest, depths_[output.node()]);
     }
-    for (const BitLiteral output : circuit_.outputs()) latest[output.node()] = deepest;
+    for (const BitLiteral output : circuit_.outputs()) required[output.node()] = deepest;
     for (std::uint32_t n = static_cast<std::uint32_t>(nodes_.size()); n-- > 0;) {
       if (readers_[n] == 0 || !is_gate(nodes_[n])) continue;
       for (const std::uint32_t leaf : cut_of(n).nodes()) {
-        latest[leaf] = std::min(latest[leaf], latest[n] - 1);
+        required[leaf] = std::min(required[leaf], required[n] - 1);
       }
     }
-    return latest;
+    return required;
   }
 
-  /// Gives every table that is in use the cut that needs the fewest others.
-  void save_area() {
-    const std::vector<int> latest = latest_depths();
+  /// Exact area recovery: gives every table in use the cut that adds the fewest tables.
+  void recover_area() {
+    const std::vector<int> required = required_depths();
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (!is_gate(nodes_[n]) || cuts_[n].empty()) continue;
-      if (readers_[n] > 0) choose(n, latest[n]);
+      if (readers_[n] > 0) choose(n, required[n]);
       depths_[n] = depth_of(cut_of(n));
     }
   }
 
-  void choose(std::uint32_t n, int latest) {
+  void choose(std::uint32_t n, int required) {
     for (const std::uint32_t leaf : cut_of(n).nodes()) release(leaf);
     std::size_t best = chosen_[n];
     auto least = std::pair(std::numeric_limits<int>::max(), std::numeric_limits<int>::max());
     for (std::size_t i = 0; i < cuts_[n].size(); ++i) {
       const int depth = depth_of(cuts_[n][i]);
-      if (depth > latest) continue;
+      if (depth > required) continue;
       int tables = 0;
       for (const std::uint32_t leaf : cuts_[n][i].nodes()) tables += retain(leaf);
       for (const std::uint32_t leaf : cuts_[n][i].nodes()) release(leaf);
@@ -204,7 +204,7 @@ class Mapper {
     for (const std::uint32_t leaf : cut_of(n).nodes()) retain(leaf);
   }
 
-  /// What a node is of the leaves of its cut.
+  /// The function of a node over the leaves of its cut.
   Truth truth_of(std::uint32_t root) const {
     std::map<std::uint32_t, Truth> known;
     for (std::size_t j = 0; j < cut_of(root).size; ++j) {
@@ -255,26 +255,26 @@ class Mapper {
   const MappingParams& params_;
   std::span<const BitNode> nodes_;
   std::vector<std::vector<Cut>> cuts_;
-  std::vector<std::size_t> chosen_;  ///< which of its cuts a gate's table reads
+  std::vector<std::size_t> chosen_;  ///< index of the cut in use per gate
   std::vector<int> depths_;
   std::vector<double> flows_;
-  std::vector<int> readers_;  ///< tables and outputs in use
+  std::vector<int> readers_;  ///< tables in use and outputs that read the node
 };
 
 }  // namespace
 
-Netlist mapped(const Netlist& netlist, const MappingParams& params, MappingStats* stats) {
-  if (params.inputs < 2 || params.inputs > NetlistGate::most_inputs || params.max_cuts < 2) {
-    fail("mapped", "expected tables of 2 to {} inputs and at least 2 cuts, received {} and {}",
-         NetlistGate::most_inputs, params.inputs, params.max_cuts);
+Netlist map_to_luts(const Netlist& netlist, const MappingParams& params, MappingStats* stats) {
+  if (params.inputs < 2 || params.inputs > NetlistGate::max_inputs || params.max_cuts < 2) {
+    fail("map_to_luts", "expected tables of 2 to {} inputs and at least 2 cuts, received {} and {}",
+         NetlistGate::max_inputs, params.inputs, params.max_cuts);
   }
-  const BitCircuit circuit = bit_circuit_of(netlist);
-  // A table may turn out to ignore a leaf, and what only it read is not needed then.
-  Netlist result = unreachable_removed(equal_gates_merged(Mapper(circuit, params).map(netlist)));
+  const BitCircuit circuit = to_bit_circuit(netlist);
+  // A table may not depend on one of its leaves, which leaves dangling gates.
+  Netlist result = remove_dangling_gates(structural_hashing(Mapper(circuit, params).map(netlist)));
   if (stats != nullptr) {
     *stats = {gate_count(result), depth(result), circuit.gates(), depth(netlist)};
   }
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

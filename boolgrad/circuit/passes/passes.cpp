@@ -10,7 +10,7 @@
 #include "boolgrad/circuit/passes/rebuilding.h"
 #include "boolgrad/core/error.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 struct Size {
@@ -19,7 +19,7 @@ struct Size {
 };
 
 Size size_of(const Netlist& netlist) { return {gate_count(netlist), depth(netlist)}; }
-/// Of the netlist that a circuit becomes.
+/// The size of `to_netlist(circuit)`.
 Size size_of(const BitCircuit& circuit) {
   return {netlist_gate_count(circuit), netlist_depth(circuit)};
 }
@@ -28,13 +28,13 @@ PassStats stats_of(std::string_view pass, const Size& before, const Size& after)
   return {std::string(pass), before.gates, after.gates, before.depth, after.depth, false};
 }
 
-/// Fills in what a pass did.
+/// Fills in the statistics of a pass.
 Netlist recorded(std::string_view pass, const Netlist& before, Netlist after, PassStats* stats) {
   if (stats != nullptr) *stats = stats_of(pass, size_of(before), size_of(after));
   return after;
 }
 
-/// A table of plain literals as a key.
+/// A table of uncomplemented literals as a hash key.
 NetlistGate key_of(const TableGate& table) {
   NetlistGate key{.truth = table.truth, .arity = static_cast<std::uint8_t>(table.inputs.size())};
   std::ranges::transform(table.inputs, key.inputs.begin(), &BitLiteral::node);
@@ -50,7 +50,7 @@ struct GateHash {
   }
 };
 
-/// Picks the pass on circuits among overloads.
+/// Selects the overload for circuits.
 template <class Params>
 auto as_pass(BitCircuit (*pass)(const BitCircuit&, const Params&)) {
   return pass;
@@ -62,14 +62,15 @@ TableGate table_of(const NetlistGate& gate, std::span<const BitLiteral> literals
   return table;
 }
 
-/// Makes a netlist anew, gate by gate: `remake` adds a gate in the builder or says what else it is.
-template <class Remake>
-Netlist remade(const Netlist& netlist, const Remake& remake) {
+/// Rebuilds a netlist gate by gate. `rebuild_gate` adds a gate to the builder, or returns the
+/// literal that replaces it.
+template <class RebuildGate>
+Netlist rebuilt(const Netlist& netlist, const RebuildGate& rebuild_gate) {
   NetlistBuilder builder(netlist);
   std::vector<BitLiteral> literals;
   for (std::size_t i = 0; i < netlist.inputs.size(); ++i) literals.push_back(builder.input(i));
   for (std::size_t g = 0; g < netlist.gates.size(); ++g) {
-    literals.push_back(remake(builder, table_of(netlist.gates[g], literals), g));
+    literals.push_back(rebuild_gate(builder, table_of(netlist.gates[g], literals), g));
   }
   std::vector<BitLiteral> outputs;
   for (const Net net : netlist.output_nets) outputs.push_back(literals[net]);
@@ -93,26 +94,26 @@ std::int64_t gate_count(const Netlist& netlist) {
                                [](const NetlistGate& gate) { return gate.arity > 0; });
 }
 
-Netlist constants_propagated(const Netlist& netlist, PassStats* stats) {
-  Netlist result = remade(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
+Netlist propagate_constants(const Netlist& netlist, PassStats* stats) {
+  Netlist result = rebuilt(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
     fold_constants(table);
     return added_unless_constant(builder, table);
   });
-  return recorded("constants", netlist, std::move(result), stats);
+  return recorded("constant propagation", netlist, std::move(result), stats);
 }
 
-Netlist inputs_removed(const Netlist& netlist, PassStats* stats) {
-  Netlist result = remade(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
+Netlist remove_unused_inputs(const Netlist& netlist, PassStats* stats) {
+  Netlist result = rebuilt(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
     fold_constants(table);
     fold_repeated(table);
     drop_unneeded(table);
     return added_unless_constant(builder, table);
   });
-  return recorded("inputs", netlist, std::move(result), stats);
+  return recorded("unused inputs", netlist, std::move(result), stats);
 }
 
-Netlist wires_absorbed(const Netlist& netlist, PassStats* stats) {
-  Netlist result = remade(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
+Netlist absorb_buffers(const Netlist& netlist, PassStats* stats) {
+  Netlist result = rebuilt(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
     fold_constants(table);
     fold_complements(table);
     fold_repeated(table);
@@ -120,13 +121,13 @@ Netlist wires_absorbed(const Netlist& netlist, PassStats* stats) {
     if (table.inputs.size() == 1) return table.inputs[0] ^ ((table.truth & 1) != 0);
     return added_unless_constant(builder, table);
   });
-  return recorded("wires", netlist, std::move(result), stats);
+  return recorded("buffer absorption", netlist, std::move(result), stats);
 }
 
-Netlist equal_gates_merged(const Netlist& netlist, PassStats* stats) {
+Netlist structural_hashing(const Netlist& netlist, PassStats* stats) {
   std::unordered_map<NetlistGate, BitLiteral, GateHash> known;
   known.reserve(netlist.gates.size());
-  Netlist result = remade(netlist, [&](NetlistBuilder& builder, TableGate table, std::size_t) {
+  Netlist result = rebuilt(netlist, [&](NetlistBuilder& builder, TableGate table, std::size_t) {
     table = canonical(std::move(table));
     const bool complemented = std::exchange(table.complemented, false);
     if (table.inputs.empty()) return BitLiteral(0, complemented);
@@ -135,10 +136,10 @@ Netlist equal_gates_merged(const Netlist& netlist, PassStats* stats) {
     if (added) entry->second = builder.add(table);
     return entry->second ^ complemented;
   });
-  return recorded("equal gates", netlist, std::move(result), stats);
+  return recorded("structural hashing", netlist, std::move(result), stats);
 }
 
-Netlist unreachable_removed(const Netlist& netlist, PassStats* stats) {
+Netlist remove_dangling_gates(const Netlist& netlist, PassStats* stats) {
   std::vector<bool> reached(netlist.gate(netlist.gates.size()), false);
   for (const Net net : netlist.output_nets) reached[net] = true;
   for (std::size_t g = netlist.gates.size(); g-- > 0;) {
@@ -146,63 +147,64 @@ Netlist unreachable_removed(const Netlist& netlist, PassStats* stats) {
     for (const Net net : netlist.gates[g].sources()) reached[net] = true;
   }
   Netlist result =
-      remade(netlist, [&](NetlistBuilder& builder, const TableGate& table, std::size_t g) {
+      rebuilt(netlist, [&](NetlistBuilder& builder, const TableGate& table, std::size_t g) {
         return reached[netlist.gate(g)] ? builder.add(table) : BitLiteral(0);
       });
-  return recorded("unreachable", netlist, std::move(result), stats);
+  return recorded("dangling gates", netlist, std::move(result), stats);
 }
 
-Netlist decomposed(const Netlist& netlist, PassStats* stats) {
-  return recorded("two inputs", netlist, netlist_of(bit_circuit_of(netlist), netlist), stats);
+Netlist decompose(const Netlist& netlist, PassStats* stats) {
+  return recorded("decomposition", netlist, to_netlist(to_bit_circuit(netlist), netlist), stats);
 }
 
-Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params,
-                      PassStats* stats) {
-  const BitCircuit circuit = resubstituted(bit_circuit_of(netlist), params);
-  return recorded("resubstitution", netlist, netlist_of(circuit, netlist), stats);
+Netlist resubstitute(const Netlist& netlist, const ResubstitutionParams& params, PassStats* stats) {
+  const BitCircuit circuit = resubstitute(to_bit_circuit(netlist), params);
+  return recorded("resubstitution", netlist, to_netlist(circuit, netlist), stats);
 }
 
-Netlist observed_only(const Netlist& netlist, const ObservabilityParams& params, PassStats* stats) {
-  const BitCircuit circuit = observed_only(bit_circuit_of(netlist), params);
-  return recorded("observability", netlist, netlist_of(circuit, netlist), stats);
+Netlist optimise_dont_cares(const Netlist& netlist, const DontCareParams& params,
+                            PassStats* stats) {
+  const BitCircuit circuit = optimise_dont_cares(to_bit_circuit(netlist), params);
+  return recorded("don't-care optimisation", netlist, to_netlist(circuit, netlist), stats);
 }
 
-Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params, PassStats* stats) {
-  const BitCircuit circuit = cuts_rewritten(bit_circuit_of(netlist), params);
-  return recorded("rewriting", netlist, netlist_of(circuit, netlist), stats);
+Netlist rewrite_cuts(const Netlist& netlist, const RewritingParams& params, PassStats* stats) {
+  const BitCircuit circuit = rewrite_cuts(to_bit_circuit(netlist), params);
+  return recorded("cut rewriting", netlist, to_netlist(circuit, netlist), stats);
 }
 
-Netlist simplified(const Netlist& netlist, const SimplifyParams& params,
-                   std::vector<PassStats>* stats) {
+Netlist simplify(const Netlist& netlist, const SimplifyParams& params,
+                 std::vector<PassStats>* stats) {
   const auto record = [&](PassStats own) {
     if (stats != nullptr) stats->push_back(std::move(own));
   };
   Netlist tables = netlist;
-  for (const auto& pass : {constants_propagated, inputs_removed, wires_absorbed, equal_gates_merged,
-                           unreachable_removed}) {
+  for (const auto& pass : {propagate_constants, remove_unused_inputs, absorb_buffers,
+                           structural_hashing, remove_dangling_gates}) {
     PassStats own;
     tables = pass(tables, stats != nullptr ? &own : nullptr);
     record(std::move(own));
   }
   if (params.keeps_tables) return tables;
-  BitCircuit circuit = compacted(bit_circuit_of(tables));
+  BitCircuit circuit = compacted(to_bit_circuit(tables));
   Size size = size_of(circuit);
-  record(stats_of("two inputs", size_of(tables), size));
+  record(stats_of("decomposition", size_of(tables), size));
   const auto apply = [&](std::string_view name, const auto& pass, const auto& how) {
     circuit = pass(circuit, how);
     const Size before = std::exchange(size, size_of(circuit));
     record(stats_of(name, before, size));
   };
-  for (int turn = 0; turn < params.max_turns; ++turn) {
+  for (int i = 0; i < params.max_iterations; ++i) {
     const std::int64_t before = size.gates;
-    apply("resubstitution", as_pass<ResubstitutionParams>(resubstituted), params.resubstitution);
-    apply("observability", as_pass<ObservabilityParams>(observed_only), params.observability);
-    apply("rewriting", as_pass<RewritingParams>(cuts_rewritten), params.rewriting);
-    // What rewriting had no time to finish it will not finish in another turn either.
+    apply("resubstitution", as_pass<ResubstitutionParams>(resubstitute), params.resubstitution);
+    apply("don't-care optimisation", as_pass<DontCareParams>(optimise_dont_cares),
+          params.dont_cares);
+    apply("cut rewriting", as_pass<RewritingParams>(rewrite_cuts), params.rewriting);
+    // If rewriting skips rounds, another iteration would not finish either.
     const bool is_large = params.rewriting.rounds_for(size.gates) < params.rewriting.max_rounds;
     if (size.gates >= before || is_large) break;
   }
-  return netlist_of(circuit, netlist);
+  return to_netlist(circuit, netlist);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Passes that make a netlist smaller and keep its function.
+// Optimisation passes on netlists. All but `restrict_to_samples` preserve the function.
 #pragma once
 
 #include <cstdint>
@@ -6,78 +6,81 @@
 #include <vector>
 
 #include "boolgrad/circuit/netlist.h"
-#include "boolgrad/circuit/passes/observability.h"
+#include "boolgrad/circuit/passes/cut_rewriting.h"
+#include "boolgrad/circuit/passes/dont_cares.h"
 #include "boolgrad/circuit/passes/resubstitution.h"
-#include "boolgrad/circuit/passes/rewriting.h"
 #include "boolgrad/logic/lut.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// What a pass did. Tables without inputs do not count as gates.
+/// Gate counts and depths before and after a pass. Constants do not count as gates.
 struct PassStats {
-  std::string pass;
+  std::string pass;  ///< name, such as `structural hashing`
   std::int64_t gates_before = 0;
   std::int64_t gates_after = 0;
   std::int64_t depth_before = 0;
   std::int64_t depth_after = 0;
-  /// Whether the function may have changed, for inputs that were said not to occur.
+  /// Whether the function may differ for inputs that do not occur.
   bool changes_function = false;
 };
 
-/// Tables that have inputs, reachable or not.
+/// The number of gates, reachable or not. Constants do not count.
 std::int64_t gate_count(const Netlist& netlist);
 
-/// Inputs that are constant are taken out of the tables that read them, as far up as it goes.
-Netlist constants_propagated(const Netlist& netlist, PassStats* stats = nullptr);
+/// Constant propagation: folds constant inputs into the tables that read them, transitively.
+Netlist propagate_constants(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Inputs that a table does not depend on are removed, also a net that it reads twice.
-Netlist inputs_removed(const Netlist& netlist, PassStats* stats = nullptr);
+/// Removes gate inputs that a table does not depend on, and repeated inputs.
+Netlist remove_unused_inputs(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Tables that pass an input on or invert it go into the tables that read them.
-Netlist wires_absorbed(const Netlist& netlist, PassStats* stats = nullptr);
+/// Absorbs buffers and inverters into the tables that read them.
+Netlist absorb_buffers(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Tables that are the same function of the same nets, or complements, become one: inputs are put
-/// in ascending order.
-Netlist equal_gates_merged(const Netlist& netlist, PassStats* stats = nullptr);
+/// Structural hashing: merges gates with equal or complementary functions of the same nets. Inputs
+/// are sorted.
+Netlist structural_hashing(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Gates that no output needs are removed.
-Netlist unreachable_removed(const Netlist& netlist, PassStats* stats = nullptr);
+/// Removes gates that no output depends on.
+Netlist remove_dangling_gates(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Tables of more inputs become gates of two: AND and XOR with complements, in the order that each
-/// table's function suggests.
-Netlist decomposed(const Netlist& netlist, PassStats* stats = nullptr);
+/// Decomposes tables of more than two inputs into two-input gates.
+Netlist decompose(const Netlist& netlist, PassStats* stats = nullptr);
 
-/// Gates of two inputs are replaced by what is there already; see `resubstituted` of circuits.
-Netlist resubstituted(const Netlist& netlist, const ResubstitutionParams& params = {},
-                      PassStats* stats = nullptr);
+/// Resubstitution: replaces gates by functions of existing nodes. Decomposes into two-input gates.
+Netlist resubstitute(const Netlist& netlist, const ResubstitutionParams& params = {},
+                     PassStats* stats = nullptr);
 
-/// Gates of two inputs become simpler where no output notices; see `observed_only` of circuits.
-Netlist observed_only(const Netlist& netlist, const ObservabilityParams& params = {},
-                      PassStats* stats = nullptr);
+/// Don't-care optimisation: simplifies gates where no output observes the difference. Decomposes
+/// into two-input gates.
+Netlist optimise_dont_cares(const Netlist& netlist, const DontCareParams& params = {},
+                            PassStats* stats = nullptr);
 
-/// Parts of four inputs take their best form; see `cuts_rewritten`. Leaves gates of two inputs.
-Netlist cuts_rewritten(const Netlist& netlist, const RewritingParams& params = {},
-                       PassStats* stats = nullptr);
+/// Cut rewriting: replaces four-input cuts by optimal implementations. Decomposes into two-input
+/// gates.
+Netlist rewrite_cuts(const Netlist& netlist, const RewritingParams& params = {},
+                     PassStats* stats = nullptr);
 
-/// Uses that no inputs other than `occurring` ([inputs, samples]) occur: nets that agree on all of
-/// them become one, as do complements and constants, and tables lose the inputs that they can do
-/// without. On the samples the outputs stay what they were; elsewhere they may change.
-Netlist restricted(const Netlist& netlist, const BitMatrix& occurring, PassStats* stats = nullptr);
+/// Simplifies under the assumption that only the inputs `occurring` [inputs, samples] occur. Merges
+/// nets that agree on all samples, up to complement, and removes gate inputs that no sample needs.
+/// The outputs are unchanged on the samples and may differ elsewhere.
+Netlist restrict_to_samples(const Netlist& netlist, const logic::BitMatrix& occurring,
+                            PassStats* stats = nullptr);
 
+/// Options of `simplify`.
 struct SimplifyParams {
   ResubstitutionParams resubstitution;
-  ObservabilityParams observability;
+  DontCareParams dont_cares;
   RewritingParams rewriting;
-  /// How often at most the last three take turns; they end when a turn saves nothing, and after the
-  /// first where a circuit is so large that rewriting leaves out rounds.
-  int max_turns = 8;
-  /// Leave tables of more than two inputs as they are, and then end with the unreachable ones.
+  /// The largest number of iterations of the last three passes. They stop earlier if an iteration
+  /// saves nothing, and after one iteration on circuits so large that rewriting skips rounds.
+  int max_iterations = 8;
+  /// Keep tables of more than two inputs: run the passes up to `remove_dangling_gates` only.
   bool keeps_tables = false;
 };
 
-/// All of the passes that keep the function, in the order of this file, the last three in turns.
-/// `stats` gets an entry each.
-Netlist simplified(const Netlist& netlist, const SimplifyParams& params = {},
-                   std::vector<PassStats>* stats = nullptr);
+/// Runs all passes that preserve the function, in the order of this file, and iterates the last
+/// three. Appends one entry per pass to `stats`.
+Netlist simplify(const Netlist& netlist, const SimplifyParams& params = {},
+                 std::vector<PassStats>* stats = nullptr);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,6 +1,6 @@
 #include "boolgrad/circuit/passes/rebuilding.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
 std::vector<std::uint32_t> reads_of(const BitCircuit& circuit, const std::vector<bool>& reachable) {
   std::vector<std::uint32_t> reads(circuit.nodes().size(), 0);
@@ -30,4 +30,4 @@ BitCircuit compacted(const BitCircuit& circuit) {
   return result;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// What passes share that make a circuit anew.
+// Helpers of passes that rebuild a circuit.
 #pragma once
 
 #include <cstdint>
@@ -6,41 +6,45 @@
 
 #include "boolgrad/circuit/bits/bit_circuit.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
+/// Whether a node is an AND or XOR.
 inline bool is_gate(const BitNode& node) {
   return node.kind == BitNodeKind::conjunction || node.kind == BitNodeKind::exclusive_or;
 }
 
+/// Adds a gate to a circuit.
 inline BitLiteral built(BitCircuit& circuit, BitNodeKind kind, BitLiteral a, BitLiteral b) {
   return kind == BitNodeKind::conjunction ? circuit.conjunction(a, b) : circuit.exclusive_or(a, b);
 }
 
-/// Which nodes are needed: those that something needed reads.
+/// Reference counts of nodes. A node is in use if an output or a gate in use reads it.
 class Readers {
  public:
   explicit Readers(const BitCircuit& circuit) : circuit_(circuit) {}
 
-  /// Counts a reader more; how many gates are needed because of it.
+  /// Adds a reader and returns the number of gates that come into use.
   int retain(std::uint32_t first) {
     counts_.resize(circuit_.nodes().size(), 0);
     int gates = 0;
-    walk(
+    traverse(
         first, [&](std::uint32_t node) { return counts_[node]++ == 0; }, [&] { ++gates; });
     return gates;
   }
 
+  /// Removes a reader.
   void release(std::uint32_t first) {
-    walk(
+    traverse(
         first, [&](std::uint32_t node) { return --counts_[node] == 0; }, [] {});
   }
 
+  /// Whether a node is in use.
   bool is_read(std::uint32_t node) const { return node < counts_.size() && counts_[node] > 0; }
 
  private:
-  /// Goes on below a gate where `changes` says so.
+  /// Traverses the fan-in of a node. Continues below a gate if `changes(node)`.
   template <class Changes, class Found>
-  void walk(std::uint32_t first, const Changes& changes, const Found& found) {
+  void traverse(std::uint32_t first, const Changes& changes, const Found& found) {
     waiting_.assign(1, first);
     while (!waiting_.empty()) {
       const std::uint32_t node = waiting_.back();
@@ -57,10 +61,10 @@ class Readers {
   std::vector<std::uint32_t> waiting_;
 };
 
-/// How often gates that are reachable, and outputs, read each node.
+/// How often reachable gates and outputs read each node.
 std::vector<std::uint32_t> reads_of(const BitCircuit& circuit, const std::vector<bool>& reachable);
 
-/// The same gates without those that no output needs.
+/// The circuit without dangling gates.
 BitCircuit compacted(const BitCircuit& circuit);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

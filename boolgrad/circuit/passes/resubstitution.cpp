@@ -10,21 +10,21 @@
 #include "boolgrad/circuit/passes/rebuilding.h"
 #include "boolgrad/circuit/table.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
 
-/// Values of all nodes of a circuit that grows, in all cases of its inputs.
+/// Values of all nodes of a growing circuit, for all input combinations.
 class Values {
  public:
   explicit Values(const BitCircuit& circuit) : circuit_(circuit) {
     const auto inputs = static_cast<std::size_t>(circuit.inputs());
-    words_ = inputs > most_variables ? std::size_t{1} << (inputs - most_variables) : 1;
+    words_ = inputs > max_variables ? std::size_t{1} << (inputs - max_variables) : 1;
     update();
   }
 
-  /// Follows the circuit.
+  /// Simulates nodes added since the last call.
   void update() {
     for (std::size_t n = rows_.size(); n < circuit_.nodes().size(); ++n) rows_.push_back(row_of(n));
   }
@@ -80,7 +80,7 @@ class Resubstitution {
       const BitLiteral b = literal_of(node.b);
       const BitLiteral own = built(new_, node.kind, a, b);
       list_new_nodes();
-      // What only this node needed is not needed for now.
+      // Gates that only this node reads count as free.
       readers_.release(a.node());
       readers_.release(b.node());
       literals_[n] = best_for(own);
@@ -93,7 +93,7 @@ class Resubstitution {
  private:
   void count_reads(const std::vector<bool>& reachable) {
     reads_ = reads_of(old_, reachable);
-    // Inputs and the constant are always there.
+    // Inputs and the constant are always in use.
     for (std::uint32_t n = 0; n <= old_.inputs(); ++n) {
       for (std::uint32_t i = 0; i <= reads_[n]; ++i) readers_.retain(n);
     }
@@ -101,7 +101,7 @@ class Resubstitution {
 
   BitLiteral literal_of(BitLiteral old) const { return literals_[old.node()] ^ old.complemented(); }
 
-  /// Files what was built since by its values.
+  /// Indexes new nodes by their values.
   void list_new_nodes() {
     values_.update();
     for (; listed_ < new_.nodes().size(); ++listed_) {
@@ -116,7 +116,7 @@ class Resubstitution {
     return row;
   }
 
-  /// A literal that something needs anyway and that has these values.
+  /// A literal in use with these values.
   std::optional<BitLiteral> present(const Words& row) const {
     const auto entry = nodes_with_.find(key_of(row));
     if (entry == nodes_with_.end()) return {};
@@ -150,7 +150,7 @@ class Resubstitution {
     return {};
   }
 
-  /// Two literals that are 1 wherever the row is and never together elsewhere.
+  /// The AND of two literals with these values, or the complement of one.
   std::optional<BitLiteral> as_conjunction(Words row, bool complemented) {
     if (complemented) Values::flip(row);
     std::vector<std::pair<BitLiteral, Words>> partners;
@@ -194,15 +194,16 @@ class Resubstitution {
   std::vector<BitLiteral> literals_;  ///< of the old nodes
   std::vector<std::uint32_t> reads_;  ///< of the old nodes
   std::uint32_t listed_ = 0;
-  std::map<Words, std::vector<BitLiteral>> nodes_with_;  ///< by values, those that begin with 0
+  std::map<Words, std::vector<BitLiteral>>
+      nodes_with_;  ///< by values, complemented to begin with 0
 };
 
 }  // namespace
 
-BitCircuit resubstituted(const BitCircuit& circuit, const ResubstitutionParams& params) {
+BitCircuit resubstitute(const BitCircuit& circuit, const ResubstitutionParams& params) {
   if (circuit.inputs() > params.max_inputs || circuit.gates() > params.max_gates) return circuit;
   const BitCircuit result = compacted(Resubstitution(circuit, params).run());
   return result.gates() < circuit.gates() ? result : circuit;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Gates replaced by what is there already.
+// Resubstitution: replaces gates by functions of other nodes.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,19 @@
 
 #include "boolgrad/circuit/bits/bit_circuit.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
+/// Options of `resubstitute`. Larger circuits are returned unchanged, because the pass simulates
+/// all input combinations and compares every gate with all others.
 struct ResubstitutionParams {
-  /// Circuits of more inputs are left as they are: the value of every node in every case is looked
-  /// at.
   std::int64_t max_inputs = 13;
-  /// So are larger ones: for each gate all others are looked at.
   std::int64_t max_gates = 20000;
-  std::size_t max_partners = 150;  ///< tried in pairs
+  std::size_t max_partners = 150;  ///< candidate literals per gate, combined in pairs
 };
 
-/// The same function in no more gates. A node is replaced by one that has the same values, or by
-/// one gate of two others where it alone keeps two or more alive. All cases are looked at, so what
-/// looks equal is.
-BitCircuit resubstituted(const BitCircuit& circuit, const ResubstitutionParams& params = {});
+/// An equivalent circuit with no more gates. A node is replaced by another node with the same
+/// function, or by one gate of two other nodes if that frees at least two gates. Simulation is
+/// exhaustive, so no proof is needed.
+BitCircuit resubstitute(const BitCircuit& circuit, const ResubstitutionParams& params = {});
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -4,14 +4,16 @@
 #include <bit>
 #include <optional>
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr std::size_t max_leaves = 4;
 
 std::uint32_t signature_of(std::uint32_t leaf) { return std::uint32_t{1} << (leaf % 32); }
 
-SmallCut itself(std::uint32_t node) { return {{node}, signature_of(node), small_variables[0], 1}; }
+SmallCut trivial_cut(std::uint32_t node) {
+  return {{node}, signature_of(node), small_variables[0], 1};
+}
 
 std::optional<SmallCut> joined(const SmallCut& a, const SmallCut& b) {
   SmallCut cut{.signature = a.signature | b.signature};
@@ -29,7 +31,7 @@ std::optional<SmallCut> joined(const SmallCut& a, const SmallCut& b) {
   return cut;
 }
 
-/// f with variables i < j in each other's place.
+/// f with variables i < j exchanged.
 unsigned swapped(unsigned f, std::size_t i, std::size_t j) {
   const unsigned only_i = small_variables[i] & ~unsigned{small_variables[j]};
   const unsigned only_j = small_variables[j] & ~unsigned{small_variables[i]};
@@ -37,8 +39,8 @@ unsigned swapped(unsigned f, std::size_t i, std::size_t j) {
   return (f & ~(only_i | only_j)) | ((f & only_i) << distance) | ((f & only_j) >> distance);
 }
 
-/// What a cut says, of the leaves of a larger one. A table does not depend on variables beyond its
-/// leaves, so that each can move up to a free place, the last one first.
+/// The function of a cut over the leaves of a larger cut. The table does not depend on variables
+/// beyond its leaves, so variables move up by exchanges, the last one first.
 unsigned truth_over(const SmallCut& cut, const SmallCut& larger) {
   unsigned truth = cut.truth;
   std::size_t k = larger.size;
@@ -60,7 +62,7 @@ bool is_within(const SmallCut& small, const SmallCut& large) {
   return true;
 }
 
-/// Whether no cut that is there needs fewer of the same leaves; those that need more are removed.
+/// Whether no known cut dominates this one. Removes the cuts that it dominates.
 bool is_needed(std::vector<SmallCut>& cuts, const SmallCut& cut) {
   for (const SmallCut& other : cuts) {
     if (is_within(other, cut)) return false;
@@ -85,14 +87,14 @@ void SmallCuts::find(std::uint32_t node) {
   Range& range = ranges_[node];
   range.first = static_cast<std::uint32_t>(cuts_.size());
   if (is_gate) {
-    // The smallest first, in the order in which they were found.
+    // Smallest first; cuts of one size in the order found.
     for (std::uint8_t size = 1; size <= max_leaves; ++size) {
       for (const SmallCut& cut : found_) {
         if (cut.size == size && cuts_.size() - range.first < max_cuts_) cuts_.push_back(cut);
       }
     }
   }
-  cuts_.push_back(itself(node));
+  cuts_.push_back(trivial_cut(node));
   range.count = static_cast<std::uint32_t>(cuts_.size()) - range.first;
 }
 
@@ -110,4 +112,4 @@ void SmallCuts::find_of_gate(const BitNode& gate) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Cuts: up to four nodes that together decide another.
+// Cut enumeration: cuts of up to four leaves.
 #pragma once
 
 #include <array>
@@ -7,32 +7,32 @@
 #include <vector>
 
 #include "boolgrad/circuit/bits/bit_circuit.h"
-#include "boolgrad/circuit/passes/best_forms.h"
+#include "boolgrad/circuit/passes/optimal_implementations.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// Nodes in ascending order and what they make of the node they belong to.
+/// The leaves of a cut in ascending order, and the function of its root over them.
 struct SmallCut {
   std::array<std::uint32_t, 4> leaves{};
-  std::uint32_t signature = 0;  ///< a bit for every leaf, which several leaves may share
+  std::uint32_t signature = 0;  ///< a bloom filter of the leaves
   SmallTruth truth = 0;
   std::uint8_t size = 0;
 };
 
-/// Cuts of the nodes of a circuit that grows, found when they are asked for.
+/// Cuts of the nodes of a growing circuit, computed on demand.
 class SmallCuts {
  public:
   SmallCuts(const BitCircuit& circuit, std::size_t max_cuts)
       : circuit_(circuit), max_cuts_(max_cuts) {}
 
-  /// The smallest ones, and last the node itself. Valid until the next call.
+  /// The smallest cuts of a node, then the trivial cut. Valid until the next call.
   std::span<const SmallCut> of(std::uint32_t node) {
     find(node);
     return known(node);
   }
 
  private:
-  /// Where the cuts of a node are; none where they were not asked for.
+  /// The range of a node's cuts in `cuts_`; empty if not yet computed.
   struct Range {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
@@ -48,7 +48,7 @@ class SmallCuts {
   std::size_t max_cuts_;
   std::vector<Range> ranges_;
   std::vector<SmallCut> cuts_;
-  std::vector<SmallCut> found_;  ///< of the gate that is looked at
+  std::vector<SmallCut> found_;  ///< of the current gate
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

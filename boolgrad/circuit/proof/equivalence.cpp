@@ -9,25 +9,25 @@
 
 #include "boolgrad/circuit/proof/sat_miter.h"
 #include "boolgrad/circuit/table.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "equivalence";
 
-// Words that are looked at together: rows of them stay in the first cache.
+// Words simulated together. The values of a small circuit fit in the L1 cache.
 constexpr std::size_t block_words = 16;
-using Row = std::array<std::uint64_t, block_words>;
+using Block = std::array<std::uint64_t, block_words>;
 
-Row row_of(const NetlistGate& gate, std::span<const Row> rows) {
-  std::array<Row, std::size_t{1} << NetlistGate::most_inputs> values;
+Block values_of(const NetlistGate& gate, std::span<const Block> values_of_nets) {
+  std::array<Block, std::size_t{1} << NetlistGate::max_inputs> values;
   std::size_t entries = std::size_t{1} << gate.arity;
   for (std::size_t i = 0; i < entries; ++i) values[i].fill((gate.truth >> i & 1) != 0 ? ~0ULL : 0);
-  // Each input chooses between two halves.
+  // A tree of multiplexers.
   for (std::size_t j = gate.arity; j-- > 0;) {
-    const Row& chooses = rows[gate.inputs[j]];
+    const Block& chooses = values_of_nets[gate.inputs[j]];
     entries /= 2;
     for (std::size_t i = 0; i < entries; ++i) {
       for (std::size_t w = 0; w < block_words; ++w) {
@@ -38,32 +38,32 @@ Row row_of(const NetlistGate& gate, std::span<const Row> rows) {
   return values[0];
 }
 
-/// Input j of case i is bit j of i; the block begins with case 64 * first_word.
-Row cases_of_input(std::size_t input, std::uint64_t first_word) {
-  Row row;
+/// The values of an input for the combinations from 64 * first_word on: bit j of combination i.
+Block values_of_input(std::size_t input, std::uint64_t first_word) {
+  Block values;
   for (std::size_t w = 0; w < block_words; ++w) {
     const std::uint64_t word = first_word + w;
-    row[w] = input < most_variables ? variable_truth[input]
-                                    : ((word >> (input - most_variables) & 1) != 0 ? ~0ULL : 0);
+    values[w] = input < max_variables ? variable_truth[input]
+                                      : ((word >> (input - max_variables) & 1) != 0 ? ~0ULL : 0);
   }
-  return row;
+  return values;
 }
 
-std::vector<Row> rows_of(const Netlist& netlist, std::uint64_t first_word) {
-  std::vector<Row> rows;
-  rows.reserve(netlist.gate(netlist.gates.size()));
+std::vector<Block> all_values_of(const Netlist& netlist, std::uint64_t first_word) {
+  std::vector<Block> blocks;
+  blocks.reserve(netlist.gate(netlist.gates.size()));
   for (std::size_t i = 0; i < netlist.inputs.size(); ++i) {
-    rows.push_back(cases_of_input(i, first_word));
+    blocks.push_back(values_of_input(i, first_word));
   }
-  for (const NetlistGate& gate : netlist.gates) rows.push_back(row_of(gate, rows));
-  return rows;
+  for (const NetlistGate& gate : netlist.gates) blocks.push_back(values_of(gate, blocks));
+  return blocks;
 }
 
-/// The first case of a block in which the two differ.
-std::optional<std::uint64_t> differing_case(const Netlist& a, const Netlist& b,
-                                            std::uint64_t first_word) {
-  const std::vector<Row> of_a = rows_of(a, first_word);
-  const std::vector<Row> of_b = rows_of(b, first_word);
+/// The first input combination of a block for which the two differ.
+std::optional<std::uint64_t> differing_combination(const Netlist& a, const Netlist& b,
+                                                   std::uint64_t first_word) {
+  const std::vector<Block> of_a = all_values_of(a, first_word);
+  const std::vector<Block> of_b = all_values_of(b, first_word);
   for (std::size_t w = 0; w < block_words; ++w) {
     std::uint64_t differs = 0;
     for (std::size_t o = 0; o < a.outputs.size(); ++o) {
@@ -87,14 +87,14 @@ std::optional<Counterexample> exhaustive_difference(const Netlist& a, const Netl
       const std::lock_guard lock(mutex);
       if (first < block * block_words * 64) return;
     }
-    const auto found = differing_case(a, b, block * block_words);
+    const auto found = differing_combination(a, b, block * block_words);
     if (!found) return;
     const std::lock_guard lock(mutex);
     first = std::min(first, *found);
   });
   if (first == none) return {};
   Counterexample result;
-  // Where there are few inputs a word repeats its cases.
+  // With fewer than six inputs, each word repeats its combinations.
   for (std::size_t j = 0; j < inputs; ++j) result.inputs.push_back((first >> j & 1) != 0);
   return result;
 }
@@ -106,7 +106,7 @@ std::size_t differing_output(const Netlist& a, const Netlist& b, const std::vect
   const auto of_b = evaluate(b, words);
   const auto differing = std::ranges::mismatch(of_a, of_b);
   if (differing.in1 == of_a.end()) {
-    fail(where, "expected the counterexample to tell the circuits apart, received equal outputs");
+    fail(where, "the counterexample does not distinguish the circuits");
   }
   return static_cast<std::size_t>(differing.in1 - of_a.begin());
 }
@@ -116,13 +116,13 @@ std::size_t differing_output(const Netlist& a, const Netlist& b, const std::vect
 std::optional<Counterexample> difference(const Netlist& a, const Netlist& b,
                                          const EquivalenceParams& params, EquivalenceStats* stats) {
   if (a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size()) {
-    fail(where, "expected as many inputs and outputs, received {} and {} beside {} and {}",
+    fail(where, "expected equal numbers of inputs and outputs, received {} and {} versus {} and {}",
          a.inputs.size(), a.outputs.size(), b.inputs.size(), b.outputs.size());
   }
   EquivalenceStats own;
-  // Beyond, no machine comes to an end.
-  constexpr std::size_t most_ever = 40;
-  own.exhaustive = a.inputs.size() <= std::min(params.most_exhaustive_inputs, most_ever);
+  // 2^40 combinations are the practical limit.
+  constexpr std::size_t max_simulated_inputs = 40;
+  own.exhaustive = a.inputs.size() <= std::min(params.max_exhaustive_inputs, max_simulated_inputs);
   std::optional<Counterexample> found =
       own.exhaustive ? exhaustive_difference(a, b) : sat_difference(a, b, params, own);
   if (found) found->output = differing_output(a, b, found->inputs);
@@ -136,8 +136,8 @@ void expect_equivalent(const Netlist& original, const Netlist& other, std::strin
   if (!found) return;
   std::string bits;
   for (const bool value : found->inputs) bits += value ? '1' : '0';
-  fail(where, "expected {} to compute what the circuit does, received another {} for inputs {}",
-       what, original.outputs[found->output], bits);
+  fail(where, "{} is not equivalent: the circuits differ at output {} for input {}", what,
+       original.outputs[found->output], bits);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,4 +1,4 @@
-// Whether two netlists compute the same, proven.
+// Combinational equivalence checking of netlists.
 #pragma once
 
 #include <cstddef>
@@ -9,38 +9,38 @@
 
 #include "boolgrad/circuit/netlist.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
+/// Options of `difference`.
 struct EquivalenceParams {
-  /// Up to so many inputs every case is tried; beyond, a SAT solver decides.
-  std::size_t most_exhaustive_inputs = 24;
-  /// What the solver may spend on finding that two inner nets are one: conflicts. The outputs
-  /// themselves are decided whatever it takes.
-  int most_conflicts = 200;
+  /// Up to so many inputs, all input combinations are simulated. Beyond, a SAT solver decides.
+  std::size_t max_exhaustive_inputs = 24;
+  /// The conflict limit of the solver for internal equivalences. Outputs are decided without limit.
+  int max_conflicts = 200;
 };
 
-/// An input on which two netlists differ.
+/// An input for which two netlists differ.
 struct Counterexample {
   std::vector<bool> inputs;
   std::size_t output = 0;  ///< the first output that differs
 };
 
+/// Statistics of `difference`.
 struct EquivalenceStats {
-  bool exhaustive = false;  ///< all cases were tried; else by SAT
+  bool exhaustive = false;  ///< exhaustive simulation, else SAT
   std::int64_t solver_calls = 0;
-  std::int64_t merged = 0;  ///< nets proven equal to others on the way
+  std::int64_t merged = 0;  ///< internal nets proven equal and merged
 };
 
-/// Nothing where the two are proven to be the same function, inputs and outputs taken in order,
-/// else where they differ. Names do not matter. Throws where they differ in how many inputs or
-/// outputs they have.
+/// Proves two netlists equivalent, and returns nothing, or finds a counterexample. Inputs and
+/// outputs are matched by order, not by name. Throws if their numbers differ.
 std::optional<Counterexample> difference(const Netlist& a, const Netlist& b,
                                          const EquivalenceParams& params = {},
                                          EquivalenceStats* stats = nullptr);
 
-/// Throws with the counterexample where the two are not the same function: for writers that prove
-/// what they write. `what` names the one that should equal the other.
+/// Throws with a counterexample unless the two netlists are equivalent. `what` names `other` in the
+/// message.
 void expect_equivalent(const Netlist& original, const Netlist& other, std::string_view what,
                        const EquivalenceParams& params = {});
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,6 +1,6 @@
-// Nets that random samples cannot tell apart are probably equal, which the solver is asked to
-// prove, from the inputs up: what is proven becomes one variable, and so the next question is a
-// small one. Samples only propose; every merge, and every output in the end, is proven.
+// SAT sweeping. Nets that agree under random simulation are candidates for equality. The solver
+// proves candidates from the inputs up, and proven nets become one variable, which keeps the next
+// query small. Every merge and every output is proven.
 #include "boolgrad/circuit/proof/sat_miter.h"
 
 #include <array>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "boolgrad/circuit/table.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 namespace {
 
 constexpr std::size_t sample_words = 16;
@@ -28,7 +28,7 @@ Samples complement_of(Samples samples) {
   return samples;
 }
 
-/// Variables of a solver, each a function of the inputs. Variable 0 is the constant false.
+/// Solver variables, each a function of the inputs. Variable 0 is the constant false.
 class Miter {
  public:
   Miter(std::size_t inputs, const EquivalenceParams& params, EquivalenceStats& stats)
@@ -46,7 +46,7 @@ class Miter {
     }
   }
 
-  /// The literals of a netlist's outputs.
+  /// Adds a netlist and returns the literals of its outputs.
   std::vector<BitLiteral> add(const Netlist& netlist) {
     std::vector<BitLiteral> literals = inputs_;
     for (const NetlistGate& gate : netlist.gates) {
@@ -59,14 +59,14 @@ class Miter {
     return outputs;
   }
 
-  /// Inputs on which two literals differ, if there are any.
+  /// An input for which two literals differ, if there is one.
   std::optional<std::vector<bool>> difference(BitLiteral a, BitLiteral b) {
     if (a == b) return {};
     for (const bool value : {false, true}) {
       const int verdict = ask(a ^ value, !b ^ value, 0);
       if (verdict == satisfiable) return inputs_of_model();
       if (verdict != unsatisfiable) {
-        fail("equivalence", "expected the solver to decide, received {}", verdict);
+        fail("equivalence", "the SAT solver gave no answer (status {})", verdict);
       }
     }
     return {};
@@ -85,7 +85,7 @@ class Miter {
     return own;
   }
 
-  /// The samples of a literal or its complement, whichever begins with 0.
+  /// The samples of a literal, complemented to begin with 0.
   Samples key_of(BitLiteral literal) const {
     const Samples& own = samples_[literal.node()];
     return (own[0] & 1) != 0 ? complement_of(own) : own;
@@ -114,10 +114,10 @@ class Miter {
     return own;
   }
 
-  /// Whether the solver proves two literals equal within its limit.
+  /// Whether the solver proves two literals equal within the conflict limit.
   bool merge(BitLiteral own, BitLiteral other) {
     for (const bool value : {false, true}) {
-      if (ask(own ^ value, !other ^ value, params_.most_conflicts) != unsatisfiable) return false;
+      if (ask(own ^ value, !other ^ value, params_.max_conflicts) != unsatisfiable) return false;
     }
     add_clause({own, !other});
     add_clause({!own, other});
@@ -125,7 +125,7 @@ class Miter {
     return true;
   }
 
-  /// Whether two literals can be 1 together; conflicts are limited where `limit` is above 0.
+  /// Whether two literals can both be 1. A `limit` above 0 bounds the conflicts.
   int ask(BitLiteral a, BitLiteral b, int limit) {
     ++stats_.solver_calls;
     solver_.assume(name(a));
@@ -199,4 +199,4 @@ std::optional<Counterexample> sat_difference(const Netlist& a, const Netlist& b,
   return {};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -1,15 +1,15 @@
-// Equivalence by SAT: both netlists in one solver, merged from the inputs up.
+// Equivalence checking by SAT sweeping: both netlists in one solver, merged from the inputs up.
 #pragma once
 
 #include <optional>
 
 #include "boolgrad/circuit/proof/equivalence.h"
 
-namespace boolgrad {
+namespace boolgrad::circuit {
 
-/// As `difference`, by SAT.
+/// `difference` by SAT sweeping.
 std::optional<Counterexample> sat_difference(const Netlist& a, const Netlist& b,
                                              const EquivalenceParams& params,
                                              EquivalenceStats& stats);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::circuit

@@ -3,17 +3,17 @@
 #include <bit>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/gate_arithmetic.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-// Variants: heads of classes, of two classes from one sum, and of values.
+// Variants: a head with classes, a binary head, a regression head.
 constexpr int variant_count = 3;
 
 Head head_of_variant(int variant) {
@@ -29,7 +29,7 @@ LayerResults run_example(int variant, const Device& device) {
   constexpr std::int64_t inputs = 8;
   constexpr std::int64_t outputs = 12;
   const Head head = head_of_variant(variant);
-  LogicNetwork network(inputs, Parametrisation::sigmoid, DType::float32);
+  Network network(inputs, Parametrisation::sigmoid, DType::float32);
   network.add_layer(random_wiring({.inputs = inputs, .gates = outputs, .arity = 3}, 5, 0),
                     initial_logits(Parametrisation::sigmoid, outputs, 3, DType::float32,
                                    {.kind = Initialisation::gaussian, .strength = 1}, 5, 0));
@@ -91,7 +91,7 @@ std::vector<Signal> GroupSumLayer::emit(std::span<const Signal> inputs, GateSink
 
 const LayerKind group_sum_layer_kind = {
     "group_sum",
-    "the number of ones in each of several equal groups, which heads make classes and values of",
+    "the number of ones in each of several equal groups, the input of a head",
     {"head."},
     {Feature::head_classes, Feature::head_binary, Feature::head_regression,
      Feature::label_smoothing},
@@ -101,4 +101,4 @@ const LayerKind group_sum_layer_kind = {
     },
     run_example};
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

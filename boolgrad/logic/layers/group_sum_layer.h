@@ -1,13 +1,14 @@
-// The layer of group sums: how many outputs of each of several equal groups are 1.
+// The group-sum layer: the number of ones in each of several equal groups of bits.
 #pragma once
 
 #include "boolgrad/logic/layers/layer.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
+/// Sums over consecutive groups of inputs of equal size.
 class GroupSumLayer final : public Layer {
  public:
-  /// Refuses inputs that do not fall into equal groups.
+  /// Throws if `groups` does not divide `inputs`.
   GroupSumLayer(std::int64_t inputs, std::int64_t groups);
 
   std::int64_t inputs() const override { return inputs_; }
@@ -22,6 +23,7 @@ class GroupSumLayer final : public Layer {
   std::int64_t groups_;
 };
 
+/// The row of this layer in the table of layer kinds.
 extern const LayerKind group_sum_layer_kind;
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

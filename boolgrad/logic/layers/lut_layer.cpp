@@ -2,14 +2,13 @@
 
 #include <utility>
 
-#include "boolgrad/core/random.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-// Variants: softmax16 of two inputs, then sigmoid and walsh of one to six.
+// Variants: softmax16 with two inputs, then sigmoid and walsh with one to six.
 constexpr int max_arity = 6;
 constexpr int variant_count = 1 + 2 * max_arity;
 constexpr std::int64_t example_inputs = 9;
@@ -37,21 +36,11 @@ std::unique_ptr<LutLayer> example_layer(int variant, DType dtype, std::uint64_t 
   return layer;
 }
 
-Tensor random_values(const Shape& shape, std::uint64_t seed) {
-  Tensor values(shape, DType::float32);
-  RandomAddress at{.seed = seed};
-  for (float& value : values.mutable_values<float>()) {
-    value = static_cast<float>(random_uniform(at));
-    ++at.index;
-  }
-  return values;
-}
-
 LayerResults run_example(int variant, const Device& device) {
   constexpr std::int64_t samples = 21;
   const Parametrisation parametrisation = parametrisation_of_variant(variant);
   const int arity = arity_of_variant(variant);
-  LogicNetwork network(example_inputs, parametrisation, DType::float32);
+  Network network(example_inputs, parametrisation, DType::float32);
   for (std::uint32_t i = 0; i < 2; ++i) {
     network.add_layer(
         random_wiring({.inputs = network.outputs(), .gates = example_gates + i, .arity = arity}, 3,
@@ -64,8 +53,8 @@ LayerResults run_example(int variant, const Device& device) {
   network.set_mask(0, mask);
   const auto program =
       make_network_program(device, network, {.batch = samples, .parametrisation = parametrisation});
-  program->set_cases(DataRole::training, random_values({example_inputs, samples}, 1),
-                     random_values({network.outputs(), samples}, 2));
+  program->set_cases(DataRole::training, example_values({example_inputs, samples}, 1),
+                     example_values({network.outputs(), samples}, 2));
   program->set_parameters(network.parameters(), masks_of(network), network.input_mask());
   return results_of(*program);
 }
@@ -82,7 +71,7 @@ Tensor LutLayer::hard(const Tensor& x) const {
 }
 
 std::vector<Signal> LutLayer::emit(std::span<const Signal> inputs, GateSink& sink) const {
-  return boolgrad::emit(network_, {inputs.begin(), inputs.end()}, sink);
+  return logic::emit(network_, {inputs.begin(), inputs.end()}, sink);
 }
 
 const LayerKind lut_layer_kind = {
@@ -97,4 +86,4 @@ const LayerKind lut_layer_kind = {
     },
     run_example};
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

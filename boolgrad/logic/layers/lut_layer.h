@@ -1,14 +1,15 @@
-// The dense layer of look-up tables: every gate reads any of the layer's inputs.
+// The look-up-table layer: every gate may read any input of the layer.
 #pragma once
 
 #include "boolgrad/logic/layers/layer.h"
 #include "boolgrad/logic/network.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
+/// A layer of look-up tables with an arbitrary wiring.
 class LutLayer final : public Layer {
  public:
-  /// Logits are copied.
+  /// `logits` is copied.
   LutLayer(WiringPtr wiring, Parametrisation parametrisation, const Tensor& logits);
 
   std::int64_t inputs() const override { return network_.inputs(); }
@@ -18,13 +19,14 @@ class LutLayer final : public Layer {
   Tensor hard(const Tensor& x) const override;
   std::vector<Signal> emit(std::span<const Signal> inputs, GateSink& sink) const override;
 
-  /// Gates that are 0 in `mask` [gates] are switched off.
+  /// Switches off the gates that are 0 in `mask` [gates].
   void set_mask(const Tensor& mask) { network_.set_mask(0, mask); }
 
  private:
-  LogicNetwork network_;
+  Network network_;
 };
 
+/// The row of this layer in the table of layer kinds.
 extern const LayerKind lut_layer_kind;
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

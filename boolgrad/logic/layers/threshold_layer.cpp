@@ -7,14 +7,15 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/logic/image_transforms.h"
 #include "boolgrad/ops/activation.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 namespace {
 
-// Variants of what devices run: fixed thresholds, learned ones, and learned ones of shifted images.
+// Variants: fixed thresholds, learned thresholds, learned thresholds with transformed images.
 constexpr int variant_count = 3;
 constexpr std::int64_t byte_values = 256;
 
@@ -26,10 +27,10 @@ std::unique_ptr<ThresholdLayer> example_layer(DType dtype, std::uint64_t seed) {
     using T = decltype(zero);
     RandomAddress at{.seed = seed};
     for (std::size_t b = 0; b < sources.size(); ++b) {
-      // Between whole numbers, where nothing is equal.
-      const double drawn = std::floor(random_uniform(at) * byte_values) - 0.5;
+      // Between integers, so that no feature equals a threshold.
+      const double sampled = std::floor(random_uniform(at) * byte_values) - 0.5;
       ++at.index;
-      thresholds.mutable_values<T>()[b] = convert<T>(drawn);
+      thresholds.mutable_values<T>()[b] = convert<T>(sampled);
       widths.mutable_values<T>()[b] = convert<T>(40.0 + static_cast<double>(b));
     }
   });
@@ -58,7 +59,7 @@ LayerResults run_example(int variant, const Device& device) {
   }
   const std::vector<float> ranges(sources.size(), variant > 0 ? 255.0F : 0.0F);
   const auto bits = std::ssize(sources);
-  LogicNetwork network(bits, Parametrisation::softmax16, DType::float32);
+  Network network(bits, Parametrisation::softmax16, DType::float32);
   network.add_layer(random_wiring({.inputs = bits, .gates = 20}, 6, 0),
                     initial_logits(Parametrisation::softmax16, 20, 2, DType::float32,
                                    {.kind = Initialisation::residual, .strength = 2}, 6, 0));
@@ -80,13 +81,16 @@ LayerResults run_example(int variant, const Device& device) {
   if (variant > 0) parameters.push_back(Tensor::full({bits}, 0.01, DType::float32));
   program->set_parameters(parameters, masks_of(network), network.input_mask());
   std::vector<std::int64_t> order;
-  std::vector<ImageShift> shifts;
+  std::vector<ImageTransform> transforms;
   for (std::int64_t s = 0; s < samples; ++s) {
     order.push_back((s * 5) % samples);
-    shifts.push_back({static_cast<std::int32_t>(s % 3) - 1, static_cast<std::int32_t>(s % 2)});
+    transforms.push_back(image_transform({.degrees = s % 4 == 0 ? 30.0 : 0.0,
+                                          .right = static_cast<std::int32_t>(s % 3) - 1,
+                                          .down = static_cast<std::int32_t>(s % 2)},
+                                         side, side));
   }
   NetworkStepArguments arguments{.samples = order};
-  if (variant == 2) arguments.shifts = shifts;
+  if (variant == 2) arguments.transforms = transforms;
   return results_of(*program, arguments);
 }
 
@@ -108,8 +112,8 @@ Tensor ThresholdLayer::differentiated(const Tensor& x) const {
   for (std::size_t b = 0; b < sources_.size(); ++b) {
     const auto bit = static_cast<std::int64_t>(b);
     const Tensor feature = slice(x, 0, sources_[b], sources_[b] + 1);
-    const Tensor level = reshape(slice(thresholds_, 0, bit, bit + 1), {1, 1});
-    rows.push_back(sigmoid(scale(subtract(feature, level), 1 / widths_.at(bit))));
+    const Tensor threshold = reshape(slice(thresholds_, 0, bit, bit + 1), {1, 1});
+    rows.push_back(sigmoid(scale(subtract(feature, threshold), 1 / widths_.at(bit))));
   }
   return concatenate(rows);
 }
@@ -126,19 +130,19 @@ Tensor ThresholdLayer::hard(const Tensor& x) const {
   return result;
 }
 
-// x > t for a byte x is x > floor(t): from the lowest digit up, x is greater where its digit is 1
-// and the constant's 0, or where the digits are equal and it is greater in those below.
+// For a byte x, x > t is x > floor(t). From the lowest digit up, x is greater where its digit is 1
+// and that of the constant 0, or where the digits are equal and x is greater in the lower digits.
 std::vector<Signal> ThresholdLayer::emit(std::span<const Signal> inputs, GateSink& sink) const {
   constexpr std::uint64_t conjunction = 0b1000;
   constexpr std::uint64_t disjunction = 0b1110;
   std::vector<Signal> bits;
   for (std::size_t b = 0; b < sources_.size(); ++b) {
-    const double level = std::floor(thresholds_.at(static_cast<std::int64_t>(b)));
-    if (level < 0 || level >= byte_values - 1) {
-      bits.push_back(sink.constant(level < 0));
+    const double threshold = std::floor(thresholds_.at(static_cast<std::int64_t>(b)));
+    if (threshold < 0 || threshold >= byte_values - 1) {
+      bits.push_back(sink.constant(threshold < 0));
       continue;
     }
-    const auto constant = static_cast<unsigned>(level);
+    const auto constant = static_cast<unsigned>(threshold);
     Signal greater = sink.constant(false);
     for (int d = 0; d < input_digits(); ++d) {
       const std::int64_t at = std::int64_t{sources_[b]} * input_digits() + d;
@@ -153,13 +157,14 @@ std::vector<Signal> ThresholdLayer::emit(std::span<const Signal> inputs, GateSin
 
 const LayerKind threshold_layer_kind = {
     "threshold",
-    "bits that are 1 where a feature is above a threshold, fixed or learned",
+    "bits that are 1 where a feature exceeds a threshold, fixed or learned",
     {"binarise."},
-    {Feature::thresholds, Feature::learned_thresholds, Feature::image_shifts},
+    {Feature::thresholds, Feature::learned_thresholds, Feature::image_shifts,
+     Feature::image_transforms},
     variant_count,
     [](int /*variant*/, DType dtype, std::uint64_t seed) -> std::unique_ptr<Layer> {
       return example_layer(dtype, seed);
     },
     run_example};
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

@@ -1,17 +1,17 @@
-// The layer of thresholds: features as bits.
+// The threshold layer: features to bits.
 #pragma once
 
 #include "boolgrad/logic/layers/layer.h"
 #include "boolgrad/logic/thresholds.h"
 
-namespace boolgrad {
+namespace boolgrad::logic {
 
-/// Bit b is 1 where feature `sources[b]` is above threshold b. As gates it reads features that are
-/// bytes, and compares them with constants.
+/// Bit b is 1 where feature `sources[b]` exceeds threshold b. Its gates compare bytes with
+/// constants.
 class ThresholdLayer final : public Layer {
  public:
-  /// Thresholds [bits] are copied and are the layer's parameter. `widths` [bits] are those of the
-  /// sigmoids that the gradient is taken from.
+  /// `thresholds` [bits] is copied and becomes the parameter. `widths` [bits] are the widths of the
+  /// sigmoids that define the gradient.
   ThresholdLayer(std::int64_t features, std::vector<std::int32_t> sources, const Tensor& thresholds,
                  const Tensor& widths);
 
@@ -31,6 +31,7 @@ class ThresholdLayer final : public Layer {
   Tensor widths_;
 };
 
+/// The row of this layer in the table of layer kinds.
 extern const LayerKind threshold_layer_kind;
 
-}  // namespace boolgrad
+}  // namespace boolgrad::logic

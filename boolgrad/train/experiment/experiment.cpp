@@ -9,15 +9,17 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/experiment/experiment_keys.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 constexpr std::string_view where = "experiment";
@@ -30,9 +32,8 @@ const ExperimentKey* find_key(const std::string& path) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
-/// The key that was probably meant. What follows the section must be near too, since a section's
-/// name alone makes any two of its keys look alike; a key without its section, or in another, is
-/// found by that part.
+/// The closest known key. The part after the section must be close as well, since a common section
+/// makes any two keys look alike. A key with a missing or wrong section is found by its last part.
 std::optional<std::string> nearest_key(const std::string& path) {
   const std::vector<std::string> keys = experiment_keys();
   const std::string part = last_part(path);
@@ -51,13 +52,40 @@ std::optional<std::string> nearest_key(const std::string& path) {
        nearest ? fmt::format(", did you mean '{}'?", *nearest) : "");
 }
 
-/// Takes every value of `table` over, where `prefix` is the path of the table itself. `given` gets
-/// the paths of all keys.
+/// The keys that a file or the command line has set.
+class GivenKeys {
+ public:
+  explicit GivenKeys(std::string source) : source_(std::move(source)) {}
+
+  /// Adds a key as it was written. Throws if it was written before under its other name.
+  void add(const std::string& written) {
+    const std::string path = current_key(written);
+    const auto [known, is_new] = written_.try_emplace(path, written);
+    if (known->second != written) refuse_both_names(path, source_);
+    if (is_new && path != written) {
+      renames_.push_back(fmt::format("{} is now {}", written, path));
+    }
+    paths_.push_back(path);
+  }
+
+  /// By their present names.
+  const std::vector<std::string>& paths() const { return paths_; }
+  /// `binarise.levels is now binarise.thresholds`, for each old name.
+  const std::vector<std::string>& renames() const { return renames_; }
+
+ private:
+  std::string source_;
+  std::map<std::string, std::string> written_;  ///< by present names
+  std::vector<std::string> paths_;
+  std::vector<std::string> renames_;
+};
+
+/// Reads all values of `table`, whose own path is `prefix`.
 void read_table(Experiment& experiment, const toml::table& table, const std::string& prefix,
-                const std::string& source, std::vector<std::string>& given) {
+                const std::string& source, GivenKeys& given) {
   for (const auto& [name, node] : table) {
     const std::string path = prefix + std::string(name.str());
-    const ExperimentKey* key = find_key(path);
+    const ExperimentKey* key = find_key(current_key(path));
     const toml::table* inner = node.as_table();
     if (key == nullptr && inner != nullptr && !inner->empty()) {
       read_table(experiment, *inner, path + ".", source, given);
@@ -67,32 +95,31 @@ void read_table(Experiment& experiment, const toml::table& table, const std::str
       fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
            text_of(node));
     } else {
-      given.push_back(path);
+      given.add(path);
     }
   }
 }
 
-/// The value of an override. What is no TOML value is taken for a text, so that
+/// The value of an override. Anything that is not a TOML value is a string, so that
 /// `training.loss=bce` needs no quotes.
 toml::table parse_override(const std::string& value) {
   try {
     toml::table table = toml::parse("value = " + value);
     if (table.size() == 1) return table;
   } catch (const toml::parse_error&) {
-    // A text, then.
+    // A string without quotes.
   }
   return toml::table{{"value", value}};
 }
 
-/// Returns the key.
-std::string apply_override(Experiment& experiment, const std::string& text,
-                           const std::string& source) {
+void apply_override(Experiment& experiment, const std::string& text, const std::string& source,
+                    GivenKeys& given) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     fail(where, "{}: expected key=value, received '{}'", source, printable(text));
   }
-  std::string path = text.substr(0, equals);
-  const ExperimentKey* key = find_key(path);
+  const std::string path = text.substr(0, equals);
+  const ExperimentKey* key = find_key(current_key(path));
   if (key == nullptr) refuse_unknown(path, source);
   const toml::table table = parse_override(text.substr(equals + 1));
   const toml::node& node = *table.get("value");
@@ -100,37 +127,66 @@ std::string apply_override(Experiment& experiment, const std::string& text,
     fail(where, "{}: expected {} to be {}, received {}", source, path, key->expected,
          text_of(node));
   }
-  return path;
+  given.add(path);
+}
+
+std::array<std::string*, 3> files_of(Experiment& experiment) {
+  return {&experiment.task.file, &experiment.data.path, &experiment.training.teacher.path};
 }
 
 /// So that a checkpoint can be resumed and a model evaluated from any folder.
-void make_absolute(std::string& path) {
-  if (!path.empty()) path = std::filesystem::absolute(path).string();
+void make_absolute(Experiment& experiment) {
+  for (std::string* file : files_of(experiment)) {
+    if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+  }
 }
 
 void check_per_layer(const std::vector<std::int64_t>& values, std::size_t layers,
                      std::string_view key, const std::string& source) {
   if (values.size() != 1 && values.size() != layers) {
-    fail(where, "{}: expected {} of 1 or {} values (hidden layers and outputs), received {}",
+    fail(where, "{}: expected {} with 1 or {} values (hidden layers and output layer), received {}",
          source, key, layers, values.size());
   }
 }
 
 void check_arity(const NetworkOptions& network, const std::string& source) {
-  const auto is_two = [](std::int64_t arity) { return arity == 2; };
-  if (std::ranges::all_of(network.arity, is_two)) return;
+  const auto is_not_two = [](std::int64_t arity) { return arity != 2; };
+  const auto found = std::ranges::find_if(network.arity, is_not_two);
+  if (found == network.arity.end()) return;
   if (network.parametrisation == Parametrisation::softmax16) {
-    fail(where, "{}: expected network.arity 2 with softmax16, received another", source);
+    fail(where, "{}: expected network.arity = 2 with softmax16, received {}", source, *found);
   }
-  if (network.wiring == WiringKind::unique) {
-    fail(where, "{}: expected network.arity 2 with unique wiring, received another", source);
+  if (network.wiring == WiringKind::unique || network.wiring == WiringKind::butterfly) {
+    fail(where, "{}: expected network.arity = 2 with {} wiring, received {}", source,
+         to_string(network.wiring), *found);
+  }
+}
+
+void check_wires(const Experiment& experiment, const std::string& source) {
+  const NetworkOptions& network = experiment.network;
+  if (network.wiring == WiringKind::window && !experiment.is_classifier()) {
+    fail(where, "{}: network.wiring = window is for images only", source);
+  }
+  if (experiment.is_automaton() || !network.learns_wires()) return;
+  const bool has_candidates =
+      network.wiring == WiringKind::random || network.wiring == WiringKind::window;
+  if (!has_candidates) {
+    fail(where,
+         "{}: expected network.wiring = random or window with network.candidates, received {}",
+         source, to_string(network.wiring));
+  }
+  const auto grouped =
+      std::ranges::find_if(network.group_size, [](auto size) { return size != 1; });
+  if (grouped != network.group_size.end()) {
+    fail(where, "{}: expected network.group_size = 1 with learned wires, received {}", source,
+         *grouped);
   }
 }
 
 void check_stages(const std::vector<std::int64_t>& values, std::size_t stages, std::string_view key,
                   const std::string& source) {
   if (!values.empty() && values.size() != stages) {
-    fail(where, "{}: expected {} of {} values, one a stage of curriculum.until, received {}",
+    fail(where, "{}: expected {} with {} values, one per stage of curriculum.until, received {}",
          source, key, stages, values.size());
   }
 }
@@ -140,7 +196,7 @@ void check_curriculum(const Experiment& experiment, const std::string& source) {
   const std::size_t stages = curriculum.until.size();
   if (std::ranges::adjacent_find(curriculum.until, std::greater_equal<>()) !=
       curriculum.until.end()) {
-    fail(where, "{}: expected curriculum.until to rise from stage to stage, received [{}]", source,
+    fail(where, "{}: expected curriculum.until to be increasing, received [{}]", source,
          fmt::join(curriculum.until, ", "));
   }
   check_stages(curriculum.height, stages, "curriculum.height", source);
@@ -148,35 +204,38 @@ void check_curriculum(const Experiment& experiment, const std::string& source) {
   check_stages(curriculum.steps, stages, "curriculum.steps", source);
   check_stages(curriculum.batch, stages, "curriculum.batch", source);
   if (stages > 0 && !experiment.is_automaton()) {
-    fail(where, "{}: expected a curriculum of automata only, received one of a circuit", source);
+    fail(where, "{}: a curriculum is for automata only", source);
   }
   const bool grids = !curriculum.height.empty() || !curriculum.width.empty();
-  if (grids && experiment.task.kind != TaskKind::checkerboard) {
-    fail(where, "{}: expected a curriculum over grids of a checkerboard only, received one of {}",
+  if (grids && experiment.task.kind != data::TaskKind::checkerboard) {
+    fail(where, "{}: curriculum.height and curriculum.width are for the checkerboard only, not {}",
          source, to_string(experiment.task.kind));
   }
-  const auto too_small = [](std::int64_t side) { return side < 3; };
-  if (experiment.automaton.border == Border::periodic &&
-      (std::ranges::any_of(curriculum.height, too_small) ||
-       std::ranges::any_of(curriculum.width, too_small))) {
-    fail(where, "{}: expected grids of at least 3x3 cells with periodic borders, received smaller",
-         source);
+  if (experiment.automaton.border != Border::periodic) return;
+  for (const auto* sides : {&curriculum.height, &curriculum.width}) {
+    for (const std::int64_t side : *sides) {
+      if (side >= 3) continue;
+      fail(where, "{}: expected at least 3 cells per side with periodic borders, received {}",
+           source, side);
+    }
   }
 }
 
 void check_search(const Experiment& experiment, const std::string& source) {
   const SearchOptions& search = experiment.search;
   if (experiment.is_classifier() &&
-      (search.members > 1 || search.restart != RestartKind::none || search.refit > 0)) {
-    fail(where, "{}: expected no search (members, restart, refit) of a classifier, received one",
+      (search.members > 1 || search.restart != RestartKind::none || search.local_search > 0)) {
+    fail(where,
+         "{}: search.members, search.restart and search.local_search are not for classifiers",
          source);
   }
   if (experiment.search.members > 1 && experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: expected search.members = 1 with a knockout, received {}", source,
          experiment.search.members);
   }
-  if (search.refit > 0 && experiment.network.parametrisation == Parametrisation::walsh) {
-    fail(where, "{}: expected softmax16 or sigmoid for search.refit, received walsh", source);
+  if (search.local_search > 0 && experiment.network.parametrisation == Parametrisation::walsh) {
+    fail(where, "{}: expected softmax16 or sigmoid for search.local_search, received walsh",
+         source);
   }
 }
 
@@ -184,18 +243,19 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
   const AutomatonOptions& automaton = experiment.automaton;
   if (automaton.perceive.empty() || automaton.perceive[0] != 8) {
     fail(where,
-         "{}: expected automaton.perceive to begin with 8 gates, one a neighbour, received {}",
+         "{}: expected automaton.perceive to begin with 8 gates, one per neighbour, received {}",
          source, automaton.perceive.empty() ? "none" : fmt::format("{}", automaton.perceive[0]));
   }
   const bool too_small = automaton.height < 3 || automaton.width < 3;
-  if (automaton.border == Border::periodic && too_small && experiment.task.kind != TaskKind::life) {
+  if (automaton.border == Border::periodic && too_small &&
+      experiment.task.kind != data::TaskKind::life) {
     fail(where, "{}: expected a grid of at least 3x3 cells with periodic borders, received {}x{}",
          source, automaton.height, automaton.width);
   }
-  if (experiment.task.kind == TaskKind::picture && experiment.task.file.empty()) {
+  if (experiment.task.kind == data::TaskKind::picture && experiment.task.file.empty()) {
     fail(where, "{}: expected task.file for a picture, received none", source);
   }
-  if (experiment.task.kind == TaskKind::life && automaton.channels != 1) {
+  if (experiment.task.kind == data::TaskKind::life && automaton.channels != 1) {
     fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
          automaton.channels);
   }
@@ -205,15 +265,15 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
          source, automaton.steps, rollout.loss_steps);
   }
   if (rollout.pool > 0 && rollout.pool < automaton.batch) {
-    fail(where, "{}: expected an automaton.pool of at least the batch of {}, received {}", source,
+    fail(where, "{}: expected automaton.pool of at least automaton.batch = {}, received {}", source,
          automaton.batch, rollout.pool);
   }
-  if (rollout.pool > 0 && experiment.task.kind == TaskKind::life) {
-    fail(where, "{}: expected no automaton.pool for life, which has starts of its own, received {}",
+  if (rollout.pool > 0 && experiment.task.kind == data::TaskKind::life) {
+    fail(where, "{}: expected automaton.pool = 0 for life, which has its own starts, received {}",
          source, rollout.pool);
   }
   if (experiment.knockout.pattern != KnockoutPattern::none) {
-    fail(where, "{}: expected a knockout of circuits only, received one of an automaton", source);
+    fail(where, "{}: a knockout is for circuits only", source);
   }
 }
 
@@ -223,17 +283,19 @@ void check_training(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected training.log_every of at least 1 without epochs, received 0", source);
   }
   if (!experiment.is_classifier() && training.epochs != 0) {
-    fail(where, "{}: expected training.epochs with samples only, received {}", source,
+    fail(where, "{}: training.epochs is for classifiers only, received {}", source,
          training.epochs);
   }
+  const bool has_classes = experiment.is_classifier() && experiment.head.kind == HeadKind::classes;
+  if (!training.teacher.path.empty() && !has_classes) {
+    fail(where, "{}: training.teacher is for classifiers with head.kind = classes only", source);
+  }
   if (!experiment.is_automaton() && experiment.hardening.kind == HardeningKind::states) {
-    fail(where, "{}: expected hardening.kind states of automata only, received it of a circuit",
-         source);
+    fail(where, "{}: hardening.kind = states is for automata only", source);
   }
   if (experiment.is_automaton() && experiment.network.gradient_factor != 1) {
-    fail(where,
-         "{}: expected network.gradient_factor of circuits only, received {} of an automaton",
-         source, experiment.network.gradient_factor);
+    fail(where, "{}: network.gradient_factor is for circuits only, received {}", source,
+         experiment.network.gradient_factor);
   }
 }
 
@@ -246,13 +308,17 @@ void check(const Experiment& experiment, const std::string& source) {
   const std::size_t layers = network.hidden.size() + 1;
   check_per_layer(network.arity, layers, "network.arity", source);
   check_per_layer(network.group_size, layers, "network.group_size", source);
+  check_per_layer(network.candidates, layers, "network.candidates", source);
+  check_wires(experiment, source);
   check_arity(network, source);
-  if (experiment.task.kind == TaskKind::table && experiment.task.file.empty()) {
+  if (experiment.task.kind == data::TaskKind::table && experiment.task.file.empty()) {
     fail(where, "{}: expected task.file for a table, received none", source);
   }
   if (experiment.training.schedule == ScheduleKind::exponential &&
-      experiment.training.final_share == 0) {
-    fail(where, "{}: expected training.final_share above 0 for exponential, received 0", source);
+      experiment.training.final_learning_rate_factor == 0) {
+    fail(where,
+         "{}: expected training.final_learning_rate_factor above 0 for exponential, received 0",
+         source);
   }
   if (experiment.knockout.layer > static_cast<std::int64_t>(layers)) {
     fail(where, "{}: expected knockout.layer from 0 to {}, received {}", source, layers,
@@ -262,6 +328,17 @@ void check(const Experiment& experiment, const std::string& source) {
 
 }  // namespace
 
+std::string_view to_string(WiringKind kind) {
+  switch (kind) {
+    case WiringKind::random: return "random";
+    case WiringKind::unique: return "unique";
+    case WiringKind::local: return "local";
+    case WiringKind::butterfly: return "butterfly";
+    case WiringKind::window: return "window";
+  }
+  return "";
+}
+
 std::int64_t Experiment::knockout_step() const {
   if (knockout.pattern == KnockoutPattern::none) return -1;
   const double step = std::floor(knockout.at * static_cast<double>(training.steps));
@@ -270,26 +347,29 @@ std::int64_t Experiment::knockout_step() const {
 
 namespace {
 
-/// Refuses overrides that another kind of experiment would read; a line for each key besides that
-/// has no effect.
-std::vector<std::string> notices_of(const Experiment& experiment,
-                                    const std::vector<std::string>& given,
-                                    const std::vector<std::string>& overridden,
-                                    const std::string& source) {
-  for (const std::string& path : overridden) {
+/// Throws for an override that only other kinds of experiments use.
+void check_overrides(const Experiment& experiment, const GivenKeys& overridden,
+                     const std::string& source) {
+  for (const std::string& path : overridden.paths()) {
     const std::optional<NoEffect> nothing = no_effect(experiment, path);
     if (nothing && nothing->by_family) fail(where, "{}: {}", source, nothing->reason);
   }
+}
+
+/// A line for every old name and for every key without effect.
+std::vector<std::string> notices_of(const Experiment& experiment, const GivenKeys& given,
+                                    const GivenKeys& overridden) {
   std::vector<std::string> notices;
-  for (const auto* paths : {&given, &overridden}) {
-    for (const std::string& path : *paths) {
+  for (const GivenKeys* keys : {&given, &overridden}) {
+    notices.insert(notices.end(), keys->renames().begin(), keys->renames().end());
+    for (const std::string& path : keys->paths()) {
       if (const auto nothing = no_effect(experiment, path)) notices.push_back(nothing->reason);
     }
   }
   return notices;
 }
 
-/// An experiment from a text, and what was said in it without effect.
+/// An experiment, and notices about keys that were given.
 struct Parsed {
   Experiment experiment;
   std::vector<std::string> notices;
@@ -301,19 +381,17 @@ Parsed parse_with_notices(std::string_view text, const std::string& source, cons
   Parsed parsed;
   Experiment& experiment = parsed.experiment;
   experiment.name = name;
-  std::vector<std::string> given;
-  std::vector<std::string> overridden;
+  GivenKeys given(source);
+  GivenKeys overridden("--set");
   read_table(experiment, parse_toml(text, source), "", source, given);
-  for (std::string* file : {&experiment.task.file, &experiment.data.path}) {
+  for (std::string* file : files_of(experiment)) {
     if (!file->empty()) *file = (folder / *file).lexically_normal().string();
   }
-  for (const std::string& one : overrides) {
-    overridden.push_back(apply_override(experiment, one, "--set"));
-  }
-  make_absolute(experiment.task.file);
-  make_absolute(experiment.data.path);
+  for (const std::string& one : overrides) apply_override(experiment, one, "--set", overridden);
+  make_absolute(experiment);
   check(experiment, source);
-  parsed.notices = notices_of(experiment, given, overridden, "--set");
+  check_overrides(experiment, overridden, "--set");
+  parsed.notices = notices_of(experiment, given, overridden);
   return parsed;
 }
 
@@ -327,21 +405,24 @@ Experiment parse_experiment(std::string_view text, const std::string& source,
 
 Experiment with_overrides(Experiment experiment, std::span<const std::string> overrides,
                           const std::string& source) {
-  std::vector<std::string> overridden;
-  for (const std::string& one : overrides) {
-    overridden.push_back(apply_override(experiment, one, source));
-  }
-  make_absolute(experiment.task.file);
-  make_absolute(experiment.data.path);
+  GivenKeys overridden(source);
+  for (const std::string& one : overrides) apply_override(experiment, one, source, overridden);
+  make_absolute(experiment);
   check(experiment, source);
-  notices_of(experiment, {}, overridden, source);
+  check_overrides(experiment, overridden, source);
   return experiment;
+}
+
+std::vector<std::string> rename_notices(std::span<const std::string> overrides) {
+  GivenKeys given("--set");
+  for (const std::string& one : overrides) given.add(one.substr(0, one.find('=')));
+  return given.renames();
 }
 
 Experiment read_experiment(const std::filesystem::path& path,
                            std::span<const std::string> overrides,
                            std::vector<std::string>* notices) {
-  std::ifstream file = opened_to_read(where, path);
+  std::ifstream file = open_for_reading(where, path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   Parsed parsed =
       parse_with_notices(text, path.string(), path.stem().string(), path.parent_path(), overrides);
@@ -350,7 +431,7 @@ Experiment read_experiment(const std::filesystem::path& path,
 }
 
 std::string_view hard_loss_name(const Experiment& experiment) {
-  if (!experiment.is_classifier()) return "wrong bits";
+  if (!experiment.is_classifier()) return "bit errors";
   return experiment.head.kind == HeadKind::regression ? "squared error" : "errors";
 }
 
@@ -389,10 +470,10 @@ void check_resumable(const Experiment& saved, const Experiment& wanted, const st
     const std::string before = key.write(saved);
     const std::string now = key.write(wanted);
     if (before != now) {
-      fail("resume", "{}: expected {} = {} as the run was started with, received {}", source,
-           key.path, printable(before), printable(now));
+      fail("resume", "{}: the run was started with {} = {}, received {}", source, key.path,
+           printable(before), printable(now));
     }
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// The key of the model's specification.
+/// A key of the model's specification.
 ExperimentKey spec(std::string_view path) {
   const auto& keys = model_spec_keys();
   const auto found = std::ranges::find(keys, path, &SpecKey<ModelSpec>::path);
-  if (found == keys.end()) fail("experiment", "expected a key of models, received {}", path);
+  if (found == keys.end()) fail("experiment", "unknown key of models: {}", path);
   return {found->path, found->expected, found->read, found->write};
 }
 
@@ -34,12 +34,13 @@ std::vector<ExperimentKey> make_table() {
       spec("data.test"),
       spec("data.limit"),
 
-      K::named<BinarisationKind>(
-          "binarise.kind", BOOLGRAD_MEMBER(binarise.levels.kind),
-          {BinarisationKind::threshold, BinarisationKind::uniform, BinarisationKind::quantile}),
-      K::below_one("binarise.threshold", BOOLGRAD_MEMBER(binarise.levels.threshold)),
-      K::integer("binarise.levels", BOOLGRAD_MEMBER(binarise.levels.levels), 1, 255),
-      K::below_one("binarise.least", BOOLGRAD_MEMBER(binarise.levels.least)),
+      K::named<data::BinarisationKind>(
+          "binarise.kind", BOOLGRAD_MEMBER(binarise.thresholds.kind),
+          {data::BinarisationKind::threshold, data::BinarisationKind::uniform,
+           data::BinarisationKind::quantile}),
+      K::below_one("binarise.threshold", BOOLGRAD_MEMBER(binarise.thresholds.threshold)),
+      K::integer("binarise.thresholds", BOOLGRAD_MEMBER(binarise.thresholds.count), 1, 255),
+      K::below_one("binarise.min_share", BOOLGRAD_MEMBER(binarise.thresholds.min_share)),
       K::flag("binarise.learn", BOOLGRAD_MEMBER(binarise.learn)),
       K::positive("binarise.width", BOOLGRAD_MEMBER(binarise.width)),
 
@@ -54,16 +55,31 @@ std::vector<ExperimentKey> make_table() {
       K::named<DType>("network.dtype", BOOLGRAD_MEMBER(network.dtype),
                       {DType::float32, DType::float64}),
       K::integers("network.hidden", BOOLGRAD_MEMBER(network.hidden), false, 1, max_gates),
-      K::integers("network.arity", BOOLGRAD_MEMBER(network.arity), true, 1, most_inputs_per_gate),
+      K::integers("network.arity", BOOLGRAD_MEMBER(network.arity), true, 1, logic::max_gate_inputs),
       K::integers("network.group_size", BOOLGRAD_MEMBER(network.group_size), true, 1, max_gates),
-      K::choice<WiringKind>("network.wiring", BOOLGRAD_MEMBER(network.wiring),
-                            {{"random", WiringKind::random},
-                             {"unique", WiringKind::unique},
-                             {"local", WiringKind::local}}),
+      K::named<WiringKind>("network.wiring", BOOLGRAD_MEMBER(network.wiring),
+                           {WiringKind::random, WiringKind::unique, WiringKind::local,
+                            WiringKind::butterfly, WiringKind::window}),
       K::non_negative("network.wiring_noise", BOOLGRAD_MEMBER(network.wiring_noise)),
-      K::named<Initialisation>(
+      K::integer("network.window", BOOLGRAD_MEMBER(network.window), 1, max_side),
+      K::integers("network.candidates", BOOLGRAD_MEMBER(network.candidates), true, 0, max_gates),
+      K::choice<WireForward>("network.wire_forward", BOOLGRAD_MEMBER(network.wire_forward),
+                             {{"hard", WireForward::hard}, {"soft", WireForward::soft}}),
+      K::non_negative("network.wire_init_strength", BOOLGRAD_MEMBER(network.wire_init_strength)),
+      K::positive("network.wire_temperature", BOOLGRAD_MEMBER(network.wire_temperature)),
+      K::positive("network.final_wire_temperature",
+                  BOOLGRAD_MEMBER(network.final_wire_temperature)),
+      K::integer("network.redraw_every", BOOLGRAD_MEMBER(network.redraw_every), 0, max_steps),
+      K::choice<RedrawKind>("network.redraw", BOOLGRAD_MEMBER(network.redraw),
+                            {{"gradient", RedrawKind::gradient}, {"random", RedrawKind::random}}),
+      K::share("network.redraw_share", BOOLGRAD_MEMBER(network.redraw_share)),
+      K::share("network.redraw_until", BOOLGRAD_MEMBER(network.redraw_until)),
+      K::below_one("network.redraw_keep", BOOLGRAD_MEMBER(network.redraw_keep)),
+      K::share("network.redraw_below", BOOLGRAD_MEMBER(network.redraw_below)),
+      K::named<logic::Initialisation>(
           "network.init", BOOLGRAD_MEMBER(network.init),
-          {Initialisation::gaussian, Initialisation::pass_through, Initialisation::residual}),
+          {logic::Initialisation::gaussian, logic::Initialisation::pass_through,
+           logic::Initialisation::residual}),
       K::non_negative("network.init_strength", BOOLGRAD_MEMBER(network.init_strength)),
       K::positive("network.gradient_factor", BOOLGRAD_MEMBER(network.gradient_factor)),
 
@@ -73,8 +89,9 @@ std::vector<ExperimentKey> make_table() {
       K::named<ScheduleKind>(
           "training.schedule", BOOLGRAD_MEMBER(training.schedule),
           {ScheduleKind::constant, ScheduleKind::cosine, ScheduleKind::exponential}),
-      K::integer("training.warm_up", BOOLGRAD_MEMBER(training.warm_up), 0),
-      K::share("training.final_share", BOOLGRAD_MEMBER(training.final_share)),
+      K::integer("training.warmup_steps", BOOLGRAD_MEMBER(training.warmup_steps), 0),
+      K::share("training.final_learning_rate_factor",
+               BOOLGRAD_MEMBER(training.final_learning_rate_factor)),
       K::below_one("training.beta1", BOOLGRAD_MEMBER(training.optimiser.beta1)),
       K::below_one("training.beta2", BOOLGRAD_MEMBER(training.optimiser.beta2)),
       K::positive("training.epsilon", BOOLGRAD_MEMBER(training.optimiser.epsilon)),
@@ -92,7 +109,15 @@ std::vector<ExperimentKey> make_table() {
       K::integer("training.diagnose_every", BOOLGRAD_MEMBER(training.diagnose_every), 0),
       K::flag("training.stop_when_solved", BOOLGRAD_MEMBER(training.stop_when_solved)),
       K::below_one("training.label_smoothing", BOOLGRAD_MEMBER(training.label_smoothing)),
-      K::integer("training.shift", BOOLGRAD_MEMBER(training.shift), 0, 255),
+      K::integer("training.max_shift", BOOLGRAD_MEMBER(training.augmentation.max_shift), 0, 255),
+      K::number("training.max_rotation", BOOLGRAD_MEMBER(training.augmentation.max_rotation),
+                "a number from 0 to 180", [](double x) { return x >= 0 && x <= 180; }),
+      K::share("training.max_scale", BOOLGRAD_MEMBER(training.augmentation.max_scale)),
+      K::flag("training.flip", BOOLGRAD_MEMBER(training.augmentation.flip)),
+      K::integer("training.cutout", BOOLGRAD_MEMBER(training.augmentation.cutout), 0, max_side),
+      K::text("training.teacher", BOOLGRAD_MEMBER(training.teacher.path)),
+      K::share("training.teacher_weight", BOOLGRAD_MEMBER(training.teacher.weight)),
+      K::positive("training.teacher_temperature", BOOLGRAD_MEMBER(training.teacher.temperature)),
       K::integer("training.patience", BOOLGRAD_MEMBER(training.patience), 0),
 
       spec("automaton.channels"),
@@ -110,7 +135,7 @@ std::vector<ExperimentKey> make_table() {
       K::integer("automaton.loss_steps", BOOLGRAD_MEMBER(rollout.loss_steps), 1, max_gates),
       K::integer("automaton.extra_steps", BOOLGRAD_MEMBER(rollout.extra_steps), 0, max_gates),
       K::integer("automaton.pool", BOOLGRAD_MEMBER(rollout.pool), 0, max_gates),
-      spec("automaton.probes"),
+      spec("automaton.evaluation_starts"),
       K::memory_size("automaton.memory", BOOLGRAD_MEMBER(rollout.memory)),
 
       K::named<HardeningKind>(
@@ -120,10 +145,11 @@ std::vector<ExperimentKey> make_table() {
            HardeningKind::freeze}),
       K::positive("hardening.threshold", BOOLGRAD_MEMBER(hardening.threshold)),
       K::integer("hardening.steps", BOOLGRAD_MEMBER(hardening.steps), 1, max_steps),
-      K::positive_share("hardening.rate_share", BOOLGRAD_MEMBER(hardening.rate_share)),
+      K::positive_share("hardening.learning_rate_factor",
+                        BOOLGRAD_MEMBER(hardening.learning_rate_factor)),
       K::positive_share("hardening.temperature", BOOLGRAD_MEMBER(hardening.temperature)),
       K::non_negative("hardening.noise", BOOLGRAD_MEMBER(hardening.noise)),
-      K::flag("hardening.seal", BOOLGRAD_MEMBER(hardening.seal)),
+      K::flag("hardening.saturate", BOOLGRAD_MEMBER(hardening.saturate)),
 
       K::integers("curriculum.until", BOOLGRAD_MEMBER(curriculum.until), false, 1, max_steps),
       K::integers("curriculum.height", BOOLGRAD_MEMBER(curriculum.height), false, 1, max_side),
@@ -140,10 +166,12 @@ std::vector<ExperimentKey> make_table() {
       K::integer("search.patience", BOOLGRAD_MEMBER(search.patience), 1, max_steps),
       K::integer("search.every", BOOLGRAD_MEMBER(search.every), 1, max_steps),
       K::flag("search.keep_best", BOOLGRAD_MEMBER(search.keep_best)),
-      K::integer("search.refit", BOOLGRAD_MEMBER(search.refit), 0, max_gates),
-      K::integer("search.refit_walk", BOOLGRAD_MEMBER(search.refit_walk), 0, max_gates),
-      K::integer("search.refit_every", BOOLGRAD_MEMBER(search.refit_every), 1, max_steps),
-      K::share("search.refit_below", BOOLGRAD_MEMBER(search.refit_below)),
+      K::integer("search.local_search", BOOLGRAD_MEMBER(search.local_search), 0, max_gates),
+      K::integer("search.local_search_random_moves",
+                 BOOLGRAD_MEMBER(search.local_search_random_moves), 0, max_gates),
+      K::integer("search.local_search_every", BOOLGRAD_MEMBER(search.local_search_every), 1,
+                 max_steps),
+      K::share("search.local_search_max_error", BOOLGRAD_MEMBER(search.local_search_max_error)),
 
       K::choice<KnockoutPattern>("knockout.pattern", BOOLGRAD_MEMBER(knockout.pattern),
                                  {{"none", KnockoutPattern::none},
@@ -168,4 +196,4 @@ const std::vector<ExperimentKey>& experiment_key_table() {
   return table;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// The keys of an experiment, and who reads them. Internal: includes toml++.
+// The keys of an experiment, and which experiments use them. Internal: includes toml++.
 #pragma once
 
 #include <optional>
@@ -9,32 +9,32 @@
 #include "boolgrad/model/keys.h"
 #include "boolgrad/train/experiment/experiment.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 using ExperimentKey = SpecKey<Experiment>;
 
-/// All of them, top-level ones first and sections together.
+/// All keys, top-level ones first and sections together.
 const std::vector<ExperimentKey>& experiment_key_table();
 
-/// Which experiments read a key.
+/// Which experiments use a key.
 struct KeyUse {
-  std::string_view path;  ///< of a key, or of a section: `curriculum.`
+  std::string_view path;  ///< a key, or a section: `curriculum.`
   bool circuit = true;
   bool automaton = true;
   bool classifier = true;
-  std::string_view needs = {};  ///< what else it takes, for people: `hardening.kind = noise`
+  std::string_view needs = {};  ///< other settings it needs, as text: `hardening.kind = noise`
   bool (*is_met)(const Experiment&) = nullptr;
 };
 
-/// One row per key or section; the most specific row of a key counts.
+/// The entry of a key or, if it has none, of its section.
 const KeyUse& use_of(std::string_view path);
 
-/// Why `path` has no effect in `experiment`: `has no effect on a classifier`; nothing where it has.
-/// `by_family` says whether only another kind of experiment would read it.
+/// The reason why `path` has no effect in `experiment`; nothing if it has an effect. `by_family` is
+/// true if only other kinds of experiments use it.
 struct NoEffect {
   std::string reason;
   bool by_family = false;
 };
 std::optional<NoEffect> no_effect(const Experiment& experiment, std::string_view path);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

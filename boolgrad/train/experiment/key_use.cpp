@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/train/experiment/experiment_keys.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using E = const Experiment&;
 
-bool is_life(E e) { return e.task.kind == TaskKind::life; }
-bool is_csv(E e) { return e.task.kind == TaskKind::csv; }
+bool is_life(E e) { return e.task.kind == data::TaskKind::life; }
+bool is_csv(E e) { return e.task.kind == data::TaskKind::csv; }
 
 KeyUse circuits_only(std::string_view path, std::string_view needs, bool (*is_met)(E)) {
   return {path, true, false, false, needs, is_met};
@@ -37,8 +37,18 @@ KeyUse all(std::string_view path, std::string_view needs = {}, bool (*is_met)(E)
   return {path, true, true, true, needs, is_met};
 }
 
-constexpr std::string_view no_life = "a task other than life, which has its own";
+constexpr std::string_view no_life = "a task other than life";
 bool is_not_life(E e) { return !is_life(e); }
+
+constexpr std::string_view learned_wires = "network.candidates other than 1";
+bool has_learned_wires(E e) { return e.network.learns_wires(); }
+constexpr std::string_view redraws = "network.redraw_every above 0";
+bool has_redraws(E e) { return e.network.learns_wires() && e.network.redraw_every > 0; }
+
+constexpr std::string_view random_redraws = "network.redraw = random";
+bool has_random_redraws(E e) { return has_redraws(e) && e.network.redraw == RedrawKind::random; }
+constexpr std::string_view a_teacher = "a training.teacher";
+bool has_teacher(E e) { return !e.training.teacher.path.empty(); }
 
 const std::vector<KeyUse>& uses() {
   static const std::vector<KeyUse> rows = {
@@ -46,32 +56,36 @@ const std::vector<KeyUse>& uses() {
       all("seed"),
       all("task.kind"),
       circuits_only("task.bits", "a Boolean function",
-                    [](E e) { return e.task.kind != TaskKind::table; }),
-      no_classifiers(
-          "task.file", "task.kind = table or picture",
-          [](E e) { return e.task.kind == TaskKind::table || e.task.kind == TaskKind::picture; }),
+                    [](E e) { return e.task.kind != data::TaskKind::table; }),
+      no_classifiers("task.file", "task.kind = table or picture",
+                     [](E e) {
+                       return e.task.kind == data::TaskKind::table ||
+                              e.task.kind == data::TaskKind::picture;
+                     }),
       circuits_only("task.outputs", "task.kind = table",
-                    [](E e) { return e.task.kind == TaskKind::table; }),
+                    [](E e) { return e.task.kind == data::TaskKind::table; }),
       automata_only("task.square", "task.kind = checkerboard",
-                    [](E e) { return e.task.kind == TaskKind::checkerboard; }),
+                    [](E e) { return e.task.kind == data::TaskKind::checkerboard; }),
 
       classifiers_only("data."),
-      classifiers_only("data.path", "a task with files",
-                       [](E e) { return e.task.kind < TaskKind::monk1; }),
+      classifiers_only("data.path", "a task that reads files",
+                       [](E e) { return e.task.kind < data::TaskKind::monk1; }),
       classifiers_only("data.target", "task.kind = csv", is_csv),
       classifiers_only("data.categories", "task.kind = csv", is_csv),
       classifiers_only("data.test", "task.kind = csv", is_csv),
 
       classifiers_only("binarise."),
-      classifiers_only("binarise.threshold", "binarise.kind = threshold",
-                       [](E e) { return e.binarise.levels.kind == BinarisationKind::threshold; }),
-      classifiers_only("binarise.levels", "binarise.kind = uniform or quantile",
-                       [](E e) { return e.binarise.levels.kind != BinarisationKind::threshold; }),
+      classifiers_only(
+          "binarise.threshold", "binarise.kind = threshold",
+          [](E e) { return e.binarise.thresholds.kind == data::BinarisationKind::threshold; }),
+      classifiers_only(
+          "binarise.thresholds", "binarise.kind = uniform or quantile",
+          [](E e) { return e.binarise.thresholds.kind != data::BinarisationKind::threshold; }),
       classifiers_only("binarise.width", "binarise.learn = true",
                        [](E e) { return e.binarise.learn; }),
 
       classifiers_only("head."),
-      classifiers_only("head.temperature", "a head of classes",
+      classifiers_only("head.temperature", "head.kind = classes or binary",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
 
       all("network."),
@@ -81,21 +95,42 @@ const std::vector<KeyUse>& uses() {
       networks_only("network.wiring"),
       networks_only("network.wiring_noise", "network.wiring = local",
                     [](E e) { return e.network.wiring == WiringKind::local; }),
+      classifiers_only("network.window", "network.wiring = window",
+                       [](E e) { return e.network.wiring == WiringKind::window; }),
+      networks_only("network.candidates"),
+      networks_only("network.wire_forward", learned_wires, has_learned_wires),
+      networks_only("network.wire_init_strength", learned_wires, has_learned_wires),
+      networks_only("network.wire_temperature", learned_wires, has_learned_wires),
+      networks_only("network.final_wire_temperature", learned_wires, has_learned_wires),
+      networks_only("network.redraw_every", learned_wires, has_learned_wires),
+      networks_only("network.redraw_until", redraws, has_redraws),
+      networks_only("network.redraw", redraws, has_redraws),
+      networks_only("network.redraw_share", "network.redraw = gradient",
+                    [](E e) { return has_redraws(e) && e.network.redraw == RedrawKind::gradient; }),
+      networks_only("network.redraw_keep", random_redraws, has_random_redraws),
+      networks_only("network.redraw_below", random_redraws, has_random_redraws),
       networks_only("network.gradient_factor"),
 
       all("training."),
       all("training.steps", "training.epochs = 0", [](E e) { return e.training.epochs == 0; }),
       classifiers_only("training.epochs"),
-      all("training.final_share", "a schedule that falls",
+      all("training.final_learning_rate_factor", "a decreasing training.schedule",
           [](E e) { return e.training.schedule != ScheduleKind::constant; }),
       automata_only("training.gate_penalty"),
       no_classifiers("training.loss"),
       no_classifiers("training.focal_gamma", "training.loss = focal",
                      [](E e) { return e.loss.kind == LossKind::focal; }),
       networks_only("training.batch"),
-      classifiers_only("training.label_smoothing", "a head of classes",
+      classifiers_only("training.label_smoothing", "head.kind = classes or binary",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
-      classifiers_only("training.shift"),
+      classifiers_only("training.max_shift"),
+      classifiers_only("training.max_rotation"),
+      classifiers_only("training.max_scale"),
+      classifiers_only("training.flip"),
+      classifiers_only("training.cutout"),
+      classifiers_only("training.teacher"),
+      classifiers_only("training.teacher_weight", a_teacher, has_teacher),
+      classifiers_only("training.teacher_temperature", a_teacher, has_teacher),
       classifiers_only("training.patience"),
 
       automata_only("automaton."),
@@ -104,27 +139,27 @@ const std::vector<KeyUse>& uses() {
       automata_only("automaton.width", no_life, is_not_life),
       automata_only("automaton.batch", no_life, is_not_life),
       automata_only("automaton.start", no_life, is_not_life),
-      automata_only("automaton.probes", no_life, is_not_life),
+      automata_only("automaton.evaluation_starts", no_life, is_not_life),
       automata_only("automaton.pool", no_life, is_not_life),
 
       all("hardening."),
-      all("hardening.threshold", "a hardening.kind that rises with training",
+      all("hardening.threshold", "a hardening.kind that progresses during training",
           [](E e) {
             return e.hardening.kind != HardeningKind::none &&
                    e.hardening.kind != HardeningKind::straight_through;
           }),
-      all("hardening.steps", "a hardening.kind that rises with training",
+      all("hardening.steps", "a hardening.kind that progresses during training",
           [](E e) {
             return e.hardening.kind != HardeningKind::none &&
                    e.hardening.kind != HardeningKind::straight_through;
           }),
-      all("hardening.rate_share", "a hardening.kind",
+      all("hardening.learning_rate_factor", "a hardening.kind",
           [](E e) { return e.hardening.kind != HardeningKind::none; }),
       all("hardening.temperature", "hardening.kind = temperature",
           [](E e) { return e.hardening.kind == HardeningKind::temperature; }),
       all("hardening.noise", "hardening.kind = noise",
           [](E e) { return e.hardening.kind == HardeningKind::noise; }),
-      no_classifiers("hardening.seal"),
+      no_classifiers("hardening.saturate"),
 
       automata_only("curriculum."),
 
@@ -133,17 +168,17 @@ const std::vector<KeyUse>& uses() {
                      [](E e) { return e.search.members > 1; }),
       no_classifiers("search.patience", "a search.restart",
                      [](E e) { return e.search.restart != RestartKind::none; }),
-      no_classifiers("search.every", "search.restart, search.keep_best or search.refit",
+      no_classifiers("search.every", "search.restart, search.keep_best or search.local_search",
                      [](E e) {
                        return e.search.restart != RestartKind::none || e.search.keep_best ||
-                              e.search.refit > 0;
+                              e.search.local_search > 0;
                      }),
-      no_classifiers("search.refit_walk", "search.refit above 0",
-                     [](E e) { return e.search.refit > 0; }),
-      no_classifiers("search.refit_every", "search.refit above 0",
-                     [](E e) { return e.search.refit > 0; }),
-      no_classifiers("search.refit_below", "search.refit above 0",
-                     [](E e) { return e.search.refit > 0; }),
+      no_classifiers("search.local_search_random_moves", "search.local_search above 0",
+                     [](E e) { return e.search.local_search > 0; }),
+      no_classifiers("search.local_search_every", "search.local_search above 0",
+                     [](E e) { return e.search.local_search > 0; }),
+      no_classifiers("search.local_search_max_error", "search.local_search above 0",
+                     [](E e) { return e.search.local_search > 0; }),
 
       networks_only("knockout."),
       networks_only("knockout.share", "knockout.pattern = random",
@@ -175,17 +210,17 @@ const KeyUse& use_of(std::string_view path) {
   const std::string_view section = path.substr(0, path.find('.') + 1);
   const auto found = std::ranges::find(uses(), section, &KeyUse::path);
   if (section.empty() || found == uses().end()) {
-    fail("experiment", "expected a key whose use is listed, received {}", path);
+    fail("experiment", "key without an entry in the table of uses: {}", path);
   }
   return *found;
 }
 
 std::optional<NoEffect> no_effect(const Experiment& experiment, std::string_view path) {
   const KeyUse& use = use_of(path);
-  const TaskFamily family = experiment.family();
-  const bool read = family == TaskFamily::circuit     ? use.circuit
-                    : family == TaskFamily::automaton ? use.automaton
-                                                      : use.classifier;
+  const data::TaskFamily family = experiment.family();
+  const bool read = family == data::TaskFamily::circuit     ? use.circuit
+                    : family == data::TaskFamily::automaton ? use.automaton
+                                                            : use.classifier;
   if (!read) {
     return NoEffect{fmt::format("{} has no effect on {}", path, to_string(family)), true};
   }
@@ -198,4 +233,4 @@ std::string why_no_effect(const Experiment& experiment, std::string_view key) {
   return nothing ? nothing->reason : "";
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

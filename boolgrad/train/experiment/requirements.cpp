@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 class Requirements {
@@ -37,6 +37,7 @@ void add_gates(const Experiment& e, Requirements& needs) {
   }
   needs.add(Feature::masks, e.knockout.pattern != KnockoutPattern::none);
   needs.add(Feature::gradient_factor, network.gradient_factor != 1);
+  needs.add(Feature::learned_wires, network.learns_wires());
 }
 
 void add_hardening(const Experiment& e, Requirements& needs) {
@@ -61,7 +62,9 @@ void add_classifier(const Experiment& e, Requirements& needs) {
   needs.add(Feature::thresholds);
   needs.add(Feature::learned_thresholds, e.binarise.learn);
   needs.add(Feature::label_smoothing, e.training.label_smoothing > 0);
-  needs.add(Feature::image_shifts, e.training.shift > 0);
+  needs.add(Feature::distillation, !e.training.teacher.path.empty());
+  needs.add(Feature::image_shifts, e.training.augmentation.max_shift > 0);
+  needs.add(Feature::image_transforms, e.training.augmentation.more_than_shifts());
 }
 
 void add_automaton(const Experiment& e, Requirements& needs) {
@@ -101,4 +104,4 @@ void check_supported(const Experiment& experiment, const Device& device) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,18 +1,18 @@
-// What an experiment asks of a device.
+// The device features that an experiment requires.
 #pragma once
 
 #include <vector>
 
 #include "boolgrad/backend/device/capabilities.h"
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 #include "boolgrad/train/experiment/experiment.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 /// The features that training `experiment` needs, in the order of `Feature`.
 std::vector<Feature> required_features(const Experiment& experiment);
 
-/// Refuses an experiment that asks for what `device` does not support, and says what.
+/// Throws if `device` lacks a feature that `experiment` requires. The message names the feature.
 void check_supported(const Experiment& experiment, const Device& device);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -4,17 +4,18 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/automata/edited_rollout.h"
 #include "boolgrad/automata/grid_errors.h"
-#include "boolgrad/automata/trial_rollout.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/train/learners/initial_model.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 /// The sizes of the stage that step `step` belongs to.
@@ -35,63 +36,64 @@ bool same_sizes(const AutomatonOptions& a, const AutomatonOptions& b) {
   return a.height == b.height && a.width == b.width && a.steps == b.steps && a.batch == b.batch;
 }
 
-/// The task of a stage. In fewer steps than it has in the end, what grows from a seed gets less
-/// far.
-AutomatonTask task_at(ModelSpec spec, const AutomatonOptions& sizes) {
+/// The task of a stage. If it has fewer steps than the last one, a pattern that grows from a seed
+/// is cut accordingly.
+data::AutomatonTask task_at(ModelSpec spec, const AutomatonOptions& sizes) {
   const std::int64_t steps = spec.automaton.steps;
   spec.automaton = sizes;
-  AutomatonTask task = make_automaton_task(spec);
+  data::AutomatonTask task = make_automaton_task(spec);
   if (sizes.start == StartKind::seed && sizes.steps < steps) {
-    task.target =
-        grown_part(task.target, static_cast<double>(sizes.steps) / static_cast<double>(steps));
+    task.target = data::grown_part(task.target,
+                                   static_cast<double>(sizes.steps) / static_cast<double>(steps));
   }
   return task;
 }
 
 constexpr const char* pool_name = "pool";
 
-/// Of values that trials may keep; where there would be more, the whole rule is evaluated instead.
-constexpr std::size_t max_trial_bytes = std::size_t{256} << 20;
+/// Memory limit of incremental evaluation. Beyond it, the whole rule is evaluated for every move.
+constexpr std::size_t max_evaluator_bytes = std::size_t{256} << 20;
 
-class RolloutTrials : public HardTrials {
+class RolloutEvaluator : public MoveEvaluator {
  public:
-  explicit RolloutTrials(TrialRollout rollout) : rollout_(std::move(rollout)) {}
+  explicit RolloutEvaluator(automata::EditedRollout rollout) : rollout_(std::move(rollout)) {}
 
-  double wrong_bits() const override { return static_cast<double>(rollout_.wrong_bits()); }
-  double wrong_bits_with(std::size_t layer, std::int64_t gate, std::uint64_t table) override {
-    return static_cast<double>(rollout_.wrong_bits_with(layer, gate, static_cast<unsigned>(table)));
+  double errors() const override { return static_cast<double>(rollout_.errors()); }
+  double errors_with(std::size_t layer, std::int64_t gate, std::uint64_t table) override {
+    return static_cast<double>(rollout_.errors_with(layer, gate, static_cast<unsigned>(table)));
   }
-  void keep() override { rollout_.keep(); }
+  void accept() override { rollout_.keep(); }
 
  private:
-  TrialRollout rollout_;
+  automata::EditedRollout rollout_;
 };
 
-/// One grid of a batch [channels, grids, height, width] of bits into another.
+/// Copies one grid of a batch of bits [channels, grids, height, width] into another batch.
 void copy_grid(const Tensor& from, std::int64_t from_item, Tensor& to, std::int64_t to_item) {
   const Shape& shape = from.shape();
   const auto cells = static_cast<std::size_t>(shape[2] * shape[3]);
   const std::span<const std::uint8_t> source = from.values<std::uint8_t>();
   const std::span<std::uint8_t> target = to.mutable_values<std::uint8_t>();
   for (std::int64_t c = 0; c < shape[0]; ++c) {
-    const auto at = static_cast<std::size_t>(c * shape[1] + from_item) * cells;
-    const auto place = static_cast<std::size_t>(c * to.shape()[1] + to_item) * cells;
-    std::ranges::copy(source.subspan(at, cells), target.subspan(place, cells).begin());
+    const auto from_offset = static_cast<std::size_t>(c * shape[1] + from_item) * cells;
+    const auto to_offset = static_cast<std::size_t>(c * to.shape()[1] + to_item) * cells;
+    std::ranges::copy(source.subspan(from_offset, cells), target.subspan(to_offset, cells).begin());
   }
 }
 
-Memory memory_of(const Experiment& experiment, const Rule& rule, const RolloutSize& size) {
+Memory memory_of(const Experiment& experiment, const automata::Rule& rule,
+                 const automata::RolloutSize& size) {
   const std::string& limit = experiment.rollout.memory;
-  const auto bytes = bytes_in(limit);
-  if (limit.empty() || !bytes) return memory_choices(rule, size).front();
-  return fitting_memory(rule, size, *bytes);
+  const auto bytes = parse_bytes(limit);
+  if (limit.empty() || !bytes) return automata::memory_choices(rule, size).front();
+  return automata::fitting_memory(rule, size, *bytes);
 }
 
 }  // namespace
 
-TrainingMemory training_memory(const Experiment& experiment, const Rule& rule) {
+TrainingMemory training_memory(const Experiment& experiment, const automata::Rule& rule) {
   const AutomatonOptions stage = stage_at(experiment, 0);
-  const RolloutSize size = rollout_size(task_at(experiment, stage), stage);
+  const automata::RolloutSize size = rollout_size(task_at(experiment, stage), stage);
   return {memory_of(experiment, rule, size), size};
 }
 
@@ -105,23 +107,25 @@ AutomatonLearner::AutomatonLearner(const Experiment& experiment, const Device& d
 
 bool AutomatonLearner::trains_in_full() const { return same_sizes(stage_, experiment_.automaton); }
 
-AutomatonSpec AutomatonLearner::spec_for(const RolloutSize& size, const AutomatonTask& task) const {
+automata::AutomatonSpec AutomatonLearner::spec_for(const automata::RolloutSize& size,
+                                                   const data::AutomatonTask& task) const {
   const RolloutTraining& rollout = experiment_.rollout;
-  // Other devices choose the fastest policy that they have memory for, unless they are told.
-  const bool is_told = !rollout.memory.empty() || device_.is_cpu();
+  // Other devices choose the fastest policy that fits into their memory, unless there is a limit.
+  const bool has_policy = !rollout.memory.empty() || device_.is_cpu();
   return {.size = size,
           .extra_steps = rollout.extra_steps,
           .loss_channels = task.channels(),
           .loss_steps = rollout.loss_steps,
           .loss = experiment_.loss,
           .gate_penalty = experiment_.training.gate_penalty,
-          .memory = is_told ? std::optional(memory_) : std::nullopt,
+          .memory = has_policy ? std::optional(memory_) : std::nullopt,
           .optimiser = optimiser_options()};
 }
 
 void AutomatonLearner::make_program() {
   memory_ = memory_of(experiment_, model_.rule(), size());
-  program_ = make_automaton_program(device_, model_.rule(), spec_for(size(), stage_task_));
+  program_ =
+      automata::make_automaton_program(device_, model_.rule(), spec_for(size(), stage_task_));
   AutomatonInputs inputs{{}, {}, stage_task_.target};
   if (starts_are_fixed(stage_task_, stage_)) {
     inputs.starts = make_starts(stage_task_, stage_, size(), seed(), start_stream, 0);
@@ -142,12 +146,12 @@ void AutomatonLearner::enter(std::int64_t step) {
 }
 
 void AutomatonLearner::load(const AdamWState& moments) {
-  program_->set_parameters(detached(model_.parameters()), model_.masks());
+  program_->set_parameters(logic::detached(model_.parameters()), model_.masks());
   program_->set_moments(moments.first, moments.second);
   updates_ = moments.step;
 }
 
-AutomatonDraws AutomatonLearner::draws(std::int64_t step) {
+RolloutArguments AutomatonLearner::draws(std::int64_t step) {
   const auto draw = static_cast<std::uint32_t>(step);
   const RolloutTraining& rollout = experiment_.rollout;
   const bool from_pool = uses_pool();
@@ -157,7 +161,7 @@ AutomatonDraws AutomatonLearner::draws(std::int64_t step) {
       random_below({.seed = seed(), .stream = length_stream, .step = draw},
                    static_cast<std::uint64_t>(rollout.extra_steps) + 1));
   return {.seed = seed(),
-          .draw = draw,
+          .random_step = draw,
           .random_starts = !from_pool && !starts_are_fixed(stage_task_, stage_),
           .start_stream = start_stream,
           .fire_rate = rollout.fire_rate > 0 ? rollout.fire_rate : stage_.fire_rate,
@@ -180,23 +184,23 @@ std::vector<Tensor> AutomatonLearner::gradients(std::int64_t step) {
 }
 
 double AutomatonLearner::loss_terms() const {
-  const RolloutSize now = size();
+  const automata::RolloutSize now = size();
   return static_cast<double>(experiment_.rollout.loss_steps * now.batch * stage_task_.channels() *
                              now.height * now.width);
 }
 
 Tensor AutomatonLearner::pool_starts(std::int64_t step) {
   const auto draw = static_cast<std::uint32_t>(step);
-  const RolloutSize now = size();
+  const automata::RolloutSize now = size();
   const std::int64_t slots = experiment_.rollout.pool;
   const Shape shape{model_.rule().channels(), slots, now.height, now.width};
   if (!pool_.defined() || pool_.shape() != shape) {
-    RolloutSize all = now;
+    automata::RolloutSize all = now;
     all.batch = slots;
     pool_ = make_starts(stage_task_, stage_, all, seed(), pool_stream, 0).clone();
   }
   const auto first = static_cast<std::int64_t>(
-      random_below({.seed = seed(), .stream = pool_place_stream, .step = draw},
+      random_below({.seed = seed(), .stream = pool_choice_stream, .step = draw},
                    static_cast<std::uint64_t>(slots)));
   Tensor starts = make_starts(stage_task_, stage_, now, seed(), start_stream, draw).clone();
   pool_slots_.clear();
@@ -208,7 +212,7 @@ Tensor AutomatonLearner::pool_starts(std::int64_t step) {
 }
 
 void AutomatonLearner::return_to_pool() {
-  const Tensor bits = BitGrid::from(program_->final_state()).to_tensor(DType::uint8);
+  const Tensor bits = automata::BitGrid::from(program_->final_state()).to_tensor(DType::uint8);
   for (std::size_t item = 0; item < pool_slots_.size(); ++item) {
     copy_grid(bits, static_cast<std::int64_t>(item), pool_, pool_slots_[item]);
   }
@@ -235,47 +239,48 @@ void AutomatonLearner::load_progress(const TensorFile& file) {
 
 Evaluation AutomatonLearner::evaluate() {
   if (trains_in_full()) return boolgrad::evaluate(*program_, experiment_, task_);
-  // Grids of another size than the program's: on the CPU, whose program costs nothing to make.
+  // The program has other grids. Use the CPU, where making a program costs nothing.
   if (!evaluator_) {
-    evaluator_ =
-        make_host_automaton(model_.rule(), {.size = rollout_size(task_, experiment_.automaton),
-                                            .loss_channels = task_.channels(),
-                                            .loss = experiment_.loss});
+    evaluator_ = automata::make_host_automaton(model_.rule(),
+                                               {.size = rollout_size(task_, experiment_.automaton),
+                                                .loss_channels = task_.channels(),
+                                                .loss = experiment_.loss});
   }
   evaluator_->set_parameters(program_->parameters(), model_.masks());
   return boolgrad::evaluate(*evaluator_, experiment_, task_);
 }
 
-const AutomatonLearner::Probe& AutomatonLearner::probe() const {
-  if (probe_) return *probe_;
+const AutomatonLearner::EvaluationStarts& AutomatonLearner::evaluation_starts() const {
+  if (evaluation_starts_) return *evaluation_starts_;
   const AutomatonOptions& options = experiment_.automaton;
-  RolloutSize size = rollout_size(task_, options);
-  if (!task_.starts.defined()) size.batch = probe_count(options);
-  probe_.emplace(
-      Probe{size, BitGrid::from(make_starts(task_, options, size, seed(), probe_stream, 0)), {}});
-  if (options.fire_rate == 1) return *probe_;
-  const Tensor fire = fire_masks(size, options.fire_rate, seed(), probe_fire_stream);
+  automata::RolloutSize size = rollout_size(task_, options);
+  if (!task_.starts.defined()) size.batch = evaluation_start_count(options);
+  const Tensor starts = make_starts(task_, options, size, seed(), evaluation_start_stream, 0);
+  evaluation_starts_.emplace(EvaluationStarts{size, automata::BitGrid::from(starts), {}});
+  if (options.fire_rate == 1) return *evaluation_starts_;
+  const Tensor fire = automata::fire_masks(size, options.fire_rate, seed(), evaluation_fire_stream);
   for (std::int64_t step = 0; step < size.steps; ++step) {
-    probe_->fire.push_back(BitGrid::from(slice(fire, 0, step, step + 1)));
+    evaluation_starts_->fire.push_back(automata::BitGrid::from(slice(fire, 0, step, step + 1)));
   }
-  return *probe_;
+  return *evaluation_starts_;
 }
 
 double AutomatonLearner::hard_loss() const {
   const NoGrad off_the_tape;
-  const Probe& start = probe();
-  const BitGrid state = hard_states(model_.rule(), start.starts, start.fire, start.size.steps);
-  return static_cast<double>(compare(state, task_.target).bits);
+  const EvaluationStarts& on = evaluation_starts();
+  const automata::BitGrid state =
+      automata::hard_states(model_.rule(), on.starts, on.fire, on.size.steps);
+  return static_cast<double>(automata::compare(state, task_.target).bits);
 }
 
-std::unique_ptr<HardTrials> AutomatonLearner::trials() const {
-  const Probe& start = probe();
-  const Rule& rule = model_.rule();
-  if (TrialRollout::bytes(rule, start.starts, start.size.steps) > max_trial_bytes) {
-    return Learner::trials();
+std::unique_ptr<MoveEvaluator> AutomatonLearner::move_evaluator() const {
+  const EvaluationStarts& on = evaluation_starts();
+  const automata::Rule& rule = model_.rule();
+  if (automata::EditedRollout::bytes(rule, on.starts, on.size.steps) > max_evaluator_bytes) {
+    return Learner::move_evaluator();
   }
-  return std::make_unique<RolloutTrials>(
-      TrialRollout(rule, start.starts, start.fire, start.size.steps, task_.target));
+  return std::make_unique<RolloutEvaluator>(
+      automata::EditedRollout(rule, on.starts, on.fire, on.size.steps, task_.target));
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -11,7 +11,7 @@
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/train/learners/learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 class AutomatonLearner final : public Learner {
  public:
@@ -20,53 +20,53 @@ class AutomatonLearner final : public Learner {
   void load(const AdamWState& moments) override;
   Evaluation evaluate() override;
   double hard_loss() const override;
-  std::unique_ptr<HardTrials> trials() const override;
+  std::unique_ptr<MoveEvaluator> move_evaluator() const override;
   void save_progress(TensorFile& file) const override;
   void load_progress(const TensorFile& file) override;
   void enter(std::int64_t step) override;
 
  private:
-  /// Starts that training does not see, and which cells fire from there.
-  struct Probe {
-    RolloutSize size;
-    BitGrid starts;
-    std::vector<BitGrid> fire;
+  /// The evaluation starts, which training does not use, and their fire masks.
+  struct EvaluationStarts {
+    automata::RolloutSize size;
+    automata::BitGrid starts;
+    std::vector<automata::BitGrid> fire;
   };
-  const Probe& probe() const;
+  const EvaluationStarts& evaluation_starts() const;
 
   StepResult take_step(std::int64_t step, double learning_rate) override;
   std::vector<Tensor> gradients(std::int64_t step) override;
   DeviceAutomaton& program() const override { return *program_; }
   double loss_terms() const override;
 
-  AutomatonSpec spec_for(const RolloutSize& size, const AutomatonTask& task) const;
+  automata::AutomatonSpec spec_for(const automata::RolloutSize& size,
+                                   const data::AutomatonTask& task) const;
   void make_program();
-  AutomatonDraws draws(std::int64_t step);
-  RolloutSize size() const { return rollout_size(stage_task_, stage_); }
+  RolloutArguments draws(std::int64_t step);
+  automata::RolloutSize size() const { return rollout_size(stage_task_, stage_); }
   bool uses_pool() const { return experiment_.rollout.pool > 0; }
   bool trains_in_full() const;
-  /// Fresh starts; in the second half of the batch, states of the pool instead.
+  /// Fresh starts for the first half of the batch, states of the pool for the second.
   Tensor pool_starts(std::int64_t step);
   void return_to_pool();
 
-  AutomatonOptions stage_;  ///< the sizes it trains on now
-  AutomatonTask task_;
-  AutomatonTask stage_task_;  ///< what it trains on now: the same, or a smaller one
+  AutomatonOptions stage_;  ///< sizes of the present stage of the curriculum
+  data::AutomatonTask task_;
+  data::AutomatonTask stage_task_;  ///< task of the present stage
   Memory memory_;
   std::unique_ptr<DeviceAutomaton> program_;
-  std::unique_ptr<DeviceAutomaton>
-      evaluator_;  ///< in full size, while training is on a smaller one
+  std::unique_ptr<DeviceAutomaton> evaluator_;  ///< full size, while a stage has other sizes
   std::vector<Tensor> frozen_;
-  mutable std::optional<Probe> probe_;    ///< made when it is first asked for: drawing takes time
+  mutable std::optional<EvaluationStarts> evaluation_starts_;  ///< made on first use
   Tensor pool_;                           ///< uint8 [channels, pool, height, width]
-  std::vector<std::int64_t> pool_slots_;  ///< that the last step's grids came from
+  std::vector<std::int64_t> pool_slots_;  ///< slots that the grids of the last step return to
 };
 
-/// What the backward pass keeps on the CPU in the first step, and the size that it depends on.
+/// Memory policy of the backward pass on the CPU in the first step, and the rollout's size.
 struct TrainingMemory {
   Memory memory;
-  RolloutSize size;
+  automata::RolloutSize size;
 };
-TrainingMemory training_memory(const Experiment& experiment, const Rule& rule);
+TrainingMemory training_memory(const Experiment& experiment, const automata::Rule& rule);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

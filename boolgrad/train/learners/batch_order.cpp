@@ -6,7 +6,7 @@
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/random_streams.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 std::vector<std::int64_t> epoch_order(std::int64_t cases, std::int64_t epoch, std::uint64_t seed) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(cases));
@@ -35,4 +35,4 @@ std::vector<std::int64_t> BatchOrder::picked(std::int64_t step) {
   return picked;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

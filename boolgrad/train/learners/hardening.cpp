@@ -8,18 +8,18 @@
 
 #include "boolgrad/core/random_streams.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 constexpr const char* progress_key = "hardening.progress";
 constexpr const char* mean_loss_key = "hardening.mean_loss";
-constexpr double memory = 0.9;  // of the running mean
+constexpr double decay = 0.9;  // of the running mean
 
-double number_in(const TensorFile& file, const char* key, double otherwise) {
+double number_in(const TensorFile& file, const char* key, double fallback) {
   const auto found = file.metadata.find(key);
-  if (found == file.metadata.end()) return otherwise;
+  if (found == file.metadata.end()) return fallback;
   const double value = std::strtod(found->second.c_str(), nullptr);
-  return std::isfinite(value) ? value : otherwise;
+  return std::isfinite(value) ? value : fallback;
 }
 
 }  // namespace
@@ -39,11 +39,11 @@ HardeningStep Hardening::step(std::uint64_t seed, std::int64_t step) const {
           .step = static_cast<std::uint32_t>(step)};
 }
 
-double Hardening::rate_factor() const { return std::pow(options_.rate_share, share()); }
+double Hardening::rate_factor() const { return std::pow(options_.learning_rate_factor, share()); }
 
 void Hardening::observe(double loss) {
   if (options_.kind == HardeningKind::none) return;
-  mean_loss_ = mean_loss_ < 0 ? loss : memory * mean_loss_ + (1 - memory) * loss;
+  mean_loss_ = mean_loss_ < 0 ? loss : decay * mean_loss_ + (1 - decay) * loss;
   const double rise = 1 / static_cast<double>(options_.steps);
   const double change = mean_loss_ < options_.threshold ? rise : -rise / 2;
   progress_ = std::clamp(progress_ + change, 0.0, 1.0);
@@ -59,4 +59,4 @@ void Hardening::load(const TensorFile& file) {
   mean_loss_ = number_in(file, mean_loss_key, -1);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,42 +1,71 @@
 #include "boolgrad/train/learners/initial_model.h"
 
-#include "boolgrad/core/error.h"
+#include <utility>
+
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/knockout.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 std::int64_t of_layer(const std::vector<std::int64_t>& values, std::size_t layer) {
   return values.size() == 1 ? values[0] : values[layer];
 }
 
-WiringPtr make_wiring(const Experiment& experiment, const WiringSize& size, std::uint32_t layer) {
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
-  switch (experiment.network.wiring) {
-    case WiringKind::random: return random_wiring(size, seed, layer);
-    case WiringKind::unique: return unique_pairs(size, seed, layer);
-    case WiringKind::local: return local_wiring(size, experiment.network.wiring_noise, seed, layer);
+/// What decides the wires of a layer.
+struct LayerWires {
+  logic::WiringSize size;
+  std::span<const logic::ImagePosition> positions;  ///< of the inputs; empty after the first layer
+  std::uint64_t seed;
+  std::uint32_t layer;
+};
+
+logic::WiringPtr make_wiring(const NetworkOptions& network, const LayerWires& wires) {
+  const auto& [size, positions, seed, layer] = wires;
+  switch (network.wiring) {
+    case WiringKind::random: return logic::random_wiring(size, seed, layer);
+    case WiringKind::unique: return logic::unique_pairs(size, seed, layer);
+    case WiringKind::local: return logic::local_wiring(size, network.wiring_noise, seed, layer);
+    case WiringKind::butterfly: return logic::butterfly_pairs(size, seed, layer);
+    case WiringKind::window:
+      return positions.empty() ? logic::random_wiring(size, seed, layer)
+                               : logic::window_wiring(size, positions, network.window, seed, layer);
   }
-  fail("network", "expected random, unique or local wiring, received {}",
-       static_cast<int>(experiment.network.wiring));
+  fail("network", "unknown wiring {}", static_cast<int>(network.wiring));
 }
 
-/// The mask of the layer that a list, a whole layer or a block is about.
+logic::CandidatesPtr make_candidates(const NetworkOptions& network, std::int64_t count,
+                                     const LayerWires& wires) {
+  const auto& [size, positions, seed, layer] = wires;
+  if (count > size.inputs) {
+    fail("network",
+         "expected network.candidates of at most {}, the inputs of layer {}, received {}",
+         size.inputs, layer + 1, count);
+  }
+  if (count == 0) count = size.inputs;
+  if (network.wiring == WiringKind::window && !positions.empty()) {
+    return logic::window_candidates(size, count, positions, network.window, seed, layer);
+  }
+  return logic::random_candidates(size, count, seed, layer);
+}
+
+/// The mask of the layer that the patterns `list`, `layer` and `block` refer to.
 Tensor knockout_mask(const KnockoutOptions& knockout, std::int64_t gates, DType dtype) {
   switch (knockout.pattern) {
-    case KnockoutPattern::list: return listed_knockout(gates, knockout.gates, dtype);
-    case KnockoutPattern::layer: return whole_knockout(gates, dtype);
+    case KnockoutPattern::list: return logic::listed_knockout(gates, knockout.gates, dtype);
+    case KnockoutPattern::layer: return logic::whole_knockout(gates, dtype);
     case KnockoutPattern::block:
-      return block_knockout(gates, knockout.first, knockout.count, dtype);
+      return logic::block_knockout(gates, knockout.first, knockout.count, dtype);
     default: return Tensor::ones({gates}, dtype);
   }
 }
 
-void knock_out_share(const Experiment& experiment, LogicNetwork& network) {
+void knock_out_share(const Experiment& experiment, logic::Network& network) {
   const KnockoutOptions& knockout = experiment.knockout;
   const std::int64_t seed = knockout.seed < 0 ? experiment.seed : knockout.seed;
   for (std::size_t layer = 0; layer + 1 < network.layers().size(); ++layer) {
-    network.set_mask(layer, random_knockout(network.layers()[layer].wiring->gates(), knockout.share,
+    network.set_mask(layer,
+                     logic::random_knockout(network.layers()[layer].wiring->gates(), knockout.share,
                                             network.dtype(), static_cast<std::uint64_t>(seed),
                                             static_cast<std::uint32_t>(layer)));
   }
@@ -44,37 +73,48 @@ void knock_out_share(const Experiment& experiment, LogicNetwork& network) {
 
 }  // namespace
 
-LogicNetwork make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs) {
+logic::Network make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs,
+                            std::span<const logic::ImagePosition> positions) {
   const NetworkOptions& options = experiment.network;
-  LogicNetwork network(inputs, options.parametrisation, options.dtype);
+  logic::Network network(inputs, options.parametrisation, options.dtype);
   for (std::size_t layer = 0; layer <= options.hidden.size(); ++layer) {
     const bool is_last = layer == options.hidden.size();
-    const WiringSize size{.inputs = network.outputs(),
-                          .gates = is_last ? outputs : options.hidden[layer],
-                          .arity = static_cast<int>(of_layer(options.arity, layer)),
-                          .group_size = of_layer(options.group_size, layer)};
+    const logic::WiringSize size{.inputs = network.outputs(),
+                                 .gates = is_last ? outputs : options.hidden[layer],
+                                 .arity = static_cast<int>(of_layer(options.arity, layer)),
+                                 .group_size = of_layer(options.group_size, layer)};
     const auto index = static_cast<std::uint32_t>(layer);
-    network.add_layer(make_wiring(experiment, size, index),
-                      initial_logits(options.parametrisation, size.gates, size.arity, options.dtype,
-                                     {.kind = options.init, .strength = options.init_strength},
-                                     static_cast<std::uint64_t>(experiment.seed), index));
+    const auto seed = static_cast<std::uint64_t>(experiment.seed);
+    const LayerWires wires{size, layer == 0 ? positions : decltype(positions)(), seed, index};
+    const Tensor logits = logic::initial_logits(
+        options.parametrisation, size.gates, size.arity, options.dtype,
+        {.kind = options.init, .strength = options.init_strength}, seed, index);
+    const std::int64_t candidates = of_layer(options.candidates, layer);
+    if (candidates == 1) {
+      network.add_layer(make_wiring(options, wires), logits);
+      continue;
+    }
+    logic::CandidatesPtr learned = make_candidates(options, candidates, wires);
+    const Tensor wire_logits = logic::initial_wire_logits(*learned, options.dtype,
+                                                          options.wire_init_strength, seed, index);
+    network.add_layer(std::move(learned), wire_logits, logits);
   }
   return network;
 }
 
-Rule make_rule(const Experiment& experiment) {
+automata::Rule make_rule(const Experiment& experiment) {
   const AutomatonOptions& automaton = experiment.automaton;
   const NetworkOptions& network = experiment.network;
-  const RuleShape shape{automaton.channels, automaton.kernels, automaton.perceive,
-                        automaton.update};
+  const automata::RuleShape shape{automaton.channels, automaton.kernels, automaton.perceive,
+                                  automaton.update};
   const Border border =
-      experiment.task.kind == TaskKind::life ? Border::periodic : automaton.border;
-  return Rule::make(shape, border, network.parametrisation, network.dtype,
-                    {.kind = network.init, .strength = network.init_strength},
-                    static_cast<std::uint64_t>(experiment.seed));
+      experiment.task.kind == data::TaskKind::life ? Border::periodic : automaton.border;
+  return automata::Rule::make(shape, border, network.parametrisation, network.dtype,
+                              {.kind = network.init, .strength = network.init_strength},
+                              static_cast<std::uint64_t>(experiment.seed));
 }
 
-void knock_out(const Experiment& experiment, LogicNetwork& network) {
+void knock_out(const Experiment& experiment, logic::Network& network) {
   const KnockoutOptions& knockout = experiment.knockout;
   if (knockout.pattern == KnockoutPattern::none) return;
   if (knockout.pattern == KnockoutPattern::random) return knock_out_share(experiment, network);
@@ -88,4 +128,4 @@ void knock_out(const Experiment& experiment, LogicNetwork& network) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

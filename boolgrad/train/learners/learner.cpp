@@ -9,32 +9,34 @@
 #include "boolgrad/train/learners/initial_model.h"
 #include "boolgrad/train/learners/network_learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// Looks at the whole model each time.
-class WholeTrials : public HardTrials {
+/// Evaluates the whole model for every move.
+class WholeModelEvaluator : public MoveEvaluator {
  public:
-  explicit WholeTrials(const Learner& learner)
-      : learner_(learner), kept_(learner.hard_loss()), tried_(kept_) {}
+  explicit WholeModelEvaluator(const Learner& learner)
+      : learner_(learner), accepted_(learner.hard_loss()), last_(accepted_) {}
 
-  double wrong_bits() const override { return kept_; }
-  double wrong_bits_with(std::size_t /*layer*/, std::int64_t /*gate*/,
-                         std::uint64_t /*table*/) override {
-    tried_ = learner_.hard_loss();
-    return tried_;
+  double errors() const override { return accepted_; }
+  double errors_with(std::size_t /*layer*/, std::int64_t /*gate*/,
+                     std::uint64_t /*table*/) override {
+    last_ = learner_.hard_loss();
+    return last_;
   }
-  void keep() override { kept_ = tried_; }
+  void accept() override { accepted_ = last_; }
 
  private:
   const Learner& learner_;
-  double kept_;
-  double tried_;
+  double accepted_;
+  double last_;
 };
 
 }  // namespace
 
-std::unique_ptr<HardTrials> Learner::trials() const { return std::make_unique<WholeTrials>(*this); }
+std::unique_ptr<MoveEvaluator> Learner::move_evaluator() const {
+  return std::make_unique<WholeModelEvaluator>(*this);
+}
 
 StepResult Learner::step(std::int64_t step, double learning_rate) {
   const StepResult result = take_step(step, learning_rate);
@@ -44,12 +46,21 @@ StepResult Learner::step(std::int64_t step, double learning_rate) {
   return result;
 }
 
+AdamWState zero_moments(const std::vector<Tensor>& parameters, std::int64_t step) {
+  AdamWState moments{.step = step, .first = {}, .second = {}};
+  for (const Tensor& parameter : parameters) {
+    moments.first.push_back(Tensor::zeros(parameter.shape(), parameter.dtype()));
+    moments.second.push_back(Tensor::zeros(parameter.shape(), parameter.dtype()));
+  }
+  return moments;
+}
+
 AdamWState Learner::moments() const {
   return {
       .step = updates_, .first = program().first_moments(), .second = program().second_moments()};
 }
 
-void Learner::read_back() { copy_values(program().parameters(), model_.parameters()); }
+void Learner::read_back() { logic::copy_values(program().parameters(), model_.parameters()); }
 
 std::vector<double> Learner::gradient_norms(std::int64_t step) {
   enter(step);
@@ -63,7 +74,7 @@ std::vector<double> Learner::gradient_norms(std::int64_t step) {
 }
 
 void Learner::knock_out() {
-  if (!model_.is_automaton()) boolgrad::knock_out(experiment_, model_.network());
+  if (!model_.is_automaton()) boolgrad::train::knock_out(experiment_, model_.network());
 }
 
 std::vector<Tensor> Learner::frozen_gates() const {
@@ -75,8 +86,8 @@ std::vector<Tensor> Learner::frozen_gates() const {
   std::vector<Tensor> hard;
   const std::vector<Tensor> soft = model_.tables(logits);
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    // A masked gate's hard table is 0 as its soft one is.
-    hard.push_back(hard_tables(model_.parametrisation(), logits[i]));
+    // Like its soft table, the hard table of a masked gate is 0.
+    hard.push_back(logic::hard_tables(model_.parametrisation(), logits[i]));
     const std::size_t entries =
         static_cast<std::size_t>(hard[i].size()) / static_cast<std::size_t>(layers[i].size());
     for (std::size_t e = 0; e < static_cast<std::size_t>(hard[i].size()); ++e) {
@@ -85,7 +96,7 @@ std::vector<Tensor> Learner::frozen_gates() const {
       }
     }
   }
-  return most_certain_gates(soft, hard, hardening_.share());
+  return logic::most_certain_gates(soft, hard, hardening_.share());
 }
 
 AdamWOptions Learner::optimiser_options() const {
@@ -121,4 +132,4 @@ Experiment with_epochs_in_steps(Experiment experiment) {
   return experiment;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,23 +1,23 @@
-// What is trained: a model, and a program that takes its steps on a device.
+// A model in training, and the program that takes its steps on a device.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "boolgrad/backend/device/device.h"
 #include "boolgrad/backend/device/program.h"
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/optim/adamw.h"
+#include "boolgrad/options/device.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/learners/hardening.h"
-#include "boolgrad/train/search/hard_trials.h"
+#include "boolgrad/train/search/move_evaluator.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// Parameters are trained where the program runs. The model has those of the last `read_back`.
+/// The program holds the parameters during training. The model has those of the last `read_back`.
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -30,38 +30,38 @@ class Learner {
   Model& model() { return model_; }
   const Hardening& hardening() const { return hardening_; }
 
-  /// Loss, gradients and an update in step `step`, counted from 0.
+  /// Takes step `step`, counted from 0: loss, gradients and update.
   StepResult step(std::int64_t step, double learning_rate);
 
-  /// Sends the model as it is now, masks included, with moments that are `moments.step` steps old.
+  /// Sends parameters and masks of the model to the program, with these moments.
   virtual void load(const AdamWState& moments) = 0;
-  /// Makes the model's parameters what the program's are.
+  /// Copies the program's parameters to the model.
   virtual void read_back();
-  /// The moments as they are now, in memory of their own.
+  /// A copy of the present moments.
   AdamWState moments() const;
 
-  /// How good the program's parameters are now.
+  /// Evaluates the program's parameters.
   virtual Evaluation evaluate() = 0;
 
-  /// Wrong bits of the hardened model, not of the program, and a fast way to try changes of single
-  /// gates of it. The learner outlives it.
+  /// Hard loss of the model (not of the program).
   virtual double hard_loss() const = 0;
-  virtual std::unique_ptr<HardTrials> trials() const;
+  /// Evaluates changes of single gates of the model. The learner must outlive it.
+  virtual std::unique_ptr<MoveEvaluator> move_evaluator() const;
 
-  /// The norm of the training gradient of each layer in step `step`; nothing is updated.
+  /// The norm of the training gradient of each layer in step `step`, without an update.
   std::vector<double> gradient_norms(std::int64_t step);
 
-  /// What to multiply the learning rate of the next step by.
+  /// Factor of the learning rate of the next step.
   double rate_factor() const { return hardening_.rate_factor(); }
 
-  /// State that steps leave behind, as part of a checkpoint, and back.
+  /// Progress other than parameters and moments, as part of a checkpoint, and back.
   virtual void save_progress(TensorFile& file) const { hardening_.save(file); }
   virtual void load_progress(const TensorFile& file) { hardening_.load(file); }
 
-  /// Makes ready for step `step`, where the sizes that a step computes on change with it.
+  /// Prepares for step `step`, if the sizes of a step change during training.
   virtual void enter(std::int64_t /*step*/) {}
 
-  /// Takes the knockout of the experiment. Doing so twice changes nothing.
+  /// Takes the knockout of the experiment. Idempotent.
   void knock_out();
 
  protected:
@@ -74,12 +74,12 @@ class Learner {
   virtual StepResult take_step(std::int64_t step, double learning_rate) = 0;
   virtual std::vector<Tensor> gradients(std::int64_t step) = 0;
   virtual DeviceProgram& program() const = 0;
-  /// Output bits that the loss of a step is summed over.
+  /// Number of output bits that the loss of a step is summed over.
   virtual double loss_terms() const = 0;
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(experiment_.seed); }
   HardeningStep hardening_step(std::int64_t step) const { return hardening_.step(seed(), step); }
-  /// Of `freeze`: which gates are fixed in the next step.
+  /// For `freeze`: the gates that are fixed in the next step.
   std::vector<Tensor> frozen_gates() const;
   AdamWOptions optimiser_options() const;
 
@@ -87,18 +87,20 @@ class Learner {
   Device device_;
   Model model_;
   Hardening hardening_;
-  std::int64_t updates_ = 0;  ///< that the moments have seen
+  std::int64_t updates_ = 0;  ///< step count of the moments
 };
 
-/// The learner that an experiment describes, on `device`. Refuses what the device does not support.
+/// Zero moments for these parameters, after `step` steps.
+AdamWState zero_moments(const std::vector<Tensor>& parameters, std::int64_t step);
+
+/// The learner of an experiment, on `device`. Throws if the device does not support it.
 std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device = {});
 
-/// Steps that go once through all there is to learn from.
+/// Steps of one pass over all cases or training samples.
 std::int64_t steps_per_epoch(const Experiment& experiment);
 
-/// The experiment of a classifier with its epochs counted in steps: those to train, and those
-/// between two lines logged where they are 0. Any other stays as it is, and so does one that has
-/// been counted.
+/// For classifiers: converts epochs to steps, and a log interval of 0 to one epoch. Other
+/// experiments are returned unchanged. Idempotent.
 Experiment with_epochs_in_steps(Experiment experiment);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,18 +1,22 @@
 #include "boolgrad/train/learners/network_learner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/ops/arithmetic.h"
-#include "boolgrad/train/learners/image_shifts.h"
+#include "boolgrad/train/learners/image_transforms.h"
 #include "boolgrad/train/learners/initial_model.h"
+#include "boolgrad/train/learners/teacher.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
+
 NetworkLearner::NetworkLearner(const Experiment& experiment, const Device& device, Model model,
                                std::int64_t samples)
     : Learner(experiment, device, std::move(model)),
@@ -29,22 +33,49 @@ NetworkSpec NetworkLearner::spec_for(std::int64_t batch) const {
           .parametrisation = model_.parametrisation(),
           .head = model_.classifier() ? std::optional(model_.classifier()->head) : std::nullopt,
           .label_smoothing = experiment_.training.label_smoothing,
+          .teacher_weight =
+              experiment_.training.teacher.path.empty() ? 0 : experiment_.training.teacher.weight,
           .loss = experiment_.loss,
           .gradient_factor = experiment_.network.gradient_factor,
+          .wire_forward = experiment_.network.wire_forward,
           .optimiser = optimiser_options()};
 }
 
 void NetworkLearner::start(const NetworkSpec& spec) {
   spec_ = spec;
-  program_ = make_network_program(device_, model_.network(), spec_);
+  program_ = logic::make_network_program(device_, model_.network(), spec_);
+  program_layers_ = model_.network().layers();
   send_data();
-  program_->set_parameters(detached(model_.parameters()), model_.masks(),
-                           model_.network().input_mask());
+  send_model();
+}
+
+void NetworkLearner::send_model() {
+  const logic::Network& network = model_.network();
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const logic::GateLayer& layer = network.layers()[i];
+    if (layer.learns_wires()) program_->set_candidates(i, layer.candidates->view());
+  }
+  program_->set_parameters(logic::detached(model_.parameters()), model_.masks(),
+                           network.input_mask());
+}
+
+void NetworkLearner::read_back() {
+  Learner::read_back();
+  model_.network().choose_wires();
+}
+
+bool NetworkLearner::program_has_wires_of_model() const {
+  const auto& layers = model_.network().layers();
+  return std::ranges::equal(layers, program_layers_, [](const auto& a, const auto& b) {
+    if (a.learns_wires() || b.learns_wires()) return a.learns_wires() == b.learns_wires();
+    return a.wiring == b.wiring || std::ranges::equal(a.wiring->sources(), b.wiring->sources());
+  });
 }
 
 void NetworkLearner::load(const AdamWState& moments) {
-  program_->set_parameters(detached(model_.parameters()), model_.masks(),
-                           model_.network().input_mask());
+  // A saved model has plain wires in place of learned ones.
+  if (program_has_wires_of_model()) send_model();
+  else start(spec_);
   program_->set_moments(moments.first, moments.second);
   updates_ = moments.step;
 }
@@ -54,18 +85,76 @@ NetworkStepArguments NetworkLearner::arguments(std::int64_t step, double learnin
   // A classifier's batch of all samples is shuffled like any other.
   if (in_order && !model_.classifier()) picked_.clear();
   else picked_ = order_.picked(step);
-  const std::int64_t shift = experiment_.training.shift;
-  if (shift > 0) shifts_ = drawn_shifts(batch_size(), shift, seed(), step);
+  const AugmentationOptions& augmentation = experiment_.training.augmentation;
+  if (model_.classifier() && (augmentation.max_shift > 0 || augmentation.more_than_shifts())) {
+    const data::DataFormat& format = model_.classifier()->format;
+    transforms_ = random_transforms(
+        augmentation, {.count = batch_size(), .height = format.height, .width = format.width},
+        seed(), step);
+  }
   frozen_ = frozen_gates();
   return {.step = step,
           .learning_rate = learning_rate,
           .samples = picked_,
-          .shifts = shifts_,
+          .transforms = transforms_,
           .hardening = hardening_step(step),
-          .frozen = frozen_};
+          .frozen = frozen_,
+          .wire_temperature = wire_temperature(step)};
+}
+
+double NetworkLearner::wire_temperature(std::int64_t step) const {
+  const NetworkOptions& network = experiment_.network;
+  const std::int64_t last = experiment_.training.steps - 1;
+  const double progress =
+      last > 0 ? std::clamp(static_cast<double>(step) / static_cast<double>(last), 0.0, 1.0) : 1;
+  return network.wire_temperature *
+         std::pow(network.final_wire_temperature / network.wire_temperature, progress);
+}
+
+logic::RedrawnCandidates NetworkLearner::redrawn(std::size_t index, std::int64_t step) {
+  const NetworkOptions& options = experiment_.network;
+  const logic::GateLayer& layer = model_.network().layers()[index];
+  if (options.redraw == RedrawKind::gradient) {
+    const WireSignals signals = program_->wire_signals(arguments(step, 0), index);
+    return logic::regrow_candidates(layer.candidates, layer.wire_logits, signals.inputs,
+                                    signals.slot_gradients, options.redraw_share);
+  }
+  return logic::redraw_candidates(layer.candidates, layer.wire_logits,
+                                  {.keep_above = options.redraw_keep,
+                                   .redraw_below = options.redraw_below,
+                                   .strength = options.wire_init_strength,
+                                   .temperature = wire_temperature(step)},
+                                  seed(), static_cast<std::uint32_t>(index),
+                                  static_cast<std::uint32_t>(step));
+}
+
+void NetworkLearner::redraw_candidates(std::int64_t step) {
+  const NetworkOptions& options = experiment_.network;
+  const double until = options.redraw_until * static_cast<double>(experiment_.training.steps);
+  if (options.redraw_every == 0 || step == 0 || step % options.redraw_every != 0 ||
+      static_cast<double>(step) > until || !model_.network().learns_wires()) {
+    return;
+  }
+  read_back();
+  AdamWState state = moments();
+  logic::Network& network = model_.network();
+  std::size_t parameter = network.layers().size();  // the first wire logits
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const logic::GateLayer& layer = network.layers()[i];
+    if (!layer.learns_wires()) continue;
+    const logic::RedrawnCandidates redrawn = this->redrawn(i, step);
+    network.set_candidates(i, redrawn.candidates, redrawn.logits);
+    logic::clear_where(redrawn.is_new, state.first[parameter]);
+    logic::clear_where(redrawn.is_new, state.second[parameter]);
+    ++parameter;
+  }
+  const std::int64_t updates = updates_;
+  load(state);
+  updates_ = updates;
 }
 
 StepResult NetworkLearner::take_step(std::int64_t step, double learning_rate) {
+  redraw_candidates(step);
   return program_->step(arguments(step, learning_rate));
 }
 
@@ -81,7 +170,7 @@ namespace {
 
 class CircuitLearner final : public NetworkLearner {
  public:
-  CircuitLearner(const Experiment& experiment, const Device& device, const BooleanTask& task)
+  CircuitLearner(const Experiment& experiment, const Device& device, const data::BooleanTask& task)
       : NetworkLearner(experiment, device,
                        Model(make_network(experiment, task.input_count(), task.output_count())),
                        task.cases()),
@@ -90,17 +179,17 @@ class CircuitLearner final : public NetworkLearner {
   }
 
   Evaluation evaluate() override {
-    return evaluation_of(program().evaluate(), cases_, experiment().loss);
+    return evaluation_of(program().evaluate(wire_temperature(updates_)), cases_, experiment().loss);
   }
   double hard_loss() const override {
     const NoGrad off_the_tape;
     const Tensor outputs =
-        unpack_bits(model().network().hard(pack_bits(cases_.inputs)), DType::uint8);
-    double wrong = 0;
+        logic::unpack_bits(model().network().hard(logic::pack_bits(cases_.inputs)), DType::uint8);
+    double errors = 0;
     for (std::int64_t i = 0; i < outputs.size(); ++i) {
-      wrong += (outputs.at(i) > 0.5) != (cases_.targets.at(i) > 0.5) ? 1 : 0;
+      errors += (outputs.at(i) > 0.5) != (cases_.targets.at(i) > 0.5) ? 1 : 0;
     }
-    return wrong;
+    return errors;
   }
 
  private:
@@ -119,11 +208,11 @@ class CircuitLearner final : public NetworkLearner {
 
 Head head_of(const Experiment& experiment, const TrainingSamples& samples) {
   Head head{.kind = experiment.head.kind,
-            .classes = std::ssize(samples.form.classes),
+            .classes = std::ssize(samples.format.classes),
             .temperature = experiment.head.temperature};
   if (head.kind == HeadKind::regression) {
     const auto [low, high] = std::ranges::minmax(samples.train.labels.values<float>());
-    if (low == high) fail("data", "expected values that differ, received {} alone", low);
+    if (low == high) fail("data", "expected labels that differ, received only {}", low);
     head.low = low;
     head.high = high;
   }
@@ -133,14 +222,14 @@ Head head_of(const Experiment& experiment, const TrainingSamples& samples) {
   return head;
 }
 
-/// As many as asked for, or a few more, in equal groups.
+/// The requested number, rounded up to equal groups.
 std::int64_t output_count(const Experiment& experiment, const Head& head) {
   const std::int64_t groups = head.groups();
   return (experiment.head.outputs + groups - 1) / groups * groups;
 }
 
-/// The range of each feature in the training samples, at the bits that read it.
-Tensor ranges_of(const Tensor& samples, const Thresholds& thresholds) {
+/// For every bit, the range of its feature in the training samples.
+Tensor ranges_of(const Tensor& samples, const logic::Thresholds& thresholds) {
   const auto width = static_cast<std::size_t>(samples.shape()[1]);
   std::vector<float> low(width, std::numeric_limits<float>::max());
   std::vector<float> high(width, std::numeric_limits<float>::lowest());
@@ -159,17 +248,58 @@ Tensor ranges_of(const Tensor& samples, const Thresholds& thresholds) {
   return Tensor::of(ranges);
 }
 
+/// The positions of the inputs in images, if wires come from a window.
+std::vector<logic::ImagePosition> positions_of(const Experiment& experiment,
+                                               const TrainingSamples& samples,
+                                               const logic::Thresholds& thresholds) {
+  if (experiment.network.wiring != WiringKind::window) return {};
+  const std::int64_t height = samples.format.height;
+  const std::int64_t width = samples.format.width;
+  if (!samples.format.is_image()) {
+    fail("data", "expected images for network.wiring = window, received other samples");
+  }
+  const std::int64_t window = experiment.network.window;
+  if (window > std::max(height, width)) {
+    fail("data", "expected network.window of at most {}, the side of the images, received {}",
+         std::max(height, width), window);
+  }
+  std::vector<logic::ImagePosition> positions;
+  for (const std::int64_t feature : thresholds.sources()) {
+    positions.push_back({.x = static_cast<std::int32_t>(feature % width),
+                         .y = static_cast<std::int32_t>(feature / width % height)});
+  }
+  return positions;
+}
+
 Model initial_classifier(const Experiment& experiment, const TrainingSamples& samples) {
   const Tensor& features = samples.train.features;
-  Classifier classifier{make_thresholds(features, experiment.binarise.levels),
-                        head_of(experiment, samples), samples.form,
+  Classifier classifier{data::make_thresholds(features, experiment.binarise.thresholds),
+                        head_of(experiment, samples), samples.format,
                         features.dtype() == DType::uint8};
   const std::int64_t bits = classifier.thresholds.bits();
   if (experiment.binarise.learn) {
     classifier.threshold_offsets = parameter(Tensor::zeros({bits}, DType::float32));
   }
-  LogicNetwork network = make_network(experiment, bits, output_count(experiment, classifier.head));
+  logic::Network network = make_network(experiment, bits, output_count(experiment, classifier.head),
+                                        positions_of(experiment, samples, classifier.thresholds));
   return {std::move(network), std::move(classifier)};
+}
+
+/// Throws if the samples are not images, or too small for the cut-out.
+void check_augmentation(const AugmentationOptions& options, const data::DataFormat& format) {
+  const char* key = options.max_shift > 0      ? "training.max_shift"
+                    : options.max_rotation > 0 ? "training.max_rotation"
+                    : options.max_scale > 0    ? "training.max_scale"
+                    : options.flip             ? "training.flip"
+                    : options.cutout > 0       ? "training.cutout"
+                                               : nullptr;
+  if (key == nullptr) return;
+  if (!format.is_image()) fail("data", "expected images for {}, received other samples", key);
+  const std::int64_t side = std::min(format.height, format.width);
+  if (options.cutout > side) {
+    fail("data", "expected training.cutout of at most {}, the side of the images, received {}",
+         side, options.cutout);
+  }
 }
 
 class ClassifierLearner final : public NetworkLearner {
@@ -180,10 +310,10 @@ class ClassifierLearner final : public NetworkLearner {
                        samples->train.count()),
         data_(std::move(samples)),
         base_(model().classifier()->thresholds) {
-    if (experiment.training.shift > 0 && !data_->form.is_picture()) {
-      fail("data", "expected images for training.shift, received other samples");
-    }
+    check_augmentation(experiment.training.augmentation, data_->format);
     if (experiment.binarise.learn) ranges_ = ranges_of(data_->train.features, base_);
+    const TeacherOptions& teacher = experiment.training.teacher;
+    if (!teacher.path.empty()) soft_targets_ = soft_targets(teacher, *data_);
     start(spec_for(batch_of(experiment, data_->train.count())));
   }
 
@@ -194,16 +324,16 @@ class ClassifierLearner final : public NetworkLearner {
     const NoGrad off_the_tape;
     const auto sources = base_.sources();
     classifier.thresholds =
-        Thresholds(base_.features(), {sources.begin(), sources.end()},
-                   add(base_.levels(), multiply(classifier.threshold_offsets, ranges_)));
+        logic::Thresholds(base_.features(), {sources.begin(), sources.end()},
+                          add(base_.values(), multiply(classifier.threshold_offsets, ranges_)));
   }
 
   Evaluation evaluate() override {
     const Head& head = model().classifier()->head;
     const Tensor& labels = evaluated().labels;
-    return evaluation_of(
-        predictions_of(program().evaluate(), head, model().network().outputs(), labels), head,
-        labels);
+    return evaluation_of(predictions_of(program().evaluate(wire_temperature(updates_)), head,
+                                        model().network().outputs(), labels),
+                         head, labels);
   }
   double hard_loss() const override {
     const Head& head = model().classifier()->head;
@@ -211,22 +341,24 @@ class ClassifierLearner final : public NetworkLearner {
   }
 
  private:
-  /// The validation samples or, where there are none, all that are learned from.
-  const SampleSet& evaluated() const {
+  /// The validation samples or, if there are none, the training samples.
+  const data::SampleSet& evaluated() const {
     return data_->validation.count() > 0 ? data_->validation : data_->train;
   }
 
-  FeatureSamples features_of(const SampleSet& samples) const {
+  FeatureSamples features_of(const data::SampleSet& samples) const {
     return {.features = samples.features,
             .sources = base_.sources(),
-            .thresholds = base_.levels().values<float>(),
-            .height = data_->form.height,
-            .width = data_->form.width,
+            .thresholds = base_.values().values<float>(),
+            .height = data_->format.height,
+            .width = data_->format.width,
             .ranges = ranges_.defined() ? ranges_.values<float>() : std::span<const float>(),
             .width_share = experiment().binarise.width};
   }
   void send_data() override {
-    program().set_samples(DataRole::training, features_of(data_->train), data_->train.labels);
+    FeatureSamples train = features_of(data_->train);
+    train.soft_targets = soft_targets_;
+    program().set_samples(DataRole::training, train, data_->train.labels);
     if (data_->validation.count() == 0) return;
     program().set_samples(DataRole::evaluation, features_of(data_->validation),
                           data_->validation.labels);
@@ -234,8 +366,9 @@ class ClassifierLearner final : public NetworkLearner {
   double loss_terms() const override { return 1; }
 
   std::shared_ptr<const TrainingSamples> data_;
-  Thresholds base_;  ///< where thresholds start from
-  Tensor ranges_;    ///< of features, where thresholds are learned: a step is as far for all
+  logic::Thresholds base_;  ///< initial thresholds
+  Tensor soft_targets_;     ///< of the training samples, if there is a teacher
+  Tensor ranges_;  ///< of features, if thresholds are trained: offsets are relative to them
 };
 
 }  // namespace
@@ -253,4 +386,4 @@ std::shared_ptr<const TrainingSamples> training_samples_of(const Experiment& exp
   return load_training_samples(experiment, experiment.head.kind == HeadKind::regression);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

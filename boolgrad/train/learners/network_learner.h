@@ -1,4 +1,4 @@
-// Circuits that learn Boolean tasks, and circuits that learn from samples.
+// Learners of Boolean tasks and of classifiers.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,13 @@
 #include "boolgrad/train/learners/batch_order.h"
 #include "boolgrad/train/learners/learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// What both kinds share: a network program, and which samples each step learns from.
+/// What both share: a network program, and the samples of each step.
 class NetworkLearner : public Learner {
  public:
   void load(const AdamWState& moments) override;
+  void read_back() override;
 
   std::int64_t batch_size() const { return spec_.batch; }
 
@@ -22,11 +23,11 @@ class NetworkLearner : public Learner {
   NetworkLearner(const Experiment& experiment, const Device& device, Model model,
                  std::int64_t samples);
 
-  /// Makes the program and sends what it needs; the last that a constructor does.
+  /// Makes the program and sends its data. To be called at the end of a constructor.
   void start(const NetworkSpec& spec);
   /// Sends the samples.
   virtual void send_data() = 0;
-  /// How many samples a batch has of `count`.
+  /// Batch size for `count` samples.
   static std::int64_t batch_of(const Experiment& experiment, std::int64_t count);
   NetworkSpec spec_for(std::int64_t batch) const;
 
@@ -34,28 +35,38 @@ class NetworkLearner : public Learner {
   std::vector<Tensor> gradients(std::int64_t step) override;
   DeviceNetwork& program() const override { return *program_; }
   std::int64_t sample_count() const { return samples_; }
+  /// Temperature of learned wires in step `step`.
+  double wire_temperature(std::int64_t step) const;
 
  private:
-  /// What the step reads, in memory that lasts until the next step is asked for.
+  /// Replaces candidates of learned wires, if it is time.
+  void redraw_candidates(std::int64_t step);
+  /// New candidates of the layer `index`.
+  logic::RedrawnCandidates redrawn(std::size_t index, std::int64_t step);
+  bool program_has_wires_of_model() const;
+  /// Sends candidates, parameters and masks of the model.
+  void send_model();
+  /// Arguments of a step. They refer to members and are valid until the next call.
   NetworkStepArguments arguments(std::int64_t step, double learning_rate);
 
   std::int64_t samples_;
   NetworkSpec spec_;
   std::unique_ptr<DeviceNetwork> program_;
+  std::vector<logic::GateLayer> program_layers_;  ///< those that the program was made for
   BatchOrder order_;
   std::vector<std::int64_t> picked_;
-  std::vector<ImageShift> shifts_;
+  std::vector<ImageTransform> transforms_;
   std::vector<Tensor> frozen_;
 };
 
-/// A circuit and all cases of its truth table.
+/// Learns a truth table.
 std::unique_ptr<Learner> make_circuit_learner(const Experiment& experiment, const Device& device);
 
-/// A classifier and its samples.
+/// Learns from samples.
 std::unique_ptr<Learner> make_classifier_learner(const Experiment& experiment,
                                                  const Device& device);
 
-/// The samples that a classifier's experiment trains on, shared by all that ask.
+/// The training samples of a classifier. Loaded once and shared.
 std::shared_ptr<const TrainingSamples> training_samples_of(const Experiment& experiment);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 const std::string prefix = "best.";
@@ -22,8 +22,8 @@ void BestModel::consider(const LogEntry& entry, const Trainer& trainer) {
   if (entry_ && !is_better(entry.evaluation, entry_->evaluation)) return;
   entry_ = entry;
   lines_since_ = 0;
-  model_ = trainer.learner().model().to_file();
-  // Parameters are written in place; this must stay what it is.
+  model_ = logic::without_candidates(trainer.learner().model().to_file());
+  // Training changes parameters in place, so sharing memory is not enough.
   for (auto& [name, tensor] : model_.tensors) tensor = tensor.clone();
 }
 
@@ -68,4 +68,4 @@ void BestModel::load(const TensorFile& file) {
   }
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -7,21 +7,21 @@
 #include "boolgrad/train/run/metrics.h"
 #include "boolgrad/train/search/trainer.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// Keeps the model with the highest hard accuracy, of equal ones with the lowest soft loss.
+/// Keeps the model with the highest hard accuracy, with ties broken by the lowest soft loss.
 class BestModel {
  public:
-  /// Looks at a line that was logged, of the leader as it is.
+  /// Keeps the leader's model if `entry`, its last log line, is the best so far.
   void consider(const LogEntry& entry, const Trainer& trainer);
 
-  /// The line of the best; none before the first.
+  /// Log line of the best model; none before the first line.
   const std::optional<LogEntry>& entry() const { return entry_; }
   const TensorFile& model() const { return model_; }
-  /// Lines since then.
+  /// Number of log lines since the best one.
   std::int64_t lines_since() const { return lines_since_; }
 
-  /// As part of a checkpoint, so that a resumed run knows what one that never stopped knows.
+  /// As part of a checkpoint, and back.
   void save(TensorFile& file) const;
   void load(const TensorFile& file);
 
@@ -31,4 +31,4 @@ class BestModel {
   std::int64_t lines_since_ = 0;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/model/model.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 constexpr const char* seconds_key = "seconds";
@@ -42,11 +42,10 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   TensorFile file = load_safetensors(path);
   std::optional<Experiment> experiment = experiment_in(file, path);
   if (!experiment) {
-    fail("resume", "{}: expected a checkpoint with its experiment, received a file without",
-         path.string());
+    fail("resume", "{}: not a checkpoint: it has no experiment", path.string());
   }
   const double seconds = seconds_in(file);
   return {.experiment = *std::move(experiment), .state = std::move(file), .seconds = seconds};
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// Checkpoints on disk: a model, the experiment it belongs to, and what is needed to go on.
+// Checkpoints on disk: the model, its experiment and the state of training.
 #pragma once
 
 #include <filesystem>
@@ -6,16 +6,16 @@
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/train/experiment/experiment.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// A run at one moment.
+/// The state of a run.
 struct Checkpoint {
   Experiment experiment;
-  TensorFile state;    ///< as `Trainer::state` gives it
+  TensorFile state;    ///< as returned by `Trainer::state`
   double seconds = 0;  ///< spent so far
 };
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

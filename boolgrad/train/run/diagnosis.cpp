@@ -1,6 +1,8 @@
 #include "boolgrad/train/run/diagnosis.h"
 
-namespace boolgrad {
+#include "boolgrad/train/learners/learner.h"
+
+namespace boolgrad::train {
 
 std::vector<LayerDiagnosis> diagnose(Learner& learner, std::int64_t step) {
   const std::vector<double> norms = learner.gradient_norms(step);
@@ -12,4 +14,4 @@ std::vector<LayerDiagnosis> diagnose(Learner& learner, std::int64_t step) {
   return layers;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

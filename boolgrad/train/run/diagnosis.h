@@ -1,19 +1,22 @@
-// Layer by layer: how decided the gates of a model are, and how strong their training gradient is.
+// Per-layer diagnostics: how close gates are to hard ones, and the norm of the training gradient.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "boolgrad/model/inspection.h"
-#include "boolgrad/train/learners/learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
+class Learner;
+
+/// The state of one layer during training.
 struct LayerDiagnosis {
   LayerInspection inspection;
   double gradient_norm = 0;
 };
 
-/// The layers of what is trained as step `step` finds them: of a rule, those of perception first.
+/// Diagnoses the layers before step `step`. For a rule, the layers of perception come first.
 std::vector<LayerDiagnosis> diagnose(Learner& learner, std::int64_t step);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -5,19 +5,20 @@
 #include <string>
 #include <system_error>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& path, const char* wanted) {
+/// Throws with the message of `errno`: `cannot write runs/add-1/metrics.jsonl: ...`.
+[[noreturn]] void refuse(const char* action, const std::filesystem::path& path) {
   const int reason = errno != 0 ? errno : EIO;
-  fail("metrics", "{}: expected to {}, received {}", path.string(), wanted,
+  fail("metrics", "cannot {} {}: {}", action, path.string(),
        std::generic_category().message(reason));
 }
 
-/// Whether a run that stands at `step` has logged this line. The knockout of a step is logged
-/// after the step's own line and is taken again on resuming.
+/// Whether a run resumed at `step` has logged this line. The knockout of a step is logged after the
+/// step's own line and is repeated on resuming.
 bool belongs(const std::string& line, std::int64_t step) {
   const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
   if (!object.is_object() || !object.contains("step") || !object["step"].is_number_integer()) {
@@ -63,7 +64,7 @@ std::optional<double> number_in(const nlohmann::json& object, const char* key) {
 std::vector<LoggedLoss> read_losses(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream file(path);
-  if (!file) refuse(path, "read it");
+  if (!file) refuse("read", path);
   std::vector<LoggedLoss> losses;
   std::string line;
   while (std::getline(file, line)) {
@@ -80,7 +81,7 @@ std::vector<LoggedLoss> read_losses(const std::filesystem::path& path) {
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::ios::openmode mode) : path_(path) {
   errno = 0;
   file_.open(path, mode);
-  if (!file_) refuse(path, "open it");
+  if (!file_) refuse("open", path);
 }
 
 MetricsLog MetricsLog::create(const std::filesystem::path& path) {
@@ -95,13 +96,13 @@ MetricsLog MetricsLog::resume(const std::filesystem::path& path, std::int64_t st
     MetricsLog copy = create(shorter);
     errno = 0;
     copy.file_ << kept << std::flush;
-    if (!copy.file_) refuse(shorter, "write it");
+    if (!copy.file_) refuse("write", shorter);
   }
   std::error_code error;
   std::filesystem::rename(shorter, path, error);
   if (error) {
     errno = error.value();
-    refuse(path, "replace it");
+    refuse("replace", path);
   }
   return {path, std::ios::out | std::ios::app};
 }
@@ -121,7 +122,7 @@ void MetricsLog::write(const LogEntry& entry) {
   if (!entry.layers.empty()) object["layers"] = layers_of(entry.layers);
   errno = 0;
   file_ << object.dump() << std::endl;
-  if (!file_) refuse(path_, "write a line");
+  if (!file_) refuse("write", path_);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// The metrics of a run: JSON lines, one object a logged step.
+// The metrics of a run: JSON lines, one object per logged step.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,39 @@
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/train/run/diagnosis.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 struct LogEntry {
   std::int64_t step = 0;  ///< steps taken so far
   Evaluation evaluation;
   double learning_rate = 0;
   double seconds = 0;
-  std::int64_t masked = 0;                                 ///< gates and inputs now off
-  std::optional<std::int64_t> knocked_out = std::nullopt;  ///< how many went off just now
-  std::vector<LayerDiagnosis> layers = {};                 ///< where they were diagnosed
+  std::int64_t masked = 0;                                 ///< gates and inputs that are masked
+  std::optional<std::int64_t> knocked_out = std::nullopt;  ///< masked by a knockout at this step
+  std::vector<LayerDiagnosis> layers = {};                 ///< empty without diagnostics
 };
 
 /// The losses of one line of metrics.
 struct LoggedLoss {
   std::int64_t step = 0;
   double soft = 0;
-  double hard = 0;  ///< wrong bits
+  double hard = 0;  ///< number of errors
 };
 
-/// The losses that a file of metrics holds, in its order. Lines that are none are passed over: a
-/// run that was killed may have left half of one.
+/// The losses in a file of metrics, in order. Ignores invalid lines: a killed run may have left an
+/// incomplete one.
 std::vector<LoggedLoss> read_losses(const std::filesystem::path& path);
 
 class MetricsLog {
  public:
-  /// A new file in place of any that is there.
+  /// Creates the file, replacing any existing one.
   static MetricsLog create(const std::filesystem::path& path);
 
-  /// The file that is there, cut back to what a run that stands at `step` has logged: a run may
-  /// have gone on after its last checkpoint.
+  /// Opens an existing file and removes the lines after `step`: a run may have continued after its
+  /// last checkpoint.
   static MetricsLog resume(const std::filesystem::path& path, std::int64_t step);
 
-  /// Adds one line, at once. Throws where it cannot be written.
+  /// Appends one line and flushes it. Throws if that fails.
   void write(const LogEntry& entry);
 
  private:
@@ -52,4 +52,4 @@ class MetricsLog {
   std::ofstream file_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

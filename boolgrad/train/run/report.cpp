@@ -7,13 +7,13 @@
 #include "boolgrad/train/run/metrics.h"
 #include "boolgrad/train/run/run.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-LinePlot loss_plot(const std::string& name, std::string_view hard_loss,
-                   const std::filesystem::path& metrics) {
-  Series soft{.name = "soft loss", .x = {}, .y = {}};
-  Series hard{.name = fmt::format("{} once hardened", hard_loss), .x = {}, .y = {}};
+picture::LinePlot loss_plot(const std::string& name, std::string_view hard_loss,
+                            const std::filesystem::path& metrics) {
+  picture::Series soft{.name = "soft loss", .x = {}, .y = {}};
+  picture::Series hard{.name = fmt::format("{}, hardened", hard_loss), .x = {}, .y = {}};
   for (const LoggedLoss& logged : read_losses(metrics)) {
     const auto step = static_cast<double>(logged.step);
     soft.x.push_back(step);
@@ -28,12 +28,12 @@ LinePlot loss_plot(const std::string& name, std::string_view hard_loss,
           .series = {soft, hard}};
 }
 
-BarChart gate_chart(const std::string& name, const Inspection& inspection) {
-  BarChart chart{.title = name,
-                 .value_label = fmt::format("gates by kind, {} in all, {} of them active",
-                                            inspection.gates, inspection.active_gates),
-                 .labels = {},
-                 .values = {}};
+picture::BarChart gate_chart(const std::string& name, const Inspection& inspection) {
+  picture::BarChart chart{.title = name,
+                          .value_label = fmt::format("gates by kind ({} in total, {} active)",
+                                                     inspection.gates, inspection.active_gates),
+                          .labels = {},
+                          .values = {}};
   for (const auto& [kind, count] : inspection.kinds) {
     chart.labels.push_back(kind);
     chart.values.push_back(static_cast<double>(count));
@@ -47,9 +47,9 @@ Plots write_plots(const std::filesystem::path& folder, const std::string& name,
                   std::string_view hard_loss, const Inspection& inspection) {
   Plots plots{.losses = folder / losses_file, .gates = folder / gates_file};
   const std::string title = printable(name);
-  save_line_plot(plots.losses, loss_plot(title, hard_loss, folder / metrics_file));
-  save_bar_chart(plots.gates, gate_chart(title, inspection));
+  picture::save_line_plot(plots.losses, loss_plot(title, hard_loss, folder / metrics_file));
+  picture::save_bar_chart(plots.gates, gate_chart(title, inspection));
   return plots;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

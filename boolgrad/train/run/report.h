@@ -1,4 +1,4 @@
-// What a run leaves for people to look at.
+// Plots of a run.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include "boolgrad/model/inspection.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 /// The plots of a run's folder.
 inline constexpr const char* losses_file = "losses.png";
@@ -18,10 +18,9 @@ struct Plots {
   std::filesystem::path gates;
 };
 
-/// Plots soft and hard loss over the steps, from the folder's metrics, so that a run that was
-/// stopped and resumed is plotted whole; and how many gates of which kind there are. `name` is what
-/// the plots say they are of, `hard_loss` what the hard loss is.
+/// Plots soft and hard loss from the folder's metrics, which include the steps before a resume, and
+/// the number of gates of each kind. `name` is the title, `hard_loss` the name of the hard loss.
 Plots write_plots(const std::filesystem::path& folder, const std::string& name,
                   std::string_view hard_loss, const Inspection& inspection);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

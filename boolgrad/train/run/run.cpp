@@ -7,20 +7,20 @@
 #include <system_error>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/train/run/best_model.h"
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/search/trainer.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// States up to this size are copied whenever a line is logged, to go back to where a later step is
-/// not finite. Of larger ones only checkpoints are kept: a copy would take longer than many steps.
+/// States up to this size are copied at every log line, as a fallback if a later step is not
+/// finite. For larger ones only checkpoints are kept: a copy would take longer than many steps.
 constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
 
 class Run {
@@ -32,11 +32,11 @@ class Run {
         checkpoint_(options.folder / checkpoint_file),
         copies_states_(3 * parameter_bytes() <= max_copied_bytes) {}
 
-  RunReport go() {
+  RunReport run() {
     start();
     while (!ending_) advance();
     save();
-    if (*ending_ != Ending::stopped) polish();
+    if (*ending_ != Ending::stopped) finalise();
     RunReport report{.ending = *ending_,
                      .last = last_,
                      .best = best_.entry(),
@@ -45,7 +45,8 @@ class Run {
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
       save_model(report.model, to_toml(experiment_),
-                 best_.entry() ? best_.model() : trainer_.learner().model().to_file());
+                 best_.entry() ? best_.model()
+                               : logic::without_candidates(trainer_.learner().model().to_file()));
     }
     return report;
   }
@@ -72,7 +73,7 @@ class Run {
       metrics_ = MetricsLog::create(metrics_path);
       log();
     }
-    // A run that had not stopped would not have looked here.
+    // An uninterrupted run stops at log points only.
     if (is_log_point()) end_if_solved();
     if (trainer_.steps() >= training().steps) end(Ending::finished);
   }
@@ -92,7 +93,7 @@ class Run {
     if (options_.watch) options_.watch(trainer_.steps(), last_);
   }
 
-  /// The first reason to end is the one that counts.
+  /// The first reason counts.
   void end(Ending ending) {
     if (!ending_) ending_ = ending;
   }
@@ -108,23 +109,23 @@ class Run {
     return training().checkpoint_every > 0 && trainer_.steps() % training().checkpoint_every == 0;
   }
 
-  // A checkpoint is looked at first: it must never hold a state that has gone wrong.
+  // Checkpoints are log points, so that a state is evaluated before it is saved.
   bool is_log_point() const {
     return trainer_.steps() % training().log_every == 0 || is_checkpoint_point() ||
-           is_diagnosis_point() || is_refit_point();
+           is_diagnosis_point() || is_local_search_point();
   }
 
-  // What a refit has solved must be seen before another step is taken.
-  bool is_refit_point() const {
+  // A model that a local search has solved must be evaluated before the next step.
+  bool is_local_search_point() const {
     const SearchOptions& search = experiment_.search;
-    return search.refit > 0 && trainer_.steps() % search.refit_every == 0;
+    return search.local_search > 0 && trainer_.steps() % search.local_search_every == 0;
   }
 
   bool is_diagnosis_point() const {
     return training().diagnose_every > 0 && trainer_.steps() % training().diagnose_every == 0;
   }
 
-  /// One line before the damage and one after it, so that it shows.
+  /// Logs one line before the knockout and one after it.
   void damage() {
     if (last_.step != trainer_.steps()) log();
     const std::int64_t before = trainer_.learner().model().masked_count();
@@ -145,7 +146,7 @@ class Run {
     if (copies_states_) best_.save(good_.state);
   }
 
-  /// Evaluates the network as it is now and keeps its state if that went well.
+  /// Evaluates the model. Keeps its state if the loss is finite.
   void observe() {
     last_ = {
         .step = trainer_.steps(),
@@ -159,7 +160,7 @@ class Run {
     if (copies_states_) keep_state();
   }
 
-  /// Keeps the state as it is now, which was found to be finite.
+  /// Keeps the present state. Its loss must be finite.
   void keep_state() {
     good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
     best_.save(good_.state);
@@ -172,16 +173,16 @@ class Run {
     return bytes * static_cast<std::size_t>(trainer_.members());
   }
 
-  /// The checkpoint goes on from where the run stands; the model is the best there was, and sealed
-  /// where it is right.
-  void polish() {
+  /// Prepares the final model, after the checkpoint was saved: the best one, saturated if solved.
+  void finalise() {
     if (experiment_.search.keep_best && !last_.evaluation.solved()) {
       trainer_.take_best();
       last_.evaluation = trainer_.evaluate();
     }
-    // Of a classifier the best model that was logged is saved, as it was then.
-    if (experiment_.hardening.seal && !experiment_.is_classifier() && last_.evaluation.solved()) {
-      trainer_.seal();
+    // For classifiers, the best logged model is saved unchanged.
+    if (experiment_.hardening.saturate && !experiment_.is_classifier() &&
+        last_.evaluation.solved()) {
+      trainer_.saturate();
       last_.evaluation = trainer_.evaluate();
     }
   }
@@ -194,15 +195,16 @@ class Run {
   }
 
   [[noreturn]] void give_up(std::int64_t step, double loss) {
-    const std::string kept = good_step_ < 0 ? ""
-                                            : fmt::format("; the state after step {} is kept in {}",
-                                                          good_step_, checkpoint_.string());
+    const std::string kept = good_step_ < 0
+                                 ? ""
+                                 : fmt::format("; the state after step {} was saved to {}",
+                                               good_step_, checkpoint_.string());
     if (good_step_ >= 0 && copies_states_) save_checkpoint(checkpoint_, good_);
     if (std::isfinite(loss)) {
       fail("train", "step {}: gradients are not finite{}", step, kept);
     }
-    // NaN has a sign, which means nothing.
-    fail("train", "step {}: expected a finite loss, received {}{}", step,
+    // Without the sign of a NaN, which has no meaning.
+    fail("train", "step {}: the loss is {}{}", step,
          std::isnan(loss) ? "nan" : fmt::format("{}", loss), kept);
   }
 
@@ -213,10 +215,10 @@ class Run {
   bool copies_states_;
   std::optional<MetricsLog> metrics_;
   LogEntry last_;
-  Checkpoint good_;  ///< the last state that is kept
+  Checkpoint good_;  ///< the last kept state
   std::int64_t good_step_ = -1;
   std::optional<Ending> ending_;
-  BestModel best_;  ///< of classifiers
+  BestModel best_;  ///< for classifiers
   Clock::time_point start_ = Clock::now();
   double seconds_before_ = 0;
 };
@@ -227,14 +229,13 @@ void make_run_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    fail("train", "{}: expected to make this folder, received {}", folder.string(),
-         error.message());
+    fail("train", "cannot create the folder {}: {}", folder.string(), error.message());
   }
-  const Replacement probe("train", folder / checkpoint_file);
+  const Replacement writable("train", folder / checkpoint_file);
 }
 
 RunReport run_training(Trainer& trainer, const RunOptions& options) {
-  return Run(trainer, options).go();
+  return Run(trainer, options).run();
 }
 
 RunReport run_experiment(const Experiment& experiment, const RunOptions& options,
@@ -243,4 +244,4 @@ RunReport run_experiment(const Experiment& experiment, const RunOptions& options
   return run_training(trainer, options);
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,17 +1,19 @@
-// A run from start to end in a folder: steps, metrics, checkpoints, the final model.
+// A complete run in a folder: steps, metrics, checkpoints and the final model.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/run/metrics.h"
-#include "boolgrad/train/search/trainer.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
+
+class Trainer;
 
 /// The files of a run's folder.
 inline constexpr const char* checkpoint_file = "checkpoint.safetensors";
@@ -20,44 +22,42 @@ inline constexpr const char* metrics_file = "metrics.jsonl";
 
 struct RunOptions {
   std::filesystem::path folder;
-  /// Goes on from the folder's checkpoint, with the same bits as if the run had never stopped.
+  /// Continue from the folder's checkpoint. The result is bit-identical to an uninterrupted run.
   bool resume = false;
-  /// Asked after every step; true ends the run with a checkpoint.
+  /// Called after every step. If it returns true, the run ends with a checkpoint.
   std::function<bool()> stop = {};
-  /// Told after every step: the steps taken and the last line logged.
+  /// Called after every step with the number of steps and the last log line.
   std::function<void(std::int64_t steps, const LogEntry& last)> watch = {};
 };
 
 enum class Ending : std::uint8_t {
-  solved,    ///< no wrong bit left, and the experiment stops then
+  solved,    ///< no error left, and the experiment stops then
   finished,  ///< all steps taken
-  stopped,   ///< asked to
-  waited,    ///< of a classifier: no better model for as long as the experiment waits
+  stopped,   ///< by `RunOptions::stop`
+  waited,    ///< for classifiers: patience exhausted
 };
 
 struct RunReport {
   Ending ending = Ending::finished;
   LogEntry last;
-  std::optional<LogEntry> best;  ///< of a classifier: the line of the model that is saved
+  std::optional<LogEntry> best;  ///< for classifiers: log line of the saved model
   std::filesystem::path checkpoint;
-  std::filesystem::path model;  ///< empty where the run was stopped
+  std::filesystem::path model;  ///< empty if the run was stopped
 };
 
-/// Makes a run's folder where it is not there. Throws where that fails or no file can be made in
-/// it.
+/// Creates the folder if it does not exist. Throws if that fails or if it is not writable.
 void make_run_folder(const std::filesystem::path& folder);
 
-/// Trains in the folder, which is made if it is not there. Of a classifier the best
-/// model that was logged is kept: that with the highest hard accuracy, of equal ones with the
-/// lowest soft loss.
+/// Trains in the folder, which is created if needed. For classifiers, the best logged model is
+/// saved: the one with the highest hard accuracy, with ties broken by the lowest soft loss.
 ///
-/// When a loss or gradient is not finite, the error names the step, and the checkpoint holds the
-/// last state that was logged with a finite loss or, of large models, the last that was saved. Any
-/// device may resume what another began.
+/// If a loss or gradient is not finite, the error names the step. The checkpoint then holds the
+/// last logged state or, for large models, the last saved one. A run may be resumed on another
+/// device.
 RunReport run_training(Trainer& trainer, const RunOptions& options);
 
-/// The same for an experiment from its beginning, on `device`.
+/// Trains an experiment on `device`.
 RunReport run_experiment(const Experiment& experiment, const RunOptions& options,
                          const Device& device = {});
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

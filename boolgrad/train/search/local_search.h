@@ -5,35 +5,34 @@
 
 #include "boolgrad/train/learners/learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 struct LocalSearchOptions {
-  std::int64_t candidates = 64;  ///< least certain alternatives of active gates that are tried
-  /// Single ones that are then drawn at random, of all, and kept where they do no harm: changes
-  /// that make no difference now open ways to some that do.
-  std::int64_t walk = 0;
-  std::uint64_t seed = 0;  ///< of the walk
+  std::int64_t candidates = 64;  ///< number of least certain moves that a pass tries
+  /// Number of random moves that follow. Each is accepted if it does no harm: neutral moves can
+  /// make later improvements possible.
+  std::int64_t random_moves = 0;
+  std::uint64_t seed = 0;  ///< of the random moves
   std::uint32_t step = 0;
 };
 
 struct LocalSearchStats {
-  double before = 0;  ///< wrong bits
+  double before = 0;  ///< bit errors
   double after = 0;
   std::int64_t tried = 0;
-  std::int64_t kept = 0;
+  std::int64_t accepted = 0;
 };
 
-/// Turns the alternatives of a hardened model's active gates over, the least certain first, and
-/// keeps each change after which fewer bits are wrong, until none helps or no bit is wrong. Then
-/// walks. An alternative is, for `sigmoid`, one entry of a table the other way (its logit z becomes
-/// -z); for `softmax16`, the second likeliest gate (its logit and that of the likeliest change
-/// places). How certain it is: |z|, or the difference of the two logits. The model's parameters are
-/// changed in place.
+/// Tries moves of active gates, the least certain first, and accepts those that reduce the number
+/// of bit errors, until no move helps or no error is left. Then tries random moves.
+///
+/// A move of `sigmoid` flips one table entry: its logit z becomes -z, and its certainty is |z|. A
+/// move of `softmax16` swaps the logits of the two most likely gates; its certainty is their
+/// difference. The model's parameters are changed in place.
 LocalSearchStats local_search(Learner& learner, const LocalSearchOptions& options);
 
-/// Makes every soft table what its hard one is, in place: for `sigmoid` logits of plus or minus 40,
-/// for `softmax16` 40 for the likeliest gate and 0 for the others, so that no other value is left
-/// in single precision.
-void seal(Model& model);
+/// Saturates all logits in place, so that soft tables equal the hard ones in single precision:
+/// ±40 for `sigmoid`; for `softmax16`, 40 for the most likely gate and 0 for the others.
+void saturate_logits(Model& model);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -7,45 +7,51 @@
 #include <string_view>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/optim/schedule.h"
 #include "boolgrad/train/search/local_search.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-constexpr const char* draw_key = "search.draw";
+// The names in checkpoints must not change: earlier versions wrote them.
+constexpr const char* restart_key = "search.draw";
 constexpr const char* updates_key = "search.updates";
-constexpr const char* draw_at_key = "search.draw_at";
-constexpr const char* draw_loss_key = "search.draw_loss";
+constexpr const char* restart_at_key = "search.draw_at";
+constexpr const char* restart_loss_key = "search.draw_loss";
 constexpr const char* best_loss_key = "search.best_loss";
-constexpr const char* promise_error_key = "search.promise_error";
+constexpr const char* candidate_error_key = "search.promise_error";
 constexpr std::string_view best_prefix = "best.";
-constexpr std::string_view promise_prefix = "promise.";
+constexpr std::string_view candidate_prefix = "promise.";
 
 Schedule schedule_of(const TrainingOptions& training) {
   return {.kind = training.schedule,
           .rate = training.learning_rate,
-          .warm_up = training.warm_up,
+          .warm_up = training.warmup_steps,
           .steps = training.steps,
-          .final_share = training.final_share};
+          .final_share = training.final_learning_rate_factor};
 }
 
 std::string moment_name(std::size_t layer, const char* which) {
   return fmt::format("adamw.{}.{}", which, layer);
 }
 
-/// Throws where `saved` is not a model of the very wires of `own`.
+/// Whether a tensor holds wires that training does not change.
+bool has_fixed_wires(const TensorFile& file, const std::string& name) {
+  constexpr std::string_view wires = ".wires";
+  if (!name.ends_with(wires)) return false;
+  return !file.tensors.contains(name.substr(0, name.size() - wires.size()) + ".wire_logits");
+}
+
+/// Throws if `saved` differs from `own` in shapes or fixed wires.
 void check_same_architecture(const TensorFile& own, const TensorFile& saved,
                              const std::string& source) {
   for (const auto& [name, tensor] : own.tensors) {
     const auto found = saved.tensors.find(name);
     if (found == saved.tensors.end()) {
-      fail("resume",
-           "{}: expected a network of the experiment's architecture, received one without {}",
-           source, name);
+      fail("resume", "{}: not a checkpoint of this experiment: tensor {} is missing", source, name);
     }
     const Tensor& other = found->second;
     if (other.dtype() != tensor.dtype() || other.shape() != tensor.shape()) {
@@ -53,9 +59,9 @@ void check_same_architecture(const TensorFile& own, const TensorFile& saved,
            to_string(tensor.dtype()), to_string(tensor.shape()), to_string(other.dtype()),
            to_string(other.shape()));
     }
-    if (!name.ends_with(".wires")) continue;
+    if (!has_fixed_wires(own, name)) continue;
     if (!std::ranges::equal(tensor.values<std::int32_t>(), other.values<std::int32_t>())) {
-      fail("resume", "{}: expected the wires that the seed gives in {}, received others", source,
+      fail("resume", "{}: not a checkpoint of this experiment: the seed gives other {}", source,
            name);
     }
   }
@@ -65,39 +71,30 @@ const Tensor& moment_of(const TensorFile& state, const std::string& name,
                         const std::string& source) {
   const auto found = state.tensors.find(name);
   if (found == state.tensors.end()) {
-    fail("resume", "{}: expected a checkpoint with {}, received a file without", source, name);
+    fail("resume", "{}: not a checkpoint: tensor {} is missing", source, name);
   }
   return found->second;
 }
 
-/// What a checkpoint says of `key`; `otherwise` where it says nothing.
+/// A number in the metadata of a checkpoint, at least `fallback`; `fallback` if it is missing.
 template <class T>
-T noted(const TensorFile& state, const char* key, T otherwise, const std::string& source) {
+T number_in(const TensorFile& state, const char* key, T fallback, const std::string& source) {
   const auto found = state.metadata.find(key);
-  if (found == state.metadata.end()) return otherwise;
+  if (found == state.metadata.end()) return fallback;
   const std::string& text = found->second;
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= otherwise)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= fallback)) {
     fail("resume", "{}: expected {} to be a number of at least {}, received '{}'", source, key,
-         otherwise, text);
+         fallback, text);
   }
   return value;
 }
 
 TensorFile copy_of(TensorFile file) {
-  // Parameters are written in place; a copy must stay what it is.
+  // Training changes parameters in place, so sharing memory is not enough.
   for (auto& [name, tensor] : file.tensors) tensor = tensor.clone();
   return file;
-}
-
-AdamWState zero_moments(const std::vector<Tensor>& parameters, std::int64_t step) {
-  AdamWState moments{.step = step, .first = {}, .second = {}};
-  for (const Tensor& parameter : parameters) {
-    moments.first.push_back(Tensor::zeros(parameter.shape(), parameter.dtype()));
-    moments.second.push_back(Tensor::zeros(parameter.shape(), parameter.dtype()));
-  }
-  return moments;
 }
 
 }  // namespace
@@ -120,26 +117,26 @@ TensorFile prefixed_part(const TensorFile& file, std::string_view prefix) {
   return part;
 }
 
-std::int64_t seed_of_draw(std::int64_t seed, std::int64_t draw) {
-  if (draw == 0) return seed;
+std::int64_t seed_of_restart(std::int64_t seed, std::int64_t restart) {
+  if (restart == 0) return seed;
   const PhiloxCounter bits = random_bits({.seed = static_cast<std::uint64_t>(seed),
-                                          .stream = draw_stream,
-                                          .index = static_cast<std::uint64_t>(draw)});
+                                          .stream = restart_stream,
+                                          .index = static_cast<std::uint64_t>(restart)});
   const std::uint64_t word = (std::uint64_t{bits[0]} << 32) | bits[1];
   return static_cast<std::int64_t>(word >> 1);
 }
 
-Member::Member(const Experiment& experiment, std::int64_t draw, const Device& device)
+Member::Member(const Experiment& experiment, std::int64_t restart, const Device& device)
     : experiment_(experiment), run_seed_(experiment.seed), device_(device) {
-  make(draw);
+  initialise(restart);
 }
 
-void Member::make(std::int64_t draw) {
-  draw_ = draw;
+void Member::initialise(std::int64_t restart) {
+  restart_ = restart;
   updates_ = 0;
-  experiment_.seed = seed_of_draw(run_seed_, draw);
-  promise_error_ = -1;
-  learner_.reset();  // before another one takes memory
+  experiment_.seed = seed_of_restart(run_seed_, restart);
+  candidate_error_ = -1;
+  learner_.reset();  // frees its memory before the next one is made
   learner_ = make_learner(experiment_, device_);
   evaluation_.reset();
 }
@@ -178,65 +175,65 @@ bool Member::keeps_best() const {
   return experiment_.search.keep_best || experiment_.search.restart == RestartKind::best;
 }
 
-void Member::look(std::int64_t steps, std::int64_t fresh_draw) {
+void Member::record(std::int64_t steps, std::int64_t next_restart) {
   const double loss = evaluate().hard_loss;
-  if (draw_loss_ < 0 || loss < draw_loss_) {
-    draw_loss_ = loss;
-    draw_at_ = steps;
+  if (restart_loss_ < 0 || loss < restart_loss_) {
+    restart_loss_ = loss;
+    restart_at_ = steps;
   }
   if (keeps_best() && (best_loss_ < 0 || loss < best_loss_)) {
     best_loss_ = loss;
     best_ = copy_of(learner().model().to_file());
   }
   const SearchOptions& search = experiment_.search;
-  if (search.refit > 0) note_promise();
-  const bool stuck = loss > 0 && steps - draw_at_ >= search.patience;
+  if (search.local_search > 0) record_candidate();
+  const bool stuck = loss > 0 && steps - restart_at_ >= search.patience;
   if (search.restart == RestartKind::none || !stuck) return;
-  draw_at_ = steps;
-  draw_loss_ = -1;
-  if (search.restart == RestartKind::fresh) make(fresh_draw);
+  restart_at_ = steps;
+  restart_loss_ = -1;
+  if (search.restart == RestartKind::fresh) initialise(next_restart);
   else take_best();
 }
 
-void Member::note_promise() {
+void Member::record_candidate() {
   const double error = 1 - evaluate().bit_accuracy;
-  if (promise_error_ >= 0 && error >= promise_error_) return;
-  promise_error_ = error;
-  promise_ = copy_of(learner().model().to_file());
+  if (candidate_error_ >= 0 && error >= candidate_error_) return;
+  candidate_error_ = error;
+  candidate_ = copy_of(learner().model().to_file());
 }
 
-void Member::begin_refit() {
-  note_promise();
-  const double error = std::exchange(promise_error_, -1);
-  if (evaluate().solved() || error > experiment_.search.refit_below) return;
+void Member::begin_local_search() {
+  record_candidate();
+  const double error = std::exchange(candidate_error_, -1);
+  if (evaluate().solved() || error > experiment_.search.local_search_max_error) return;
   AdamWState moments = learner_->moments();
-  refitting_ = {.moments = std::move(moments), .before = copy_of(learner().model().to_file())};
-  learner_->model().restore(std::exchange(promise_, {}));
+  local_search_ = {.moments = std::move(moments), .before = copy_of(learner().model().to_file())};
+  learner_->model().restore(std::exchange(candidate_, {}));
 }
 
-void Member::search_refit() {
-  if (!refitting_) return;
+void Member::run_local_search() {
+  if (!local_search_) return;
   const SearchOptions& search = experiment_.search;
-  refitting_->wrong_bits =
-      local_search(*learner_, {.candidates = search.refit,
-                               .walk = search.refit_walk,
+  local_search_->errors =
+      local_search(*learner_, {.candidates = search.local_search,
+                               .random_moves = search.local_search_random_moves,
                                .seed = static_cast<std::uint64_t>(experiment_.seed),
                                .step = static_cast<std::uint32_t>(updates_)})
           .after;
 }
 
-void Member::end_refit() {
-  if (!refitting_) return;
-  // Training would soon undo changes that it did not ask for.
-  if (refitting_->wrong_bits > 0) learner_->model().restore(refitting_->before);
-  learner_->load(refitting_->moments);
-  refitting_.reset();
+void Member::end_local_search() {
+  if (!local_search_) return;
+  // A partial improvement is dropped: training would soon undo it.
+  if (local_search_->errors > 0) learner_->model().restore(local_search_->before);
+  learner_->load(local_search_->moments);
+  local_search_.reset();
   evaluation_.reset();
 }
 
-void Member::seal() {
+void Member::saturate() {
   const AdamWState moments = learner_->moments();
-  boolgrad::seal(learner().model());
+  saturate_logits(learner().model());
   learner_->load(moments);
   evaluation_.reset();
 }
@@ -256,24 +253,24 @@ TensorFile Member::state() const {
     file.tensors[moment_name(i, "second")] = moments.second[i];
   }
   learner_->save_progress(file);
-  file.metadata[draw_key] = fmt::format("{}", draw_);
+  file.metadata[restart_key] = fmt::format("{}", restart_);
   file.metadata[updates_key] = fmt::format("{}", updates_);
-  file.metadata[draw_at_key] = fmt::format("{}", draw_at_);
-  file.metadata[draw_loss_key] = fmt::format("{}", draw_loss_);
+  file.metadata[restart_at_key] = fmt::format("{}", restart_at_);
+  file.metadata[restart_loss_key] = fmt::format("{}", restart_loss_);
   file.metadata[best_loss_key] = fmt::format("{}", best_loss_);
   add_prefixed(file, best_, best_prefix);
-  file.metadata[promise_error_key] = fmt::format("{}", promise_error_);
-  if (promise_error_ >= 0) add_prefixed(file, promise_, promise_prefix);
+  file.metadata[candidate_error_key] = fmt::format("{}", candidate_error_);
+  if (candidate_error_ >= 0) add_prefixed(file, candidate_, candidate_prefix);
   return file;
 }
 
 void Member::restore(const TensorFile& state, std::int64_t steps, const std::string& source) {
-  const auto draw = noted<std::int64_t>(state, draw_key, 0, source);
-  if (draw != draw_) make(draw);
+  const auto restart = number_in<std::int64_t>(state, restart_key, 0, source);
+  if (restart != restart_) initialise(restart);
   check_same_architecture(learner_->model().to_file(), state, source);
-  // A checkpoint from before there were draws has taken all its steps with one.
-  const bool has_draws = state.metadata.contains(updates_key);
-  updates_ = has_draws ? noted<std::int64_t>(state, updates_key, 0, source) : steps;
+  // Checkpoints of versions without restarts have no count of updates.
+  const bool has_restarts = state.metadata.contains(updates_key);
+  updates_ = has_restarts ? number_in<std::int64_t>(state, updates_key, 0, source) : steps;
   AdamWState moments{.step = updates_, .first = {}, .second = {}};
   for (std::size_t i = 0; i < learner_->model().parameters().size(); ++i) {
     moments.first.push_back(moment_of(state, moment_name(i, "first"), source));
@@ -283,13 +280,13 @@ void Member::restore(const TensorFile& state, std::int64_t steps, const std::str
   learner_->model().restore(state);
   learner_->load_progress(state);
   learner_->load(moments);
-  draw_at_ = noted<std::int64_t>(state, draw_at_key, 0, source);
-  draw_loss_ = noted<double>(state, draw_loss_key, -1, source);
-  best_loss_ = noted<double>(state, best_loss_key, -1, source);
+  restart_at_ = number_in<std::int64_t>(state, restart_at_key, 0, source);
+  restart_loss_ = number_in<double>(state, restart_loss_key, -1, source);
+  best_loss_ = number_in<double>(state, best_loss_key, -1, source);
   best_ = prefixed_part(state, best_prefix);
-  promise_error_ = noted<double>(state, promise_error_key, -1, source);
-  promise_ = prefixed_part(state, promise_prefix);
+  candidate_error_ = number_in<double>(state, candidate_error_key, -1, source);
+  candidate_ = prefixed_part(state, candidate_prefix);
   evaluation_.reset();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,5 +1,5 @@
-// One of the models that a run trains in parallel: a random initialisation, its learner, and the
-// best it has been.
+// One of the models that a run trains in parallel: its initialisation, its learner and its best
+// state so far.
 #pragma once
 
 #include <cstdint>
@@ -13,90 +13,88 @@
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/learners/learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// Puts all that `part` holds into `file`, under names that begin with `prefix`, and back.
+/// Copies everything in `part` into `file`, with `prefix` before each name, and back.
 void add_prefixed(TensorFile& file, const TensorFile& part, std::string_view prefix);
 TensorFile prefixed_part(const TensorFile& file, std::string_view prefix);
 
-/// The seed of draw `draw` of a run: its own for draw 0, others that follow from it beyond.
-std::int64_t seed_of_draw(std::int64_t seed, std::int64_t draw);
+/// The seed of an initialisation of a run: the run's own for restart 0, derived from it for others.
+std::int64_t seed_of_restart(std::int64_t seed, std::int64_t restart);
 
 class Member {
  public:
-  /// Draw `draw` of `experiment`, trained on `device`.
-  Member(const Experiment& experiment, std::int64_t draw, const Device& device);
+  /// Starts from initialisation `restart` of `experiment`, on `device`.
+  Member(const Experiment& experiment, std::int64_t restart, const Device& device);
   Member(Member&&) = delete;
 
   /// One step.
   StepResult step();
 
-  /// The learning rate of the last step, or of the first where none was taken.
+  /// The learning rate of the last step, or of the first if none was taken.
   double learning_rate() const;
 
-  /// How good it is now. Computed once between steps.
+  /// Evaluates the model. The result is cached until the next step.
   const Evaluation& evaluate();
 
   void take_knockout();
 
-  /// What is trained, with the model as it is now.
+  /// The learner, with its model up to date.
   Learner& learner() const;
 
   /// Steps since its initialisation.
   std::int64_t updates() const { return updates_; }
 
-  /// Takes note of how good it is after `steps` steps, and begins anew where it has been stuck for
-  /// too long; `fresh_draw` is the draw that it then takes where it is to have another one.
-  void look(std::int64_t steps, std::int64_t fresh_draw);
+  /// Records the quality of the model after `steps` steps and restarts if it is stuck. A fresh
+  /// restart uses initialisation `next_restart`.
+  void record(std::int64_t steps, std::int64_t next_restart);
 
-  /// Refits the best model that was looked at since the last refit, where few of its bits are
-  /// wrong: tries the other way what it is least certain of when hardened. What comes out takes the
-  /// place of the present model where no bit is wrong any more. In three parts, since only the
-  /// second, which takes the time, stays away from the device.
-  void begin_refit();
-  void search_refit();
-  void end_refit();
+  /// Local search on the best model recorded since the last local search, if its bit error rate is
+  /// low enough. The result replaces the present model if no error is left. In three parts: only
+  /// the second one, which takes the time, does not use the device.
+  void begin_local_search();
+  void run_local_search();
+  void end_local_search();
 
-  /// Makes the soft model what the hardened one is.
-  void seal();
+  /// Saturates the logits, so that the soft model equals the hardened one.
+  void saturate();
 
-  /// The best model that was looked at in place of the present one, where that is better, with
-  /// moments of zero.
+  /// Replaces the present model by the best recorded one, if that is better, with zero moments.
   void take_best();
 
-  /// Model, moments, hardening and what was noted, in memory of its own, and back. Refuses that of
-  /// another architecture; `source` opens the message.
+  /// Model, moments, hardening and records, as copies, and back. `restore` throws for another
+  /// architecture. Error messages start with `source`.
   TensorFile state() const;
   void restore(const TensorFile& state, std::int64_t steps, const std::string& source);
 
  private:
-  void make(std::int64_t draw);
+  void initialise(std::int64_t restart);
   bool keeps_best() const;
-  void note_promise();
+  void record_candidate();
 
-  Experiment experiment_;  ///< with the seed of the draw
+  Experiment experiment_;  ///< with the seed of the restart
   std::int64_t run_seed_;
   Device device_;
-  std::int64_t draw_ = 0;
+  std::int64_t restart_ = 0;
   std::unique_ptr<Learner> learner_;
-  std::int64_t updates_ = 0;  ///< since the draw, which is what the moments count
+  std::int64_t updates_ = 0;  ///< since the restart; the step count of the moments
   std::optional<Evaluation> evaluation_;
 
-  // Wrong bits are below 0 where no model was looked at.
-  double draw_loss_ = -1;     ///< of the best model since it last began anew
-  std::int64_t draw_at_ = 0;  ///< steps of the run when that was seen
-  double best_loss_ = -1;     ///< of the best model that is kept
+  // Losses and error rates are -1 if nothing was recorded.
+  double restart_loss_ = -1;     ///< lowest hard loss since the last restart
+  std::int64_t restart_at_ = 0;  ///< step of the run at which it was recorded
+  double best_loss_ = -1;        ///< hard loss of the best model
   TensorFile best_;
-  double promise_error_ = -1;  ///< share of wrong bits of the best model since the last refit
-  TensorFile promise_;
+  double candidate_error_ = -1;  ///< lowest bit error rate since the last local search
+  TensorFile candidate_;
 
-  /// What a refit that is under way goes back to.
-  struct Refitting {
+  /// The state to go back to if a local search fails.
+  struct LocalSearchState {
     AdamWState moments;
     TensorFile before;
-    double wrong_bits = 0;  ///< that it left
+    double errors = 0;  ///< bit errors that are left
   };
-  std::optional<Refitting> refitting_;
+  std::optional<LocalSearchState> local_search_;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/train/learners/network_learner.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 constexpr const char* step_key = "step";
@@ -20,14 +20,14 @@ constexpr const char* leader_key = "search.leader";
 
 std::string member_prefix(std::size_t index) { return fmt::format("member.{}.", index); }
 
-/// A number of a checkpoint, from 0 to `most`.
-std::int64_t number_in(const TensorFile& state, const char* key, const char* what,
-                       std::int64_t most, const std::string& source) {
+/// A number in the metadata of a checkpoint, from 0 to `max`.
+std::int64_t number_in(const TensorFile& state, const char* key, const char* what, std::int64_t max,
+                       const std::string& source) {
   const auto found = state.metadata.find(key);
   const std::string text = found == state.metadata.end() ? "" : found->second;
   std::int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most) {
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > max) {
     fail("resume", "{}: expected {}, received '{}'", source, what, text);
   }
   return value;
@@ -39,13 +39,13 @@ Trainer::Trainer(const Experiment& experiment, const Device& device)
     : samples_(experiment.is_classifier() ? training_samples_of(experiment) : nullptr),
       experiment_(with_epochs_in_steps(experiment)),
       device_(device) {
-  for (std::int64_t draw = 0; draw < experiment_.search.members; ++draw) {
-    members_.push_back(std::make_unique<Member>(experiment_, draw, device));
+  for (std::int64_t i = 0; i < experiment_.search.members; ++i) {
+    members_.push_back(std::make_unique<Member>(experiment_, i, device));
   }
 }
 
-/// Side by side on the host, where small problems leave threads idle; one after the other on a
-/// device, which is busy with one.
+/// In parallel on the host, where small problems leave threads idle. One after the other on a
+/// device, which a single member keeps busy.
 void Trainer::for_each_member(const std::function<void(std::size_t)>& act) {
   if (device_.is_cpu()) return parallel_for(members_.size(), act);
   for (std::size_t i = 0; i < members_.size(); ++i) act(i);
@@ -65,8 +65,8 @@ StepResult Trainer::step() {
   ++steps_;
   const StepResult result = results[leader_];
   const SearchOptions& search = experiment_.search;
-  if (steps_ % search.every == 0) look();
-  if (search.refit > 0 && steps_ % search.refit_every == 0) refit();
+  if (steps_ % search.every == 0) record();
+  if (search.local_search > 0 && steps_ % search.local_search_every == 0) local_search();
   if (steps_ == search.until && members_.size() > 1) {
     evaluate();
     Members best;
@@ -77,20 +77,20 @@ StepResult Trainer::step() {
   return result;
 }
 
-/// Only where something depends on it: evaluating costs time.
-void Trainer::look() {
+/// Does nothing if no option needs the records, since evaluation takes time.
+void Trainer::record() {
   const SearchOptions& search = experiment_.search;
-  if (search.restart == RestartKind::none && !search.keep_best && search.refit == 0) return;
-  // A draw that no member has had: looks come at steps of their own, members have numbers.
+  if (search.restart == RestartKind::none && !search.keep_best && search.local_search == 0) return;
+  // Initialisations that no member has used: the range is unique for every step.
   const std::int64_t first = steps_ / search.every * search.members;
   for_each_member(
-      [&](std::size_t i) { members_[i]->look(steps_, first + static_cast<std::int64_t>(i)); });
+      [&](std::size_t i) { members_[i]->record(steps_, first + static_cast<std::int64_t>(i)); });
 }
 
-void Trainer::refit() {
-  for_each_member([&](std::size_t i) { members_[i]->begin_refit(); });
-  parallel_for(members_.size(), [&](std::size_t i) { members_[i]->search_refit(); });
-  for_each_member([&](std::size_t i) { members_[i]->end_refit(); });
+void Trainer::local_search() {
+  for_each_member([&](std::size_t i) { members_[i]->begin_local_search(); });
+  parallel_for(members_.size(), [&](std::size_t i) { members_[i]->run_local_search(); });
+  for_each_member([&](std::size_t i) { members_[i]->end_local_search(); });
 }
 
 Evaluation Trainer::evaluate() {
@@ -129,7 +129,7 @@ void Trainer::restore(const TensorFile& state, const std::string& source) {
   if (state.metadata.contains(members_key)) {
     count =
         number_in(state, members_key, "the number of members", experiment_.search.members, source);
-    leader = number_in(state, leader_key, "which member leads", count - 1, source);
+    leader = number_in(state, leader_key, "the index of the leader", count - 1, source);
   }
   members_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, count)));
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -140,4 +140,4 @@ void Trainer::restore(const TensorFile& state, const std::string& source) {
   steps_ = steps;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

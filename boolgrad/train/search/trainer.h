@@ -1,4 +1,4 @@
-// The training loop's inside: one step at a time, in memory.
+// Training in memory, one step at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,18 @@
 #include "boolgrad/train/learners/learner.h"
 #include "boolgrad/train/search/member.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// A run as a value: everything is a function of the experiment and the number of steps taken.
+/// The state of a run. It is a function of the experiment and the number of steps taken.
 ///
-/// Where the experiment asks for several members, a step is one of each. The run is then reported
-/// by its leader: the one whose hardened model has the fewest wrong bits, with ties broken by the
-/// lowest soft loss.
+/// If the experiment has several members, a step is one step of each. Results are those of the
+/// leader: the member with the lowest hard loss, with ties broken by the lowest soft loss.
 class Trainer {
  public:
-  /// Epochs of a classifier are counted in steps first.
+  /// Converts the epochs of a classifier to steps.
   explicit Trainer(const Experiment& experiment, const Device& device = {});
 
-  /// Takes the knockout, if it is due now, and then one step. The loss is that of the leader.
+  /// Takes the knockout if it is due, then one step. Returns the loss of the leader.
   StepResult step();
 
   /// Steps taken so far.
@@ -35,32 +34,33 @@ class Trainer {
   bool knockout_due() const { return steps() == experiment_.knockout_step(); }
   void take_knockout();
 
-  /// The learning rate of the last step, or of the first where none was taken.
+  /// The learning rate of the last step, or of the first if none was taken.
   double learning_rate() const { return leader().learning_rate(); }
 
   const Experiment& experiment() const { return experiment_; }
-  /// What is trained, as it is now: the leader's, as `evaluate` found it last.
+  /// The learner of the leader, with its model up to date.
   Learner& learner() const { return leader().learner(); }
   std::int64_t members() const { return static_cast<std::int64_t>(members_.size()); }
 
-  /// How good the best member is now, which leads from here on.
+  /// Evaluates all members and makes the best one the leader.
   Evaluation evaluate();
 
   /// Steps that the leader has taken since its initialisation.
   std::int64_t leader_updates() const { return leader().updates(); }
 
-  /// The best model seen in place of the present one, where the experiment keeps it: for the end
-  /// of a run.
+  /// Replaces the models by the best recorded ones, if the experiment keeps them. For the end of a
+  /// run.
   void take_best();
 
-  /// Makes the leader's soft model what its hardened one is: for the end of a run.
-  void seal() { leader().seal(); }
+  /// Saturates the leader's logits, so that its soft model equals its hardened one. For the end of
+  /// a run.
+  void saturate() { leader().saturate(); }
 
-  /// Models, moments and the number of steps, in memory of their own. The leader's is a model that
-  /// can be read by itself.
+  /// Models, moments and the number of steps, as copies. The file can be loaded as the leader's
+  /// model.
   TensorFile state() const;
 
-  /// Continues from a state. Refuses that of another architecture; `source` opens the message.
+  /// Continues from a state. Throws for another architecture. Error messages start with `source`.
   void restore(const TensorFile& state, const std::string& source);
 
  private:
@@ -68,10 +68,10 @@ class Trainer {
 
   Member& leader() const { return *members_[leader_]; }
   void for_each_member(const std::function<void(std::size_t)>& act);
-  void look();
-  void refit();
+  void record();
+  void local_search();
 
-  std::shared_ptr<const TrainingSamples> samples_;  ///< held, so that they are loaded once
+  std::shared_ptr<const TrainingSamples> samples_;  ///< keeps the shared samples in memory
   Experiment experiment_;
   Device device_;
   Members members_;
@@ -79,4 +79,4 @@ class Trainer {
   std::int64_t steps_ = 0;
 };
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

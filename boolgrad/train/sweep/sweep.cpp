@@ -14,16 +14,17 @@
 #include <thread>
 #include <utility>
 
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/keys.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/model/scenario.h"
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/run.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,9 +33,9 @@ using nlohmann::json;
 constexpr const char* where = "sweep";
 
 // ---------------------------------------------------------------------------------------------
-// Which runs
+// Runs
 
-/// The parts of a text between commas that are in no brackets and quotes.
+/// Splits at commas that are outside brackets and quotes.
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -73,7 +74,7 @@ std::vector<std::vector<std::string>> combinations(const std::vector<Variation>&
 }
 
 void check_sweep(const Sweep& sweep) {
-  constexpr std::int64_t most_runs = 100'000;
+  constexpr std::int64_t max_runs = 100'000;
   if (sweep.seeds < 1) fail(where, "expected at least 1 seed, received {}", sweep.seeds);
   if (sweep.first_seed < 0) {
     fail(where, "expected a first seed of at least 0, received {}", sweep.first_seed);
@@ -82,27 +83,27 @@ void check_sweep(const Sweep& sweep) {
   double runs = static_cast<double>(sweep.seeds);
   for (const Variation& variation : sweep.variations) {
     if (variation.key == "seed") {
-      fail(where, "expected other keys to vary than seed, which has a range, received seed");
+      fail(where, "seed cannot be varied: give a range of seeds instead");
     }
     if (!keys.insert(variation.key).second) {
-      fail(where, "expected every key to vary once, received {} twice", printable(variation.key));
+      fail(where, "expected distinct keys to vary, received {} twice", printable(variation.key));
     }
     const std::set<std::string> values(variation.values.begin(), variation.values.end());
     if (values.size() != variation.values.size()) {
-      fail(where, "expected different values of {}, received one twice", printable(variation.key));
+      fail(where, "expected distinct values of {}, received a duplicate", printable(variation.key));
     }
     runs *= static_cast<double>(variation.values.size());
   }
-  if (runs > static_cast<double>(most_runs)) {
-    fail(where, "expected at most {} runs, received {:.0f}", most_runs, runs);
+  if (runs > static_cast<double>(max_runs)) {
+    fail(where, "expected at most {} runs, received {:.0f}", max_runs, runs);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
-// Whose folder
+// The folder
 
 std::string text_of_file(const fs::path& path) {
-  std::ifstream file = opened_to_read(where, path);
+  std::ifstream file = open_for_reading(where, path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -112,7 +113,7 @@ void write_file(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
-/// What makes a sweep another one: everything but its seeds.
+/// Everything that identifies a sweep: all but its seeds.
 json identity_of(const Sweep& sweep) {
   Experiment experiment = sweep.experiment;
   experiment.seed = 0;
@@ -121,6 +122,22 @@ json identity_of(const Sweep& sweep) {
     variations.push_back({{"key", variation.key}, {"values", variation.values}});
   }
   return {{"experiment", to_toml(experiment)}, {"variations", std::move(variations)}};
+}
+
+/// The description in a file, with present names of keys.
+json saved_identity(const fs::path& path) {
+  json saved = json::parse(text_of_file(path), nullptr, false);
+  try {
+    const Experiment experiment =
+        parse_experiment(saved.at("experiment").get<std::string>(), path.string(), "", "");
+    saved["experiment"] = to_toml(experiment);
+    for (json& variation : saved.at("variations")) {
+      variation["key"] = current_key(variation.at("key").get<std::string>());
+    }
+  } catch (const json::exception&) {
+    fail(where, "{}: not the description of a sweep", path.string());
+  }
+  return saved;
 }
 
 /// The first lines of two experiments that differ. Both have all keys, in the same order.
@@ -134,25 +151,20 @@ std::pair<std::string, std::string> first_difference(const std::string& a, const
     if (x != y) return {section + x, section + y};
     if (x.starts_with('[')) section = x.substr(1, x.size() - 2) + ".";
   }
-  return {"another length", "this one's"};
+  return {"another experiment", "this one"};
 }
 
 void check_same_sweep(const fs::path& path, const json& wanted) {
-  const json saved = json::parse(text_of_file(path), nullptr, false);
-  if (!saved.is_object() || !saved.contains("experiment") || !saved["experiment"].is_string()) {
-    fail(where, "{}: expected the description of a sweep, received something else", path.string());
-  }
+  const json saved = saved_identity(path);
   const std::string folder = path.parent_path().string();
   if (saved["experiment"] != wanted["experiment"]) {
     const auto [before, now] = first_difference(saved["experiment"].get<std::string>(),
                                                 wanted["experiment"].get<std::string>());
-    fail(where, "{}: expected {} as the sweep there was started with, received {}", folder,
+    fail(where, "{}: the sweep in this folder was started with {}, received {}", folder,
          printable(before), printable(now));
   }
   if (saved != wanted) {
-    fail(where,
-         "{}: expected the variations that the sweep there was started with, received others",
-         folder);
+    fail(where, "{}: the sweep in this folder was started with other variations", folder);
   }
 }
 
@@ -161,7 +173,7 @@ void take_folder(const Sweep& sweep, const fs::path& folder) {
   const fs::path path = folder / sweep_file;
   if (fs::exists(path)) return check_same_sweep(path, wanted);
   if (fs::exists(folder / checkpoint_file)) {
-    fail(where, "{}: expected a folder for a sweep, received that of a run", folder.string());
+    fail(where, "{}: expected the folder of a sweep, received that of a run", folder.string());
   }
   make_run_folder(folder);
   write_file(path, wanted.dump(2) + "\n");
@@ -170,32 +182,32 @@ void take_folder(const Sweep& sweep, const fs::path& folder) {
 // ---------------------------------------------------------------------------------------------
 // Results
 
-/// Whether the hardened model is right wherever it is asked.
-bool is_right(const Experiment& experiment, const RunReport& report) {
+/// Whether the hardened model makes no error, for automata also from fresh starts.
+bool has_converged(const Experiment& experiment, const RunReport& report) {
   constexpr std::int64_t fresh_starts = 32;
   if (!report.last.evaluation.solved()) return false;
-  // All cases of circuits and of life have been tried.
-  if (!experiment.is_automaton() || experiment.task.kind == TaskKind::life) return true;
+  // For circuits and life the evaluation covers all cases.
+  if (!experiment.is_automaton() || experiment.task.kind == data::TaskKind::life) return true;
   const LoadedModel loaded = load_model(report.model);
   const Scenario scenario = scenarios_of(experiment).front();
   return play(experiment, loaded.model.rule(), scenario, fresh_starts).bits == 0;
 }
 
-/// The first update that was looked at from which on no bit was wrong. Where a run was interrupted
-/// it was looked at too; that does not count, so that interruptions change nothing.
-std::int64_t first_right_step(const Experiment& experiment, const fs::path& metrics,
+/// The first logged update from which the model made no error until the end. Ignores lines that
+/// were logged because of an interruption, so that interruptions do not change the result.
+std::int64_t convergence_step(const Experiment& experiment, const fs::path& metrics,
                               std::int64_t last) {
   const std::int64_t log_every = experiment.training.log_every;
   const std::int64_t checkpoint_every = experiment.training.checkpoint_every;
   std::int64_t first = last;
-  bool right = false;
+  bool solved = false;
   for (const LoggedLoss& logged : read_losses(metrics)) {
-    // Of classifiers 0 stands for an epoch: every line counts.
+    // For classifiers 0 means once per epoch: every line counts.
     const bool planned = log_every == 0 || logged.step % log_every == 0 || logged.step == last ||
                          (checkpoint_every > 0 && logged.step % checkpoint_every == 0);
     if (!planned) continue;
-    if (logged.hard == 0 && !right) first = logged.step;
-    right = logged.hard == 0;
+    if (logged.hard == 0 && !solved) first = logged.step;
+    solved = logged.hard == 0;
   }
   return first;
 }
@@ -209,9 +221,9 @@ SweepResult result_of(const Experiment& experiment, const RunReport& report) {
                      .hard_accuracy = evaluation.hard_accuracy,
                      .bit_accuracy = evaluation.bit_accuracy,
                      .seconds = report.last.seconds};
-  if (is_right(experiment, report)) {
+  if (has_converged(experiment, report)) {
     result.steps_to_converge =
-        first_right_step(experiment, report.model.parent_path() / metrics_file, report.last.step);
+        convergence_step(experiment, report.model.parent_path() / metrics_file, report.last.step);
   }
   return result;
 }
@@ -228,7 +240,7 @@ void save_result(const fs::path& path, const SweepResult& result) {
   write_file(path, object.dump(2) + "\n");
 }
 
-/// None where the file is not there or not whole: the run then ends once more from its checkpoint.
+/// None if the file is missing or incomplete. The run is then finished again from its checkpoint.
 std::optional<SweepResult> load_result(const fs::path& path) {
   std::ifstream file(path);
   const json object = json::parse(file, nullptr, false);
@@ -250,17 +262,17 @@ std::optional<SweepResult> load_result(const fs::path& path) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Running them
+// Execution
 
-/// One thread for every loop, for as long as runs share the cores.
-class OneThreadEach {
+/// Restricts parallel loops to one thread while runs share the cores.
+class SingleThreaded {
  public:
-  explicit OneThreadEach(bool needed) : before_(thread_count()) {
+  explicit SingleThreaded(bool needed) : before_(thread_count()) {
     if (needed) set_thread_count(1);
   }
-  ~OneThreadEach() { set_thread_count(before_); }
-  OneThreadEach(const OneThreadEach&) = delete;
-  OneThreadEach& operator=(const OneThreadEach&) = delete;
+  ~SingleThreaded() { set_thread_count(before_); }
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
 
  private:
   int before_;
@@ -273,7 +285,7 @@ class Runner {
     take_folder(sweep, options.folder);
   }
 
-  std::vector<SweepEntry> go() {
+  std::vector<SweepEntry> run() {
     progress_.runs = static_cast<std::int64_t>(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       entries_[i].result = load_result(folder_of(entries_[i]) / result_file);
@@ -282,7 +294,7 @@ class Runner {
     }
     std::ranges::reverse(waiting_);
     const auto workers = std::min(static_cast<std::size_t>(options_.jobs), waiting_.size());
-    const OneThreadEach threads(workers > 1);
+    const SingleThreaded threads(workers > 1);
     if (workers <= 1) {
       work();
     } else {
@@ -316,13 +328,14 @@ class Runner {
     return index;
   }
 
-  /// None where it was stopped.
+  /// None if it was stopped.
   std::optional<SweepResult> train(const SweepRun& run, const fs::path& folder, std::size_t index) {
-    const RunOptions options{
-        .folder = folder,
-        .resume = fs::exists(folder / checkpoint_file),
-        .stop = options_.stop,
-        .watch = [&](std::int64_t steps, const LogEntry& last) { tell(run, index, steps, last); }};
+    const RunOptions options{.folder = folder,
+                             .resume = fs::exists(folder / checkpoint_file),
+                             .stop = options_.stop,
+                             .watch = [&](std::int64_t steps, const LogEntry& last) {
+                               update(run, index, steps, last);
+                             }};
     const RunReport report = run_experiment(run.experiment, options, options_.device);
     if (report.ending == Ending::stopped) return std::nullopt;
     SweepResult result = result_of(run.experiment, report);
@@ -330,7 +343,7 @@ class Runner {
     return result;
   }
 
-  void tell(const SweepRun& run, std::size_t index, std::int64_t steps, const LogEntry& last) {
+  void update(const SweepRun& run, std::size_t index, std::int64_t steps, const LogEntry& last) {
     if (!options_.watch) return;
     const std::lock_guard lock(mutex_);
     running_[index] = {run.name, steps, last.evaluation.hard_loss};
@@ -358,8 +371,8 @@ class Runner {
 
   const SweepOptions& options_;
   std::vector<SweepEntry> entries_;
-  std::mutex mutex_;                  ///< of all that follows
-  std::vector<std::size_t> waiting_;  ///< the next one last
+  std::mutex mutex_;                  ///< protects the members below
+  std::vector<std::size_t> waiting_;  ///< in reverse order
   std::map<std::size_t, SweepProgress::Running> running_;
   SweepProgress progress_;
 };
@@ -370,13 +383,13 @@ Variation parse_variation(const std::string& text) {
   const std::size_t equals = text.find('=');
   Variation variation;
   if (equals != std::string::npos) {
-    variation = {text.substr(0, equals), split(text.substr(equals + 1))};
+    variation = {current_key(text.substr(0, equals)), split(text.substr(equals + 1))};
   }
   const bool empty =
       std::ranges::any_of(variation.values, [](const std::string& value) { return value.empty(); });
   if (variation.key.empty() || empty) {
     fail(where,
-         "expected a key and its values, as in training.learning_rate=0.05,0.1, received '{}'",
+         "expected a key with values, such as training.learning_rate=0.05,0.1, received '{}'",
          printable(text));
   }
   return variation;
@@ -384,7 +397,7 @@ Variation parse_variation(const std::string& text) {
 
 namespace {
 
-/// Refuses a variation that changes nothing in any run.
+/// Throws for a variation that has no effect in any run.
 void check_variations(const Sweep& sweep, const std::vector<SweepRun>& runs) {
   for (const Variation& variation : sweep.variations) {
     const bool matters = std::ranges::any_of(runs, [&](const SweepRun& run) {
@@ -420,7 +433,7 @@ std::vector<SweepRun> runs_of(const Sweep& sweep) {
 
 std::vector<SweepEntry> run_sweep(const Sweep& sweep, const SweepOptions& options) {
   if (options.jobs < 1) fail(where, "expected at least 1 job, received {}", options.jobs);
-  return Runner(sweep, options).go();
+  return Runner(sweep, options).run();
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

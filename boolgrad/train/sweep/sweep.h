@@ -1,4 +1,4 @@
-// Many runs of one experiment side by side: seeds, and variations of its keys.
+// Many runs of one experiment in parallel: seeds, and variations of its keys.
 #pragma once
 
 #include <cstdint>
@@ -8,47 +8,46 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device/device.h"
+#include "boolgrad/options/device.h"
 #include "boolgrad/train/experiment/experiment.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
-/// The file of a run's folder that holds its result, and that of the sweep's folder that says which
-/// sweep it is.
+/// The result of a run, in its folder, and the description of the sweep, in the sweep's folder.
 inline constexpr const char* result_file = "result.json";
 inline constexpr const char* sweep_file = "sweep.json";
 
-/// A key of an experiment, and the values it takes.
+/// A key of an experiment, by its present name, and its values.
 struct Variation {
   std::string key;
   std::vector<std::string> values;
 };
 
-/// From `key=v1,v2,...`. Commas inside of brackets and quotes belong to a value.
+/// Reads `key=v1,v2,...`. Commas inside brackets and quotes belong to a value.
 Variation parse_variation(const std::string& text);
 
 /// Every seed with every combination of values.
 struct Sweep {
-  Experiment experiment;  ///< its own seed does not count
+  Experiment experiment;  ///< its seed is ignored
   std::vector<Variation> variations = {};
   std::int64_t first_seed = 1;
   std::int64_t seeds = 1;
 };
 
 struct SweepRun {
-  std::string name;  ///< and folder inside of the sweep's: `seed-3`, `variant-2-seed-3`
-  std::vector<std::string> values;  ///< one a variation
+  std::string name;  ///< also its folder in the sweep's: `seed-3`, `variant-2-seed-3`
+  std::vector<std::string> values;  ///< one per variation
   Experiment experiment;
 };
 
-/// The runs of a sweep: the last variation changes faster than the first, seeds fastest. Throws
-/// where keys or values are wrong.
+/// The runs of a sweep. Seeds change fastest, then the last variation. Throws for invalid keys or
+/// values.
 std::vector<SweepRun> runs_of(const Sweep& sweep);
 
 struct SweepResult {
-  /// Updates after which the hardened model was seen to be right and stayed so, where in the end
-  /// it is right on every case or, of an automaton, in every cell from 32 fresh starts that
-  /// neither its training nor its stopping depended on.
+  /// First logged update from which the hardened model had no errors until the end. None if the
+  /// final model makes an error: on any case or, for an automaton, from 32 fresh starts that were
+  /// not used in training or to decide when to stop.
   std::optional<std::int64_t> steps_to_converge;
   std::int64_t steps = 0;
   double soft_loss = 0;
@@ -60,19 +59,19 @@ struct SweepResult {
   bool converged() const { return steps_to_converge.has_value(); }
 };
 
-/// A run and what came of it: a result, an error, or neither where the sweep was stopped before.
+/// A run and its result or error. Neither is set if the sweep was stopped before.
 struct SweepEntry {
   SweepRun run;
   std::optional<SweepResult> result = std::nullopt;
   std::string error = {};
 };
 
-/// How far a sweep is.
+/// The progress of a sweep.
 struct SweepProgress {
   struct Running {
     std::string name;
     std::int64_t steps = 0;
-    double hard_loss = 0;  ///< when it was last looked at
+    double hard_loss = 0;  ///< at the last log line
   };
   std::int64_t runs = 0;
   std::int64_t done = 0;
@@ -83,18 +82,19 @@ struct SweepProgress {
 struct SweepOptions {
   std::filesystem::path folder;
   Device device = {};
-  /// Runs at a time. Where there are several, each has one thread.
+  /// Number of parallel runs. If above 1, each run uses one thread.
   int jobs = 1;
-  /// Asked after every step of every run, from its thread; true ends them with checkpoints.
+  /// Called after every step of a run, from its thread. If it returns true, all runs end with
+  /// checkpoints.
   std::function<bool()> stop = {};
-  /// Told after every step of a run, by one thread at a time.
+  /// Called after every step of a run, by one thread at a time.
   std::function<void(const SweepProgress&)> watch = {};
 };
 
-/// Trains all runs, each in its folder inside of the sweep's. What was finished before is taken
-/// from there, what was begun goes on from its checkpoint: a sweep that was interrupted and started
-/// anew gives what it would have given. Seeds may be added; a folder of another sweep is refused. A
-/// run that fails does not keep the others from going on.
+/// Trains all runs, each in its own folder. Finished runs are not repeated, interrupted ones resume
+/// from their checkpoints, so a resumed sweep gives the same results as an uninterrupted one. Seeds
+/// may be added. Throws if the folder belongs to another sweep. A failed run does not stop the
+/// others.
 std::vector<SweepEntry> run_sweep(const Sweep& sweep, const SweepOptions& options);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -9,10 +9,10 @@
 #include "boolgrad/core/text.h"
 #include "boolgrad/picture/plot.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 namespace {
 
-/// A field of a line of CSV, in quotes where it needs them.
+/// A CSV field, quoted if needed.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -64,19 +64,19 @@ void write_table(const std::filesystem::path& path, const Sweep& sweep,
   file.commit();
 }
 
-/// Where all curves end: a little behind the most updates that any run made.
+/// Right end of all curves: a little after the last update of any run.
 double end_of(const std::vector<SweepEntry>& entries) {
   constexpr double margin = 1.05;
-  std::int64_t most = 0;
+  std::int64_t max_steps = 0;
   for (const SweepEntry& entry : entries) {
-    if (entry.result) most = std::max(most, entry.result->steps);
+    if (entry.result) max_steps = std::max(max_steps, entry.result->steps);
   }
-  return margin * static_cast<double>(most);
+  return margin * static_cast<double>(max_steps);
 }
 
-/// A stair that rises where a run converges.
-Series share_series(const SweepVariant& variant, const std::string& name, double end) {
-  Series series{.name = name, .x = {0}, .y = {0}};
+/// A step function that rises where a run converges.
+picture::Series share_series(const SweepVariant& variant, const std::string& name, double end) {
+  picture::Series series{.name = name, .x = {0}, .y = {0}};
   double share = 0;
   for (const std::int64_t step : variant.steps_to_converge) {
     series.x.insert(series.x.end(), 2, static_cast<double>(step));
@@ -89,11 +89,11 @@ Series share_series(const SweepVariant& variant, const std::string& name, double
   return series;
 }
 
-/// The end of each run of a combination as a dot: points with nothing beside them are not joined.
-Series loss_series(const std::vector<SweepEntry>& entries, const SweepVariant& variant,
-                   const std::string& name) {
+/// The final losses of a combination as dots: gaps keep the points from being joined.
+picture::Series loss_series(const std::vector<SweepEntry>& entries, const SweepVariant& variant,
+                            const std::string& name) {
   constexpr double gap = std::numeric_limits<double>::quiet_NaN();
-  Series series{.name = name, .x = {}, .y = {}};
+  picture::Series series{.name = name, .x = {}, .y = {}};
   for (const SweepEntry& entry : entries) {
     if (!entry.result || entry.run.values != variant.values) continue;
     series.x.insert(series.x.end(), {entry.result->soft_loss, gap});
@@ -143,26 +143,26 @@ SweepFiles write_sweep_report(const std::filesystem::path& folder, const Sweep& 
   SweepFiles files{folder / sweep_table_file, folder / converged_file, folder / sweep_losses_file};
   write_table(files.table, sweep, entries);
   const std::string name = printable(sweep.experiment.name);
-  LinePlot converged{.title = fmt::format("{}: runs that have converged", name),
-                     .x_label = "updates",
-                     .y_label = "share of runs, %",
-                     .series = {},
-                     .y_includes = {0, 100}};
-  LinePlot losses{.title = fmt::format("{}: the end of every run", name),
-                  .x_label = "soft loss",
-                  .y_label = fmt::format("{} once hardened", hard_loss_name(sweep.experiment)),
-                  .log_y = true,
-                  .series = {},
-                  .log_x = true};
+  picture::LinePlot converged{.title = fmt::format("{}: converged runs", name),
+                              .x_label = "updates",
+                              .y_label = "share of runs, %",
+                              .series = {},
+                              .y_includes = {0, 100}};
+  picture::LinePlot losses{.title = fmt::format("{}: final losses", name),
+                           .x_label = "soft loss",
+                           .y_label = fmt::format("{}, hardened", hard_loss_name(sweep.experiment)),
+                           .log_y = true,
+                           .series = {},
+                           .log_x = true};
   for (const SweepVariant& variant : variants_of(entries)) {
     if (variant.runs == 0) continue;
     const std::string text = variant_text(sweep, variant.values);
     converged.series.push_back(share_series(variant, text, end_of(entries)));
     losses.series.push_back(loss_series(entries, variant, text));
   }
-  save_line_plot(files.converged, converged);
-  save_line_plot(files.losses, losses);
+  picture::save_line_plot(files.converged, converged);
+  picture::save_line_plot(files.losses, losses);
   return files;
 }
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

@@ -1,4 +1,4 @@
-// What a sweep leaves for people to look at: a table and plots.
+// Table and plots of a sweep.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "boolgrad/train/sweep/sweep.h"
 
-namespace boolgrad {
+namespace boolgrad::train {
 
 /// The files of a sweep's folder.
 inline constexpr const char* sweep_table_file = "sweep.csv";
@@ -20,17 +20,17 @@ inline constexpr const char* sweep_losses_file = "soft_against_hard.png";
 struct SweepVariant {
   std::vector<std::string> values;
   std::int64_t runs = 0;                        ///< finished or failed
-  std::vector<std::int64_t> steps_to_converge;  ///< of those that did, in rising order
+  std::vector<std::int64_t> steps_to_converge;  ///< of those that converged, ascending
 
   std::int64_t converged() const { return static_cast<std::int64_t>(steps_to_converge.size()); }
-  /// Updates after which half of those that converge have done so; none where none does.
+  /// Median of `steps_to_converge`; none if no run converged.
   std::optional<double> median() const;
 };
 
-/// One a combination, in the order of the entries; a single one where nothing varies.
+/// One per combination of values, in the order of the entries.
 std::vector<SweepVariant> variants_of(const std::vector<SweepEntry>& entries);
 
-/// `learning_rate = 0.05, batch = 2`: the values of a combination, keys without their sections.
+/// A combination of values as text, without sections: `learning_rate = 0.05, batch = 2`.
 std::string variant_text(const Sweep& sweep, const std::vector<std::string>& values);
 
 struct SweepFiles {
@@ -39,9 +39,9 @@ struct SweepFiles {
   std::filesystem::path losses;
 };
 
-/// Writes a line a run as CSV, the share of runs that have converged against updates, and the wrong
-/// bits of the hardened models against the soft losses in the end.
+/// Writes one CSV line per run, and plots the share of converged runs over updates and the final
+/// hard loss over the final soft loss.
 SweepFiles write_sweep_report(const std::filesystem::path& folder, const Sweep& sweep,
                               const std::vector<SweepEntry>& entries);
 
-}  // namespace boolgrad
+}  // namespace boolgrad::train

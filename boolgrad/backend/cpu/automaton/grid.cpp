@@ -16,16 +16,16 @@ void Read(const void* plane, std::span<const GridRun> runs, std::ptrdiff_t offse
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   const T* from = static_cast<const T*>(plane) + offset;
   T* to = static_cast<T*>(row);
-  // Runs come in order, so what one writes too much the next one overwrites.
+  // Runs are in order: the next one overwrites the excess elements of the previous one.
   for (const GridRun& run : runs) {
     for (std::ptrdiff_t i = 0; i < run.length; i += lanes) {
-      hn::StoreU(hn::LoadU(d, from + run.plane + i), d, to + run.place + i);
+      hn::StoreU(hn::LoadU(d, from + run.plane + i), d, to + run.offset + i);
     }
   }
 }
 
 template <class T>
-void Gather(const void* planes, std::size_t apart, const Grid& grid, std::span<const GridRun> runs,
+void Gather(const void* planes, std::size_t stride, const Grid& grid, std::span<const GridRun> runs,
             void* row) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
@@ -33,7 +33,7 @@ void Gather(const void* planes, std::size_t apart, const Grid& grid, std::span<c
   const auto offsets = grid.offsets();
   const T* from[neighbourhood];
   for (std::size_t n = 0; n < neighbourhood; ++n) {
-    from[n] = static_cast<const T*>(planes) + n * apart - offsets[n];
+    from[n] = static_cast<const T*>(planes) + n * stride - offsets[n];
   }
   for (const GridRun& run : runs) {
     for (std::ptrdiff_t i = 0; i < run.length; i += lanes) {
@@ -41,7 +41,7 @@ void Gather(const void* planes, std::size_t apart, const Grid& grid, std::span<c
       for (std::size_t n = 1; n < neighbourhood; ++n) {
         total = hn::Add(total, hn::LoadU(d, from[n] + run.plane + i));
       }
-      hn::StoreU(total, d, to + run.place + i);
+      hn::StoreU(total, d, to + run.offset + i);
     }
   }
 }
@@ -55,7 +55,7 @@ HWY_INLINE void CopyExactly(const T* from, std::ptrdiff_t count, T* to) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
-/// One run, and its cells at the left or right border once more beyond the other.
+/// Writes one run, and copies cells at the left or right border to the padding on the other side.
 template <class T>
 HWY_INLINE void WriteRow(const T* from, const GridRun& run, const Grid& grid, T* to) {
   CopyExactly<T>(from, run.length, to);
@@ -67,7 +67,7 @@ HWY_INLINE void WriteRow(const T* from, const GridRun& run, const Grid& grid, T*
 template <class T>
 void Write(const void* row, std::span<const GridRun> runs, const Grid& grid, void* plane) {
   for (const GridRun& run : runs) {
-    const T* from = static_cast<const T*>(row) + run.place;
+    const T* from = static_cast<const T*>(row) + run.offset;
     T* to = static_cast<T*>(plane) + run.plane;
     WriteRow(from, run, grid, to);
     const std::ptrdiff_t around = grid.height * grid.row_length();
@@ -98,8 +98,8 @@ GridKernels grid_kernels(DType dtype) { return HWY_DYNAMIC_DISPATCH(FindGridKern
 std::array<std::ptrdiff_t, neighbourhood> Grid::offsets() const {
   std::array<std::ptrdiff_t, neighbourhood> result{};
   for (std::size_t n = 0; n < neighbourhood; ++n) {
-    const auto place = static_cast<std::ptrdiff_t>(n);
-    result[n] = (place / 3 - 1) * row_length() + place % 3 - 1;
+    const auto i = static_cast<std::ptrdiff_t>(n);
+    result[n] = (i / 3 - 1) * row_length() + i % 3 - 1;
   }
   return result;
 }

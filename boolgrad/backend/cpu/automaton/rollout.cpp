@@ -9,23 +9,23 @@
 namespace boolgrad::cpu {
 namespace {
 
-constexpr std::int64_t most_groups = 16;
+constexpr std::int64_t max_groups = 16;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Where the activations of a tile lie, in rows of a tile's length.
+/// The offsets of the activations of a tile, in rows of the tile length.
 class TileLayout {
  public:
-  /// Either every activation has its own place, or each layer overwrites the last but one, and
-  /// perception is overwritten channel by channel.
+  /// Either every activation has its own row, or layers alternate between two buffers and each
+  /// channel reuses the rows of perception.
   TileLayout(const RuleView& rule, bool keeps_all) : keeps_all_(keeps_all) {
     const std::size_t channels = keeps_all ? index(rule.channels) : 1;
-    // A row more, because reading a tile may write a vector beyond the last row.
+    // One extra row, because reading a tile may write a vector beyond the last row.
     hidden_ = channels * neighbourhood + 1;
-    hidden_per_channel_ = place(rule.perceive.first(rule.perceive.size() - 1), hidden_of_layer_);
+    hidden_per_channel_ = assign(rule.perceive.first(rule.perceive.size() - 1), hidden_of_layer_);
     input_ = hidden_ + channels * hidden_per_channel_;
     update_ = input_ + index(rule.update.front().inputs);
-    rows_ = update_ + place(rule.update, update_of_layer_);
+    rows_ = update_ + assign(rule.update, update_of_layer_);
   }
 
   std::size_t patch(std::size_t channel) const { return keeps_all_ ? channel * neighbourhood : 0; }
@@ -38,13 +38,14 @@ class TileLayout {
   std::size_t rows() const { return rows_; }
 
  private:
-  /// One layer after the other, or two places that they take in turn; returns the rows of all.
-  std::size_t place(std::span<const LutWires> layers, std::vector<std::size_t>& places) const {
+  /// Assigns offsets to layers: consecutive, or alternating between two buffers. Returns the number
+  /// of rows.
+  std::size_t assign(std::span<const LutWires> layers, std::vector<std::size_t>& offsets) const {
     std::size_t widest = 0;
     for (const LutWires& wires : layers) widest = std::max(widest, index(wires.gates));
     std::size_t rows = 0;
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-      places.push_back(keeps_all_ ? rows : layer % 2 * widest);
+      offsets.push_back(keeps_all_ ? rows : layer % 2 * widest);
       rows += index(layers[layer].gates);
     }
     return keeps_all_ ? rows : 2 * widest;
@@ -60,8 +61,8 @@ class TileLayout {
   std::size_t rows_ = 0;
 };
 
-/// Memory of this thread's own, of at least `bytes`, to work in until the next call. A buffer that
-/// wandered from thread to thread would drag its contents from one core's cache to another's.
+/// Thread-local scratch memory of at least `bytes`, valid until the next call. A buffer shared by
+/// threads would move between the caches of the cores.
 void* scratch(std::size_t bytes) {
   thread_local Tensor memory;
   if (!memory.defined() || memory.bytes() < bytes) {
@@ -71,8 +72,9 @@ void* scratch(std::size_t bytes) {
   return memory.mutable_data();
 }
 
-/// Cells of a tile: more of them share the cost of a gate's coefficients and sums, but their
-/// activations should stay in the near caches. Whole vectors, and a function of the sizes alone.
+/// Cells per tile. Larger tiles amortise the cost of a gate's coefficients and sums, but their
+/// activations should stay in the cache. Depends on sizes only, and is a multiple of the vector
+/// length.
 std::size_t tile_length(const RuleView& rule, const Grid& grid, DType dtype) {
   constexpr std::size_t cache = std::size_t{2} << 20;
   const std::size_t column = TileLayout(rule, true).rows() * size_of(dtype);
@@ -86,7 +88,7 @@ std::int64_t tile_count(const Grid& grid, std::size_t tile) {
   return (grid.cells() + length - 1) / length;
 }
 
-/// States that are kept: 0, n, 2n, ... of `steps`.
+/// The number of kept states: 0, n, 2n, ... below `steps`.
 std::int64_t kept_states(const RolloutShape& shape) {
   if (shape.keep_every == 0) return 0;
   return (shape.steps + shape.keep_every - 1) / shape.keep_every;
@@ -107,7 +109,7 @@ class Rollout {
         all_(rule, true),
         passing_(rule, false),
         tile_(tile_length(rule, shape.grid, dtype_)),
-        groups_(tile_count(shape.grid, tile_), most_groups) {
+        groups_(tile_count(shape.grid, tile_), max_groups) {
     for (std::int64_t tile = 0; tile < groups_.tiles; ++tile) {
       runs_.push_back(shape.grid.runs(first_cell(tile), cells_of(tile)));
     }
@@ -123,17 +125,18 @@ class Rollout {
                  dtype_);
     }
     Tensor passing = padded(2);
-    // A state lies in the trace where it is kept there.
-    const auto place = [&](std::int64_t step) {
+    // Kept states are computed directly in the trace.
+    const auto state_of = [&](std::int64_t step) {
       const bool keep = kept > 0 && step % shape_.keep_every == 0 && step < shape_.steps;
       return keep ? state_at(trace->states, step / shape_.keep_every) : state_at(passing, step % 2);
     };
-    pad(initial, place(0));
+    pad(initial, state_of(0));
     for (std::int64_t step = 0; step < shape_.steps; ++step) {
       T* kept_tiles = trace != nullptr && trace->activations.defined()
                           ? activations_at(trace->activations, step)
                           : nullptr;
-      take_step(place(step), place(step + 1), masks_at(step), kept_tiles, returned_at(out, step));
+      take_step(state_of(step), state_of(step + 1), masks_at(step), kept_tiles,
+                returned_at(out, step));
     }
   }
 
@@ -141,7 +144,7 @@ class Rollout {
                 std::vector<Tensor>& coefficients, Tensor* initial) {
     sums_.resize(groups_.size());
     for (auto& group : sums_) group = zeros_like(rule_.coefficients);
-    // What each cell's neighbours read from it: of this step and of the one after.
+    // The gradients of neighbour reads, of this step and of the next one.
     Tensor read[2] = {read_gradients(), read_gradients()};
     const std::int64_t every = std::max<std::int64_t>(shape_.keep_every, 1);
     Tensor segment = every > 1 ? padded(every) : Tensor();
@@ -165,23 +168,23 @@ class Rollout {
   }
 
  private:
-  /// The masks of a step; null where there are none.
+  /// The masks of a step, or null.
   struct StepMasks {
     const std::uint8_t* fire;
     const std::uint8_t* round;
   };
 
   struct StepBack {
-    const T* state;  ///< planes of the state that the step starts from
+    const T* state;  ///< planes of the state before the step
     StepMasks masks;
-    T* activations;       ///< of all tiles, where they were kept
-    const T* upstream;    ///< gradient of the state that the step leads to: [channels, cells]
-    const T* read_after;  ///< what the step after read from that state; null after the last step
-    T* read;              ///< what this step reads
+    T* activations;       ///< of all tiles, if they were kept
+    const T* upstream;    ///< gradient of the state after the step: [channels, cells]
+    const T* read_after;  ///< gradients of the reads of the next step; null for the last step
+    T* read;              ///< gradients of the reads of this step
     bool wants_input;
   };
 
-  // ------------------------------------------------------------------ where things lie
+  // ------------------------------------------------------------------ offsets
 
   static T* values(Tensor& tensor) { return tensor.mutable_values<T>().data(); }
   std::size_t channels() const { return index(rule_.channels); }
@@ -216,7 +219,7 @@ class Rollout {
     };
     return {at(masks_.fire), at(masks_.round)};
   }
-  /// Where the state after `step` is returned; null where it is not.
+  /// The output buffer of the state after `step`; null if it is not returned.
   T* returned_at(Tensor& out, std::int64_t step) const {
     const std::int64_t at = step - (shape_.steps - shape_.returned);
     return at < 0 ? nullptr : values(out) + index(at) * channels() * cells();
@@ -232,7 +235,7 @@ class Rollout {
     return state_at(shared, step);
   }
 
-  /// Calls task(group, begin, end) with the tiles of every group, groups in parallel.
+  /// Calls task(group, begin, end) for the tiles of every group, groups in parallel.
   template <class Task>
   void for_groups(Task task) const {
     parallel_for(groups_.size(),
@@ -273,13 +276,14 @@ class Rollout {
     }
   }
 
-  /// The whole step of one tile. The state after it ends up where the last layer's output lies.
+  /// Computes a whole step of one tile. The new state is the output of the last layer.
   void forward_tile(const TileLayout& layout, const T* state, const StepMasks& masks,
                     std::int64_t tile, T* a) const {
     T* input = a + layout.input() * tile_;
     for (std::size_t c = 0; c < channels(); ++c) {
       perceive_hidden(layout, state, tile, c, a);
-      std::memcpy(input + c * tile_, a + (layout.patch(c) + own_place) * tile_, tile_ * sizeof(T));
+      std::memcpy(input + c * tile_, a + (layout.patch(c) + centre_cell) * tile_,
+                  tile_ * sizeof(T));
       const std::size_t last = perceive_.size() - 1;
       perceive_.forward(last, perception_input(layout, last, c, a),
                         input + (channels() + c * index(rule_.perceived())) * tile_, tile_);
@@ -295,7 +299,7 @@ class Rollout {
     if (masks.fire != nullptr) blend(input, masks.fire + first_cell(tile), tile, next);
   }
 
-  /// What channel c looks like around each cell, and perception of it but for the last layer.
+  /// Reads the neighbourhoods of channel c and computes all layers of perception but the last.
   void perceive_hidden(const TileLayout& layout, const T* state, std::int64_t tile, std::size_t c,
                        T* a) const {
     read_patch(state + c * plane(), tile, a + layout.patch(c) * tile_);
@@ -317,7 +321,7 @@ class Rollout {
     for (std::size_t n = 0; n < neighbourhood; ++n) clear_rest(tile, patch + n * tile_);
   }
 
-  /// Samples of the last tile that are no cells count for nothing.
+  /// Clears the elements of the last tile beyond the last cell.
   void clear_rest(std::int64_t tile, T* row) const {
     std::fill(row + used(tile), row + tile_, T{0});
   }
@@ -330,7 +334,7 @@ class Rollout {
     }
   }
 
-  /// Cells that do not fire stay what they were.
+  /// Restores cells that do not fire.
   void blend(const T* before, const std::uint8_t* fire, std::int64_t tile, T* after) const {
     for (std::size_t c = 0; c < channels(); ++c) {
       for (std::size_t i = 0; i < used(tile); ++i) {
@@ -341,7 +345,7 @@ class Rollout {
 
   // ------------------------------------------------------------------ backward
 
-  /// The states of segment `at`, from the one that was kept.
+  /// Recomputes the states of segment `at` from its kept state.
   void recompute(const Tensor& kept, std::int64_t at, Tensor& segment) const {
     Tensor shared = kept;
     const std::int64_t first = at * shape_.keep_every;
@@ -357,7 +361,7 @@ class Rollout {
     return static_cast<T*>(scratch(rows * tile_ * sizeof(T)));
   }
 
-  /// Rows of a tile that a backward step works on, behind those of the activations.
+  /// The gradient buffers of a tile.
   struct GradientRows {
     GradientRows(const Rollout& of, T* memory) {
       const auto take = [&](std::size_t rows) {
@@ -374,8 +378,8 @@ class Rollout {
       return 2 * of.channels() + 1 + 2 * widest(of.update_) + 2 * widest(of.perceive_);
     }
 
-    T* state;  ///< gradient of the state after the step; a row to spare
-    T* stays;  ///< the part of it that belongs to cells that did not fire
+    T* state;  ///< gradient of the state after the step; one extra row
+    T* stays;  ///< its part for cells that did not fire
     T* update[2];
     T* perceive[2];
   };
@@ -401,7 +405,7 @@ class Rollout {
     });
   }
 
-  /// The gradient of the state that the step leads to.
+  /// Computes the gradient of the state after the step.
   void gather_state(const StepBack& step, std::int64_t tile, GradientRows& g) const {
     for (std::size_t c = 0; c < channels(); ++c) {
       T* row = g.state + c * tile_;
@@ -446,7 +450,7 @@ class Rollout {
     }
   }
 
-  /// The gradient of the nine values that channel c was perceived from.
+  /// Computes the gradient of the neighbourhoods of channel c.
   const T* backward_perception(const StepBack& step, std::size_t c, const T* a, const T* upstream,
                                GradientRows& g, std::vector<Tensor>& sums) const {
     for (std::size_t layer = perceive_.size(); layer-- > 0;) {
@@ -460,7 +464,7 @@ class Rollout {
 
   void store_read(const StepBack& step, std::size_t c, std::int64_t tile, const T* direct,
                   GradientRows& g, const T* patch) const {
-    T* own = g.perceive[0] + own_place * tile_;
+    T* own = g.perceive[0] + centre_cell * tile_;
     for (std::size_t i = 0; i < tile_; ++i) own[i] += direct[i];
     if (step.masks.fire != nullptr) {
       const T* stays = g.stays + c * tile_;

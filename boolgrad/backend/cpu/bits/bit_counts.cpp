@@ -12,16 +12,16 @@ HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Words = hn::CappedTag<std::uint64_t, least_row_words>;
+using Words = hn::CappedTag<std::uint64_t, min_row_words>;
 using Vec = hn::Vec<Words>;
 
-/// Bit by bit `yes` where `chooses` is 1, else `no`. (Highway's IfVecThenElse may look at whole
-/// lanes.)
+/// Bitwise select: `yes` where `chooses` is 1, otherwise `no`. (Highway's IfVecThenElse may select
+/// whole lanes.)
 HWY_INLINE Vec Chosen(Vec chooses, Vec yes, Vec no) {
   return hn::Xor(no, hn::And(chooses, hn::Xor(yes, no)));
 }
 
-/// A full adder: `sum` takes two more in, and what is returned counts twice.
+/// A full adder: adds two bits to `sum` and returns the carry.
 HWY_INLINE Vec Added(Vec& sum, Vec a, Vec b) {
   const Vec odd = hn::Xor(a, b);
   const Vec carry = Chosen(odd, sum, a);
@@ -29,12 +29,12 @@ HWY_INLINE Vec Added(Vec& sum, Vec a, Vec b) {
   return carry;
 }
 
-/// Digits below 16; what goes beyond is carried.
+/// Counters of four bits with carry.
 struct LowDigits {
   Vec ones, twos, fours, eights;
 };
 
-/// The terms of one vector of samples.
+/// Counts the terms of one vector of samples.
 struct Column {
   const std::uint64_t* scratch;
   std::size_t row_words;
@@ -86,7 +86,7 @@ void CountRows(const std::uint64_t* scratch, std::size_t row_words, const BitTer
   }
 }
 
-/// Where `digits` is above `largest`, both of `planes` rows; the highest digit that differs tells.
+/// The mask of samples for which `digits` exceeds `largest`, both numbers of `planes` bits.
 HWY_INLINE Vec Above(const std::uint64_t* digits, const std::uint64_t* largest, std::size_t planes,
                      std::size_t row_words) {
   const Words d;

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Words = hn::CappedTag<std::uint64_t, least_row_words>;
+using Words = hn::CappedTag<std::uint64_t, min_row_words>;
 using Vec = hn::Vec<Words>;
 
 template <BitInner inner>
@@ -42,7 +42,7 @@ HWY_INLINE Vec Outer(Vec v, Vec c) {
   if constexpr (outer == BitOuter::equal) return hn::Not(hn::Xor(v, c));
 }
 
-/// Steps of one kind on rows of W words.
+/// Runs steps with the same operations on rows of W words.
 template <std::size_t W, BitInner inner, BitOuter outer>
 void RunSteps(const BitStep* step, std::size_t count, std::uint64_t* scratch) {
   const Words d;
@@ -62,16 +62,16 @@ void RunSteps(const BitStep* step, std::size_t count, std::uint64_t* scratch) {
 
 using StepsFunction = void (*)(const BitStep*, std::size_t, std::uint64_t*);
 
-/// RunSteps of every kind, by outer and inner.
+/// RunSteps for all operations, by outer and inner.
 template <std::size_t W, std::size_t... I>
 constexpr std::array<StepsFunction, sizeof...(I)> EveryKind(std::index_sequence<I...>) {
   return {&RunSteps<W, static_cast<BitInner>(I % bit_inners),
                     static_cast<BitOuter>(I / bit_inners)>...};
 }
 
-/// Every step on rows of W words, in place.
+/// Runs all steps on rows of W words, in place.
 template <std::size_t W>
-void RunAllSteps(const BitCode& code, std::uint64_t* scratch) {
+void RunAllSteps(const BitProgramView& code, std::uint64_t* scratch) {
   static constexpr auto kinds = EveryKind<W>(std::make_index_sequence<bit_inners * bit_outers>{});
   const BitStep* step = code.steps.data();
   for (const BitRun& run : code.runs) {
@@ -91,10 +91,11 @@ HWY_INLINE void CopyRow(const std::uint64_t* from, std::uint64_t flip, std::uint
   }
 }
 
-/// The whole program on `count` words from `at` on, at most W of them.
+/// Runs the program on `count` words from `at` on, at most W.
 template <std::size_t W>
-void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
-             std::size_t at, std::size_t count, std::uint64_t* scratch) {
+void RunRows(const BitProgramView& code, const std::uint64_t* const* inputs,
+             std::uint64_t* const* outputs, std::size_t at, std::size_t count,
+             std::uint64_t* scratch) {
   const std::size_t bytes = count * sizeof(std::uint64_t);
   for (const BitPort& port : code.inputs) {
     std::memcpy(scratch + port.slot * W, inputs[port.index] + at, bytes);
@@ -112,33 +113,34 @@ void RunRows(const BitCode& code, const std::uint64_t* const* inputs, std::uint6
   }
 }
 
-/// As many full rows of W words as there are, then half rows, and in the end what is left.
+/// Runs the program on full rows of W words, then on half rows, and finally on the rest.
 template <std::size_t W>
-void RunFrom(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
-             std::size_t at, std::size_t words, std::uint64_t* scratch) {
+void RunFrom(const BitProgramView& code, const std::uint64_t* const* inputs,
+             std::uint64_t* const* outputs, std::size_t at, std::size_t words,
+             std::uint64_t* scratch) {
   if (code.row_words >= W) {
     for (; at + W <= words; at += W) RunRows<W>(code, inputs, outputs, at, W, scratch);
   }
-  if constexpr (W > least_row_words) {
+  if constexpr (W > min_row_words) {
     RunFrom<W / 2>(code, inputs, outputs, at, words, scratch);
   } else if (at < words) {
     RunRows<W>(code, inputs, outputs, at, words - at, scratch);
   }
 }
 
-void RunBits(const BitCode& code, const std::uint64_t* const* inputs, std::uint64_t* const* outputs,
-             std::size_t words, std::uint64_t* scratch) {
-  RunFrom<most_row_words>(code, inputs, outputs, 0, words, scratch);
+void RunBits(const BitProgramView& code, const std::uint64_t* const* inputs,
+             std::uint64_t* const* outputs, std::size_t words, std::uint64_t* scratch) {
+  RunFrom<max_row_words>(code, inputs, outputs, 0, words, scratch);
 }
 
 template <std::size_t W>
-void RunStepsOfRows(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
+void RunStepsOfRows(const BitProgramView& code, std::size_t row_words, std::uint64_t* scratch) {
   if (row_words == W) return RunAllSteps<W>(code, scratch);
-  if constexpr (W > least_row_words) RunStepsOfRows<W / 2>(code, row_words, scratch);
+  if constexpr (W > min_row_words) RunStepsOfRows<W / 2>(code, row_words, scratch);
 }
 
-void RunBitSteps(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
-  RunStepsOfRows<most_row_words>(code, row_words, scratch);
+void RunBitSteps(const BitProgramView& code, std::size_t row_words, std::uint64_t* scratch) {
+  RunStepsOfRows<max_row_words>(code, row_words, scratch);
 }
 
 }  // namespace boolgrad::cpu::HWY_NAMESPACE
@@ -148,7 +150,7 @@ HWY_AFTER_NAMESPACE();
 namespace boolgrad::cpu {
 namespace {
 
-/// Scratch of this thread, which grows and stays: a call may be short.
+/// Thread-local scratch memory. It grows and is kept, because calls may be short.
 std::uint64_t* scratch_of_thread(std::size_t words) {
   thread_local hwy::AlignedFreeUniquePtr<std::uint64_t[]> block;
   thread_local std::size_t size = 0;
@@ -164,13 +166,13 @@ std::uint64_t* scratch_of_thread(std::size_t words) {
 HWY_EXPORT(RunBits);
 HWY_EXPORT(RunBitSteps);
 
-void run_bits(const BitCode& code, const std::uint64_t* const* inputs,
+void run_bits(const BitProgramView& code, const std::uint64_t* const* inputs,
               std::uint64_t* const* outputs, std::size_t words) {
   std::uint64_t* scratch = scratch_of_thread(code.slots * code.row_words);
   HWY_DYNAMIC_DISPATCH(RunBits)(code, inputs, outputs, words, scratch);
 }
 
-void run_bit_steps(const BitCode& code, std::size_t row_words, std::uint64_t* scratch) {
+void run_bit_steps(const BitProgramView& code, std::size_t row_words, std::uint64_t* scratch) {
   HWY_DYNAMIC_DISPATCH(RunBitSteps)(code, row_words, scratch);
 }
 

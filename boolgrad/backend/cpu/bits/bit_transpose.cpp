@@ -16,17 +16,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Words = hn::CappedTag<std::uint64_t, strip_words>;
 using Vec = hn::Vec<Words>;
-// One byte at a time needs no masks.
+// Single bytes need no masks.
 #if HWY_TARGET != HWY_SCALAR
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
 #endif
 
-/// Eight matrices of 64 by 64 bits side by side: word b of line k is line k of matrix b.
+/// Eight interleaved matrices of 64 by 64 bits: word b of line k is line k of matrix b.
 struct alignas(64) Tile {
   std::uint64_t lines[64][strip_words];
 };
 
-/// What of two lines `shift` apart belongs on the other side of the diagonal changes places.
+/// Swaps the off-diagonal blocks of two lines that are `shift` apart.
 template <int shift>
 HWY_INLINE void Exchange(Vec mask, Vec& low, Vec& high) {
   const Vec different = hn::And(hn::Xor(hn::ShiftRight<shift>(low), high), mask);
@@ -34,7 +34,7 @@ HWY_INLINE void Exchange(Vec mask, Vec& low, Vec& high) {
   low = hn::Xor(low, hn::ShiftLeft<shift>(different));
 }
 
-/// Exchanges at two distances while the lines are in registers.
+/// Swaps at two distances while the lines are in registers.
 template <int far>
 HWY_INLINE void ExchangeTwice(std::uint64_t far_mask, std::uint64_t near_mask, Tile& tile) {
   constexpr int near = far / 2;
@@ -61,14 +61,14 @@ HWY_INLINE void ExchangeTwice(std::uint64_t far_mask, std::uint64_t near_mask, T
   }
 }
 
-/// Bit c of line k and bit k of line c change places, in all matrices.
+/// Transposes all matrices.
 void Transpose(Tile& tile) {
   ExchangeTwice<32>(0x00000000FFFFFFFF, 0x0000FFFF0000FFFF, tile);
   ExchangeTwice<8>(0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, tile);
   ExchangeTwice<2>(0x3333333333333333, 0x5555555555555555, tile);
 }
 
-/// Bit i is 1 where byte i of 64 is not 0.
+/// The mask of nonzero bytes among 64.
 HWY_INLINE std::uint64_t BitsOfBytes(const std::uint8_t* bytes) {
   std::uint64_t word = 0;
 #if HWY_TARGET == HWY_SCALAR
@@ -89,7 +89,7 @@ HWY_INLINE void BytesOfBits(std::uint64_t word, std::uint8_t* bytes) {
   for (std::size_t i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(word >> i & 1);
 #else
   const Bytes d;
-  // Masks may be read eight bytes at a time.
+  // Masks may be loaded as words of eight bytes.
   std::array<std::uint8_t, 16> bits{};
   std::memcpy(bits.data(), &word, sizeof word);
   for (std::size_t i = 0; i < 64; i += hn::Lanes(d)) {
@@ -99,15 +99,15 @@ HWY_INLINE void BytesOfBits(std::uint64_t word, std::uint8_t* bytes) {
 #endif
 }
 
-// As many blocks of 64 features as fit a first-level cache: samples are read that far in one go.
-constexpr std::size_t most_tiles = 8;
+// The number of blocks of 64 features that fit into the first-level cache.
+constexpr std::size_t max_tiles = 8;
 
 void PackStrip(const std::uint8_t* bytes, std::size_t stride, std::size_t samples,
                std::uint64_t* const* rows, std::size_t features) {
-  std::array<Tile, most_tiles> tiles;
+  std::array<Tile, max_tiles> tiles;
   const std::size_t words = (samples + 63) / 64;
-  for (std::size_t begin = 0; begin < features; begin += 64 * most_tiles) {
-    const std::size_t count = std::min(features - begin, 64 * most_tiles);
+  for (std::size_t begin = 0; begin < features; begin += 64 * max_tiles) {
+    const std::size_t count = std::min(features - begin, 64 * max_tiles);
     const std::size_t whole = count / 64;
     const std::size_t rest = count % 64;
     if (samples < strip_samples) std::memset(tiles.data(), 0, sizeof tiles);
@@ -131,7 +131,7 @@ void PackStrip(const std::uint8_t* bytes, std::size_t stride, std::size_t sample
   }
 }
 
-/// Rows [0, 64) of a strip, as far as there are any, with the samples as lines.
+/// Transposes up to 64 rows of a strip, so that samples are lines.
 void GatherTile(const std::uint64_t* const* rows, std::size_t count, std::size_t words,
                 Tile& tile) {
   std::memset(&tile, 0, sizeof tile);

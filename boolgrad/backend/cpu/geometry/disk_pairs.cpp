@@ -29,12 +29,12 @@ using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
-constexpr std::size_t most_lanes = HWY_MAX_BYTES / sizeof(double);
+constexpr std::size_t max_lanes = HWY_MAX_BYTES / sizeof(double);
 
 HWY_INLINE V Constant(double value) { return hn::Set(D(), value); }
 
 // ---------------------------------------------------------------------------------------------
-// A pair a lane
+// One pair per lane
 
 struct Disks {
   V x, y, r;
@@ -51,9 +51,9 @@ HWY_INLINE void SplitPairs(V a, V b, V& first, V& second) {
 HWY_INLINE V InOrder(V lanes) { return lanes; }
 HWY_INLINE V OutOfOrder(V ordered) { return ordered; }
 #else
-// Two vectors of disks that lie one after the other hold pairs in their blocks. Interleaving block
-// by block sorts them into first and second disks, and does the opposite too. Lanes 2i then hold
-// the pairs of the first vector and lanes 2i + 1 those of the second.
+// Two consecutive vectors of disks hold pairs in their blocks. Interleaving block by block
+// separates first and second disks, and is its own inverse. Lanes 2i then hold the pairs of the
+// first vector and lanes 2i + 1 those of the second.
 HWY_INLINE void SplitPairs(V a, V b, V& first, V& second) {
   first = hn::InterleaveLower(D(), a, b);
   second = hn::InterleaveUpper(D(), a, b);
@@ -61,7 +61,7 @@ HWY_INLINE void SplitPairs(V a, V b, V& first, V& second) {
 
 /// Lanes in the order of the pairs in memory, and back.
 HWY_INLINE V InOrder(V lanes) {
-  HWY_ALIGN std::int64_t from[most_lanes];
+  HWY_ALIGN std::int64_t from[max_lanes];
   const std::size_t half = hn::Lanes(D()) / 2;
   for (std::size_t i = 0; i < half; ++i) {
     from[i] = static_cast<std::int64_t>(2 * i);
@@ -70,7 +70,7 @@ HWY_INLINE V InOrder(V lanes) {
   return hn::TableLookupLanes(lanes, hn::SetTableIndices(D(), from));
 }
 HWY_INLINE V OutOfOrder(V ordered) {
-  HWY_ALIGN std::int64_t from[most_lanes];
+  HWY_ALIGN std::int64_t from[max_lanes];
   const std::size_t half = hn::Lanes(D()) / 2;
   for (std::size_t i = 0; i < half; ++i) {
     from[2 * i] = static_cast<std::int64_t>(i);
@@ -104,7 +104,7 @@ HWY_INLINE void StorePairs(const Pairs& pairs, double* to) {
   hn::StoreInterleaved3(b.x, b.y, b.r, d, to + 3 * hn::Lanes(d));
 }
 
-/// Lanes whose numbers are those of a disk. Comparisons are false for NaN.
+/// The mask of lanes with valid disks. Comparisons are false for NaN.
 HWY_INLINE M IsDisk(const Disks& disk) {
   const V most = Constant(largest_disk);
   const M placed = hn::And(hn::Le(hn::Abs(disk.x), most), hn::Le(hn::Abs(disk.y), most));
@@ -113,9 +113,9 @@ HWY_INLINE M IsDisk(const Disks& disk) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Where the circles lie to each other
+// Relative position of the circles
 
-/// A square and what rounding took from it.
+/// A square and its rounding error.
 HWY_INLINE V Square(V x, V& lost) {
   const V square = hn::Mul(x, x);
 #if HWY_NATIVE_FMA
@@ -131,7 +131,7 @@ HWY_INLINE V Square(V x, V& lost) {
   return square;
 }
 
-/// a - b and what rounding took from it.
+/// a - b and its rounding error.
 HWY_INLINE V Difference(V a, V b, V& lost) {
   const V difference = hn::Sub(a, b);
   const V back = hn::Sub(a, difference);
@@ -139,9 +139,9 @@ HWY_INLINE V Difference(V a, V b, V& lost) {
   return difference;
 }
 
-/// With a the larger and b the smaller radius (the first disk's where they are equal), and d the
-/// distance of the centres. The differences of squares have the digits of their own size: near a
-/// tangency they are as accurate as anywhere else, also where b is below the rounding of a.
+/// a is the larger and b the smaller radius (a is the first disk's if they are equal), d is the
+/// distance of the centres. The differences of squares have full relative precision, also near a
+/// tangency and for b below the rounding error of a.
 struct Arrangement {
   M second_is_larger;
   V a, b;
@@ -150,12 +150,12 @@ struct Arrangement {
   V inner;           // d^2 - (a - b)^2, below 0 where one is inside the other
 };
 
-/// d^2 as two squares in falling order, and what rounding took from both together.
+/// d^2 as two squares in descending order, and the sum of their rounding errors.
 struct SquaredDistance {
   V larger, smaller, lost;
 };
 
-/// d^2 - reach^2 in twice the precision. `lost` is what rounding took from the reach.
+/// d^2 - reach^2 in double-double precision. `lost` is the rounding error of the reach.
 HWY_INLINE V Excess(const SquaredDistance& squared, V reach, V lost) {
   V reach2_lost, rest_lost, sum_lost;
   const V reach2 = Square(reach, reach2_lost);
@@ -186,8 +186,8 @@ HWY_INLINE Arrangement Arrange(const Pairs& pairs) {
   return at;
 }
 
-/// Lanes whose circles meet, tangencies included. A point, and a second copy of a disk, lie inside
-/// or outside: they have no circle to meet.
+/// The mask of lanes with circles that meet, tangencies included. Points and identical disks count
+/// as contained or disjoint.
 HWY_INLINE M Meets(const Arrangement& at) {
   const V zero = hn::Zero(D());
   const M circles = hn::And(hn::Gt(at.b, zero), hn::Gt(at.square, zero));
@@ -197,14 +197,14 @@ HWY_INLINE M Meets(const Arrangement& at) {
 // ---------------------------------------------------------------------------------------------
 // Circles that meet
 
-/// Of the triangle with sides d, a, b, whose corners are the centres and a point where the circles
-/// meet: half the arc of either circle that lies outside of the other disk, as angles, and
-/// four times the triangle's area.
+/// Properties of the triangle with sides d, a, b, whose corners are the centres and an intersection
+/// of the circles: for each circle half the angle of its arc outside of the other disk, and four
+/// times the area of the triangle.
 struct Triangle {
   V outside_a, outside_b, four_areas;
 };
 
-/// atan(x) for x in [0, 1], even and odd powers side by side.
+/// atan(x) for x in [0, 1], with even and odd powers evaluated in parallel.
 HWY_INLINE V UnitArctangent(V x) {
   const D d;
   constexpr std::size_t terms = std::size(arctangent_double);
@@ -223,7 +223,7 @@ HWY_INLINE V UnitArctangent(V x) {
 /// Half-angle formulas: tan^2 (A/2) = (s-b)(s-c) / (s (s-a)), where s is half the perimeter. With
 /// all = a + b + d and side = a - b + d the other two factors are outer / all and inner / side.
 HWY_INLINE Triangle Solve(M meets, const Arrangement& at) {
-  // Lanes of another stratum get the triangle of two unit disks, one's centre on the other.
+  // Lanes of another stratum use the triangle of two unit disks at distance 1.
   const V one = Constant(1);
   const V a = hn::IfThenElse(meets, at.a, one);
   const V b = hn::IfThenElse(meets, at.b, one);
@@ -234,9 +234,9 @@ HWY_INLINE Triangle Solve(M meets, const Arrangement& at) {
   const V side = hn::Add(distance, hn::Sub(a, b));
   const V all = hn::Add(hn::Add(a, b), distance);
   const V root = hn::Sqrt(hn::Mul(outer, inner));
-  // The angle at the larger disk is at most a right one, so the tangent of its half is at most 1.
-  // That at the smaller disk is taken from whichever end is nearer: again at most 1, and nothing is
-  // divided by 0.
+  // The angle at the larger disk is at most 90 degrees, so the tangent of its half is at most 1.
+  // The angle at the smaller disk is measured from the nearer end: again the tangent is at most 1,
+  // and no division by 0 occurs.
   const V at_a = UnitArctangent(hn::Div(root, hn::Mul(all, side)));
   const V all_inner = hn::Mul(all, inner);
   const V side_outer = hn::Mul(side, outer);
@@ -269,7 +269,7 @@ HWY_INLINE V Area(const Arrangement& at, M meets, M disjoint) {
   return area;
 }
 
-/// One vector of pairs. Returns whether all of them are disks.
+/// Processes one vector of pairs. Returns whether all disks are valid.
 HWY_INLINE bool AreasOfVector(const double* pairs, double* areas, std::int32_t* strata) {
   const D d;
   const Pairs loaded = LoadPairs(pairs);
@@ -292,9 +292,9 @@ bool PairAreas(const double* pairs, std::size_t count, double* areas, std::int32
     disks &= AreasOfVector(pairs + 6 * i, areas + i, strata + i);
   }
   if (i < count) {
-    HWY_ALIGN double some_pairs[6 * most_lanes] = {};
-    HWY_ALIGN double some_areas[most_lanes];
-    HWY_ALIGN std::int32_t some_strata[most_lanes];
+    HWY_ALIGN double some_pairs[6 * max_lanes] = {};
+    HWY_ALIGN double some_areas[max_lanes];
+    HWY_ALIGN std::int32_t some_strata[max_lanes];
     std::copy(pairs + 6 * i, pairs + 6 * count, some_pairs);
     disks &= AreasOfVector(some_pairs, some_areas, some_strata);
     std::copy(some_areas, some_areas + (count - i), areas + i);
@@ -306,8 +306,8 @@ bool PairAreas(const double* pairs, std::size_t count, double* areas, std::int32
 // ---------------------------------------------------------------------------------------------
 // Gradients
 
-/// The arcs themselves: r times its exposed angle for a radius; for the centres the chord, along
-/// the line that joins them.
+/// The gradient of the area: for a radius the length of its exposed arc; for the centres the length
+/// of the chord, in the direction of the line that joins them.
 HWY_INLINE void GradientsOfVector(const double* pairs, const std::int32_t* strata,
                                   const double* upstream, double* gradients) {
   const D d;
@@ -347,10 +347,10 @@ void PairGradients(const double* pairs, const std::int32_t* strata, const double
     GradientsOfVector(pairs + 6 * i, strata + i, upstream + i, gradients + 6 * i);
   }
   if (i < count) {
-    HWY_ALIGN double some_pairs[6 * most_lanes] = {};
-    HWY_ALIGN double some_upstream[most_lanes] = {};
-    HWY_ALIGN std::int32_t some_strata[most_lanes] = {};
-    HWY_ALIGN double some_gradients[6 * most_lanes];
+    HWY_ALIGN double some_pairs[6 * max_lanes] = {};
+    HWY_ALIGN double some_upstream[max_lanes] = {};
+    HWY_ALIGN std::int32_t some_strata[max_lanes] = {};
+    HWY_ALIGN double some_gradients[6 * max_lanes];
     std::copy(pairs + 6 * i, pairs + 6 * count, some_pairs);
     std::copy(upstream + i, upstream + count, some_upstream);
     std::copy(strata + i, strata + count, some_strata);
@@ -377,7 +377,7 @@ namespace {
 HWY_EXPORT(FindPairAreas);
 HWY_EXPORT(FindPairGradients);
 
-// Pairs a task takes: enough to pay for its start.
+// Pairs per task: enough to amortise its overhead.
 constexpr std::size_t task_pairs = 4096;
 
 }  // namespace

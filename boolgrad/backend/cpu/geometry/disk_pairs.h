@@ -1,4 +1,4 @@
-// Unions of two disks, a batch of pairs at a time.
+// Areas of unions of two disks, for batches of pairs.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,19 @@
 
 namespace boolgrad::cpu {
 
-/// Pairs are six numbers each (x, y, r of both disks), one pair after the other.
+/// Computes the area and the stratum (0 disjoint, 1 intersecting, 2 contained) of each union. A
+/// pair is six numbers: x, y, r of both disks.
 ///
-/// Writes the area of each union and its stratum (0 disjoint, 1 intersecting, 2 contained). Returns
-/// whether every number is one that disks may have: at most `largest_disk` in size, radii 0 or
-/// at least `smallest_radius`. Where it is false the results mean nothing.
+/// Returns whether all disks are valid: numbers of at most `largest_disk`, radii of 0 or at least
+/// `smallest_radius`. Otherwise the results are undefined.
 bool disk_pair_areas(const double* pairs, std::size_t count, double* areas, std::int32_t* strata);
 
-/// Gradient of sum(upstream * areas), laid out as the pairs are; `strata` are those of the areas.
+/// The gradient of sum(upstream * areas), in the layout of the pairs. `strata` come from
+/// `disk_pair_areas`.
 void disk_pair_gradients(const double* pairs, const std::int32_t* strata, const double* upstream,
                          std::size_t count, double* gradients);
 
-/// Products of four sizes between these neither overflow nor lose bits at the small end.
+/// Products of four numbers between these limits neither overflow nor become subnormal.
 inline constexpr double largest_disk = 1e70;
 inline constexpr double smallest_radius = 1e-70;
 

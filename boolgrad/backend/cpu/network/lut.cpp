@@ -9,8 +9,8 @@
 namespace boolgrad::cpu {
 namespace {
 
-// Tiles are handled in this many groups at most.
-constexpr std::int64_t most_groups = 32;
+// The maximal number of groups of tiles.
+constexpr std::int64_t max_groups = 32;
 
 std::size_t bytes(std::int64_t elements, DType dtype) {
   return static_cast<std::size_t>(elements) * size_of(dtype);
@@ -50,7 +50,7 @@ std::int64_t widest(std::span<const LutWires> layers) {
 
 std::byte* bytes_of(Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data()); }
 
-// Each of the k inputs in turn: f = f0 + x (f1 - f0).
+// For each of the k inputs: f = f0 + x (f1 - f0).
 template <class T>
 void to_coefficients(std::span<T> values, std::size_t entries) {
   for (std::size_t start = 0; start < values.size(); start += entries) {
@@ -94,8 +94,8 @@ void transform_tables(const Tensor& from, Tensor& to, Map map) {
 }  // namespace
 
 LutTiling::LutTiling(std::int64_t sample_count) : samples(sample_count) {
-  // A quarter of the samples, so that small batches too are shared out, in whole vectors; more than
-  // 64 would push the rows of wide layers out of the cache.
+  // A quarter of the samples, so that small batches run in parallel, rounded up to whole vectors.
+  // More than 64 would evict the rows of wide layers from the cache.
   const std::int64_t quarter = (samples / 4 + 15) / 16 * 16;
   tile = std::clamp<std::int64_t>(quarter, 16, 64);
   tiles = (samples + tile - 1) / tile;
@@ -122,10 +122,10 @@ void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coeff
   const LutTiling tiling(x.shape()[1]);
   const LayerStack stack(layers, coefficients, x.dtype());
   const Shape tile_shape{widest(layers), tiling.tile};
-  const TileGroups groups(tiling.tiles, most_groups);
+  const TileGroups groups(tiling.tiles, max_groups);
   const auto tile_length = static_cast<std::size_t>(tiling.tile);
   parallel_for(groups.size(), [&](std::size_t group) {
-    // Inputs and outputs change places between two buffers.
+    // Inputs and outputs alternate between two buffers.
     Tensor buffers[2] = {Tensor(tile_shape, x.dtype()), Tensor(tile_shape, x.dtype())};
     for (std::int64_t tile = groups.begin(group); tile < groups.end(group); ++tile) {
       fill_tile(x, tiling, tile, bytes_of(buffers[0]));
@@ -143,7 +143,7 @@ void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coef
   const DType dtype = g.dtype();
   const LutTiling tiling(g.shape()[1]);
   const LayerStack stack(layers, coefficients, dtype);
-  const TileGroups groups(tiling.tiles, most_groups);
+  const TileGroups groups(tiling.tiles, max_groups);
   const auto tile_length = static_cast<std::size_t>(tiling.tile);
   const Shape tile_shape{widest(layers), tiling.tile};
   GroupSums sums(groups.size());

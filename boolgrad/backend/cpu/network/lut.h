@@ -1,9 +1,9 @@
 // Soft look-up tables over tiles of samples.
 //
-// Activations lie in tiles: [tiles][features][samples of a tile]. A tile walks through all layers
-// before the next one starts, so what one layer wrote is still in the cache when the next reads it.
-// The gradient of an input is gathered from its consumers; the four (2^k) sums that a gate's
-// coefficients need are taken when its first input is visited, in the same pass.
+// Activations are stored in tiles: [tiles][features][samples of a tile]. A tile goes through all
+// layers before the next one starts, so the outputs of a layer are still in the cache when the next
+// layer reads them. The gradient of an input is gathered from its consumers. The 2^k sums for the
+// coefficients of a gate are accumulated in the same pass, when its first input is visited.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace boolgrad::cpu {
 
-/// How samples are cut into tiles; a function of their number alone. The last tile is filled up
-/// with zeros.
+/// The tiling of samples, which depends only on their number. The last tile is padded with zeros.
 struct LutTiling {
   explicit LutTiling(std::int64_t sample_count);
   std::int64_t samples;
-  std::int64_t tile;  ///< samples of a tile, a multiple of 16
+  std::int64_t tile;  ///< samples per tile, a multiple of 16
   std::int64_t tiles;
 };
 
-/// Tables [gates, 2^k] to coefficients of the polynomial in the inputs: entry S multiplies the
-/// product of the inputs whose bits are set in S. And the transpose of that map, for gradients.
+/// Converts tables [gates, 2^k] to the coefficients of the multilinear polynomial: entry S
+/// multiplies the product of the inputs whose bits are set in S.
 void tables_to_coefficients(const Tensor& tables, Tensor& coefficients);
+/// The transpose of `tables_to_coefficients`, for gradients.
 void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables);
 
 /// out [gates of the last layer, samples] = the layers applied to x [inputs, samples].
 void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                  const Tensor& x, Tensor& out);
 
-/// Gradients of the coefficients of every layer and, where `gx` is given, of x. The activations of
-/// a tile are computed again while it is in the cache, so those of all tiles need no memory.
+/// Computes the gradients of the coefficients of every layer and, if `gx` is given, of x.
+/// Activations are recomputed tile by tile, so that they are never stored for all samples.
 void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                   const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx);
 

@@ -9,7 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
-/// sums[0..3] += the sums of the lanes of four vectors.
+/// sums[0..3] += the lane sums of four vectors.
 template <class D, class V, class T>
 HWY_INLINE void AddLanesOfFour(D d, V v0, V v1, V v2, V v3, T* sums) {
   if constexpr (CanFoldFour<D>()) {
@@ -31,7 +31,7 @@ HWY_INLINE void Unrolled(F f) {
   (std::make_index_sequence<N>{});
 }
 
-/// Calls f with 4, 2 or 1 vectors at a time until the tile is covered.
+/// Calls f for 4, 2 or 1 vectors at a time until the tile is covered.
 template <class T, class F>
 HWY_INLINE void ForColumns(std::size_t tile, F f) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
@@ -78,7 +78,7 @@ void ForwardPair(const LutWires& wires, const void* coefficients, const void* x,
   }
 }
 
-/// V vectors of one tile: the input's own row, and the gradient that its consumers add up to.
+/// The backward pass on V vectors of a tile.
 template <class T, std::size_t V>
 struct PairColumns {
   using D = hn::ScalableTag<T>;
@@ -89,7 +89,7 @@ struct PairColumns {
     Unrolled<V>([&](auto v) HWY_ATTR { to[v] = hn::LoadU(d, row + v * hn::Lanes(d)); });
   }
 
-  // Sum g, g a, g b, g ab for the coefficients of a gate with inputs a and b.
+  // The sums of g, g a, g b and g ab: the gradients of the coefficients of a gate with inputs a, b.
   static HWY_INLINE void Sums(const Vec* g, const Vec* a, const Vec* b, T* sums) {
     const D d;
     Vec ga = hn::Mul(g[0], a[0]);
@@ -107,8 +107,8 @@ struct PairColumns {
     AddLanesOfFour(d, s0, s1, s2, s3, sums);
   }
 
-  // Asks for the rows that a consumer a few places ahead will need: they lie anywhere, so the
-  // hardware cannot guess them, and the loops over consumers are too short to run ahead.
+  // Prefetches the rows of a later consumer. Their addresses are random, so the hardware cannot
+  // predict them, and the loops over consumers are too short for out-of-order execution to help.
   static HWY_INLINE void Prefetch(const LutWires& wires, const T* x, const T* g, std::size_t tile,
                                   std::size_t column, std::size_t k) {
     const std::size_t ahead = HWY_MIN(k + 6, wires.consumers.size() - 1);
@@ -120,7 +120,8 @@ struct PairColumns {
     }
   }
 
-  // One input: g (c1 + c3 b) from each gate that reads it first, g (c2 + c3 a) where second.
+  // The gradient of one input: g (c1 + c3 b) from gates that read it first, g (c2 + c3 a) from
+  // gates that read it second.
   template <bool kAhead>
   static HWY_INLINE void Gather(const LutWires& wires, const T* c, const T* x, const T* g, T* gx,
                                 T* sums, std::size_t tile, std::size_t input, std::size_t column) {
@@ -172,7 +173,7 @@ void BackwardPair(const LutWires& wires, const void* coefficients, const void* x
   T* to = static_cast<T*>(gx);
   T* total = static_cast<T*>(sums);
   if (to != nullptr) {
-    // Rows that fit into a core's own cache need not be asked for early.
+    // Rows that fit into the second-level cache need no prefetching.
     constexpr std::size_t near = std::size_t{1} << 18;
     const auto rows = static_cast<std::size_t>(wires.inputs + wires.gates);
     const bool ahead = rows * tile * sizeof(T) > near;
@@ -202,8 +203,8 @@ void BackwardPair(const LutWires& wires, const void* coefficients, const void* x
 
 // ------------------------------------------------------------------ any number of inputs
 
-/// The polynomial with coefficients c[0..2^K) at the vectors x[0..K): each input halves the number
-/// of coefficients.
+/// The multilinear polynomial with coefficients c[0..2^K) at the vectors x[0..K). Each input halves
+/// the number of coefficients.
 template <int K, class D, class T, class V>
 HWY_INLINE V Interpolated(D d, const T* c, const V* x) {
   if constexpr (K == 0) {
@@ -225,7 +226,7 @@ HWY_INLINE V Interpolated(D d, const T* c, const V* x) {
   }
 }
 
-/// Rows of a gate's inputs, in order.
+/// The rows of a gate's inputs, in order.
 template <int K, class T>
 struct InputRows {
   InputRows(const LutWires& wires, const T* x, std::size_t gate, std::size_t tile) {
@@ -259,7 +260,7 @@ void ForwardAny(const LutWires& wires, const void* coefficients, const void* x, 
   }
 }
 
-/// Adds sum over the tile of g times every product of inputs to `sums`.
+/// Adds the sum over the tile of g times every product of inputs to `sums`.
 template <int K, class T>
 HWY_INLINE void ProductSums(const InputRows<K, T>& inputs, const T* g, T* sums, std::size_t tile) {
   const hn::ScalableTag<T> d;
@@ -290,7 +291,7 @@ HWY_INLINE void ProductSums(const InputRows<K, T>& inputs, const T* g, T* sums, 
   }
 }
 
-/// gx += g df/dx_slot: the polynomial of the coefficients that `slot` multiplies, at the others.
+/// gx += g df/dx_slot, where df/dx_slot is the polynomial of the coefficients that contain `slot`.
 template <int K, class T>
 HWY_INLINE void AddSlopes(const InputRows<K, T>& inputs, const T* c, std::size_t slot, const T* g,
                           T* gx, std::size_t tile) {

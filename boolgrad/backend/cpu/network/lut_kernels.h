@@ -1,4 +1,4 @@
-// What the look-up-table kernels of one instruction set offer to `lut.cpp`.
+// The interface of the look-up-table kernels of an instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace boolgrad::cpu {
 
-/// One tile of one layer. Rows of features are `tile` elements apart. `sums` adds up the gradients
-/// of the coefficients, [gates, 2^arity]; `gx` is null where the inputs need no gradient.
+/// Kernels for one tile of one layer. Rows of features are `tile` elements apart. `sums`
+/// accumulates the gradients of the coefficients, [gates, 2^arity]. `gx` is null if the inputs need
+/// no gradient.
 struct LutKernels {
   void (*forward)(const LutWires& wires, const void* coefficients, const void* x, void* out,
                   std::size_t tile);
@@ -17,6 +18,7 @@ struct LutKernels {
                    void* gx, void* sums, std::size_t tile);
 };
 
+/// The kernels for a dtype and arity.
 LutKernels lut_kernels(DType dtype, int arity);
 
 }  // namespace boolgrad::cpu

@@ -1,5 +1,4 @@
-// Layers of look-up tables on top of one another, tile by tile. Shared by `lut.cpp` and
-// `rollout.cpp`.
+// Stacks of look-up-table layers, processed tile by tile. Shared by `lut.cpp` and `rollout.cpp`.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ struct LayerStack {
     kernels[layer].forward(layers[layer], coefficients[layer].data(), x, out, tile);
   }
 
-  /// `gx` is null where the inputs need no gradient.
+  /// `gx` is null if the inputs need no gradient.
   void backward(std::size_t layer, const void* x, const void* g, void* gx, Tensor& sums,
                 std::size_t tile) const {
     kernels[layer].backward(layers[layer], coefficients[layer].data(), x, g, gx,
@@ -39,11 +38,11 @@ struct LayerStack {
   std::vector<LutKernels> kernels;
 };
 
-/// Tiles in groups of neighbours. Tasks are groups, and each has sums of its own, so that how many
-/// there are decides nothing but the order of a sum: it depends on the number of tiles alone.
+/// Groups of consecutive tiles. Each task is one group with its own sums. The number of groups
+/// depends only on the number of tiles, so the order of summation does not depend on threads.
 struct TileGroups {
-  TileGroups(std::int64_t tile_count, std::int64_t most)
-      : tiles(tile_count), count(std::min(tile_count, most)) {}
+  TileGroups(std::int64_t tile_count, std::int64_t max_groups)
+      : tiles(tile_count), count(std::min(tile_count, max_groups)) {}
   std::int64_t begin(std::size_t group) const {
     return static_cast<std::int64_t>(group) * tiles / count;
   }
@@ -54,7 +53,7 @@ struct TileGroups {
   std::int64_t count;
 };
 
-/// Sums of every layer's coefficients, one set a group.
+/// The gradient sums of all layers, one set per group.
 using GroupSums = std::vector<std::vector<Tensor>>;
 
 inline std::vector<Tensor> zeros_like(std::span<const Tensor> tensors) {
@@ -65,7 +64,7 @@ inline std::vector<Tensor> zeros_like(std::span<const Tensor> tensors) {
   return zeros;
 }
 
-/// Adds up the sums of all groups, in order, for every layer.
+/// Adds the sums of all groups, in order, for every layer.
 template <class T>
 void add_groups(const GroupSums& sums, std::vector<Tensor>& totals) {
   constexpr std::size_t grain = 16384;

@@ -10,7 +10,7 @@
 #define BOOLGRAD_SOFTMAX16_TYPES_
 namespace boolgrad::cpu {
 
-/// Kernels over `count` gates; `shares` of one logit lie `apart` elements from those of the next.
+/// Kernels over `count` gates. The `shares` of consecutive logits are `apart` elements apart.
 struct Softmax16Kernels {
   void (*forward)(const void* logits, void* tables, void* shares, std::size_t apart,
                   std::size_t count);
@@ -18,8 +18,8 @@ struct Softmax16Kernels {
                    std::size_t count);
 };
 
-/// Which entry of a table (bit j of its place is input j) belongs to which bit of a gate's index:
-/// f(0,0) is bit 3, f(a=1, b=0) bit 1, f(a=0, b=1) bit 2, f(1,1) bit 0.
+/// Maps table entries (bit j of the entry index is input j) to bits of the gate index: f(0,0) is
+/// bit 3, f(a=1, b=0) bit 1, f(a=0, b=1) bit 2, f(1,1) bit 0.
 inline constexpr int index_bit_of_entry[4] = {3, 1, 2, 0};
 
 }  // namespace boolgrad::cpu
@@ -28,13 +28,12 @@ inline constexpr int index_bit_of_entry[4] = {3, 1, 2, 0};
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 
-/// A lane is a gate: `rows` is [lanes][16] in memory, turned so that values[i] holds logit i of
-/// all.
+/// Loads one gate per lane: transposes [lanes][16] so that values[i] holds logit i of all gates.
 template <class D, class T>
 HWY_INLINE void LoadTurned(D d, const T* rows, hn::Vec<D>* values) {
   const hn::RebindToSigned<D> di;
-  const auto places = hn::Mul(hn::Iota(di, 0), hn::Set(di, 16));
-  for (int i = 0; i < 16; ++i) values[i] = hn::GatherIndex(d, rows + i, places);
+  const auto offsets = hn::Mul(hn::Iota(di, 0), hn::Set(di, 16));
+  for (int i = 0; i < 16; ++i) values[i] = hn::GatherIndex(d, rows + i, offsets);
 }
 
 template <class D, class T>
@@ -63,7 +62,7 @@ HWY_INLINE void SoftmaxOfGates(D d, const T* logits, T* tables, T* shares, std::
   hn::StoreInterleaved4(entries[0], entries[1], entries[2], entries[3], d, tables);
 }
 
-// dz = p (dp - sum p dp), where dp_i is the sum of g over the entries that gate i has.
+// dz = p (dp - sum p dp), where dp_i is the sum of g over the entries at which gate i is 1.
 template <class D, class T>
 HWY_INLINE void GradientOfGates(D d, const T* g, const T* shares, std::size_t apart, T* rows,
                                 std::size_t count) {

@@ -94,7 +94,7 @@ namespace {
 
 HWY_EXPORT(FindAdamWKernel);
 
-// Elements a task updates: enough to pay for its start.
+// Elements per task: enough to amortise its overhead.
 constexpr std::size_t task_elements = 16384;
 
 }  // namespace

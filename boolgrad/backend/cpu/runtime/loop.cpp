@@ -3,7 +3,7 @@
 namespace boolgrad::cpu {
 namespace {
 
-// Strides of a contiguous tensor seen under the broadcast shape `full`.
+// The strides of a contiguous tensor, broadcast to the shape `full`.
 std::vector<std::int64_t> broadcast_strides(const Shape& shape, const Shape& full) {
   const std::vector<std::int64_t> own = row_major_strides(shape);
   std::vector<std::int64_t> strides(full.size(), 0);
@@ -38,7 +38,7 @@ Position position_of(std::span<const LoopDimension> nest, std::int64_t index) {
     const LoopDimension& dimension = nest[i];
     const std::int64_t here = i == 0 ? index : index % dimension.size;
     index /= dimension.size;
-    for (std::size_t k = 0; k < most_map_inputs; ++k) position.in[k] += here * dimension.stride[k];
+    for (std::size_t k = 0; k < max_map_inputs; ++k) position.in[k] += here * dimension.stride[k];
     position.out += here * dimension.out_stride;
   }
   return position;

@@ -10,13 +10,13 @@ HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Twelve independent chains of fused multiply-adds: enough to fill every pipeline. Returns the
-/// operations done; `sink` keeps the compiler from dropping them.
+/// Runs twelve independent chains of fused multiply-adds, enough to fill all pipelines. Returns the
+/// number of operations. `sink` keeps the compiler from removing them.
 double MultiplyAdds(long rounds, float* sink) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, 0.999F);
   const auto term = hn::Set(d, 0.001F);
-  // All start elsewhere: equal chains would be computed once.
+  // Different initial values: the compiler would merge equal chains.
   auto a0 = hn::Set(d, 0.01F), a1 = hn::Set(d, 0.02F), a2 = hn::Set(d, 0.03F);
   auto a3 = hn::Set(d, 0.04F), a4 = hn::Set(d, 0.05F), a5 = hn::Set(d, 0.06F);
   auto a6 = hn::Set(d, 0.07F), a7 = hn::Set(d, 0.08F), a8 = hn::Set(d, 0.09F);

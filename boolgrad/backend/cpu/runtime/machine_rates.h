@@ -1,14 +1,15 @@
-// What this machine can do at most, measured: the yardstick for benchmarks.
+// Measured peak rates of the machine, as reference for benchmarks.
 #pragma once
 
 namespace boolgrad::cpu {
 
+/// Peak rates of a machine.
 struct MachineRates {
-  double gflops = 0;     ///< float32 operations a second, a fused multiply-add counting two
-  double gigabytes = 0;  ///< bytes a second to and from memory, copying arrays far beyond caches
+  double gflops = 0;     ///< float32 GFLOP/s; a fused multiply-add counts as two operations
+  double gigabytes = 0;  ///< memory bandwidth in GB/s, copying arrays larger than the caches
 };
 
-/// Measured on the threads that parallel loops use. Takes about half a second.
+/// Measures the rates on all threads of parallel loops. Takes about half a second.
 MachineRates measure_machine_rates();
 
 }  // namespace boolgrad::cpu

@@ -81,7 +81,7 @@ struct Sigmoid : Plain<1> {
   }
 };
 
-/// A derivative from y, which is cheap, and in vectors with a y beyond the bounds from x.
+/// Computes a derivative from y, which is cheap, or from x in vectors with a y beyond the bounds.
 struct FromOutputOrInput {
   static constexpr std::size_t inputs = 3;
   static constexpr bool finite = false;
@@ -129,7 +129,7 @@ struct TanhGrad : FromOutputOrInput {
   }
 };
 
-// x P(x), P the normal distribution function
+// x P(x), where P is the normal cumulative distribution function
 struct Gelu : Plain<1> {
   using Plain::Plain;
   template <class D, class V>

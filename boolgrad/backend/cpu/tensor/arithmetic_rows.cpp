@@ -66,8 +66,8 @@ struct Power : Plain<2> {
   }
 };
 
-// floor(a / b) and the remainder that goes with it. The rounded quotient can be one too large or,
-// after floor, leave a remainder outside [0, b); the fused remainder shows it exactly.
+// floor(a / b) and its remainder. The rounded quotient can be off by one, which the exact fused
+// remainder reveals.
 template <class D, class V>
 HWY_INLINE void FloorDivision(D d, V a, V b, V& quotient, V& remainder) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
@@ -133,7 +133,7 @@ struct DivideGradB : Plain<3, true> {
   }
 };
 
-/// Whether y = a^b and y / a are far from the ends of the type's range in all lanes, and a from 0.
+/// Whether y = a^b and y / a are far from overflow and underflow in all lanes, and a is far from 0.
 template <class D, class V>
 HWY_INLINE bool IsTame(D d, V a, V y) {
   using T = hn::TFromD<D>;
@@ -144,15 +144,15 @@ HWY_INLINE bool IsTame(D d, V a, V y) {
   return hn::AllTrue(d, hn::And(hn::Gt(bounded, small), hn::Lt(most, large)));
 }
 
-// d(a^b)/da = b a^(b-1) = b y / a. 0 for b = 0; a = 0 is floored where b < 1 makes the slope
-// infinite; 0 for a < 0 and b no integer, where a^b is no number.
+// d(a^b)/da = b a^(b-1) = b y / a. 0 for b = 0. For b < 1, where the slope at a = 0 is infinite, a
+// is kept away from 0. 0 for a < 0 and non-integer b, where a^b is NaN.
 struct PowerGradA {
   static constexpr std::size_t inputs = 4;
   static constexpr bool finite = true;
   explicit PowerGradA(const double* /*parameters*/) {}
   template <class D, class V>
   HWY_INLINE V operator()(D d, V g, V a, V b, V y) const {
-    // A tame y is a number, so the exceptions below do not apply.
+    // A y in range is not NaN, so the exceptions below do not apply.
     if (HWY_LIKELY(IsTame(d, a, y))) return hn::Mul(g, hn::Div(hn::Mul(b, y), a));
     const V one = hn::Set(d, hn::TFromD<D>(1));
     const V zero = hn::Zero(d);
@@ -173,7 +173,7 @@ struct PowerGradB : Plain<3, true> {
   }
 };
 
-// The share of a largest (or smallest) element; g is already divided by how many there are.
+// The gradient share of an extreme element. g is already divided by the number of ties.
 struct ExtremumGrad : Plain<3> {
   using Plain::Plain;
   template <class D, class V>

@@ -15,9 +15,9 @@ struct Extreme {
 };
 
 struct ExtremumKernels {
-  /// The extreme of `count` contiguous elements.
+  /// The extremum of `count` contiguous elements.
   Extreme (*row)(const void* x, std::size_t count);
-  /// Takes a row of elements into the running values and counts, each in double for float64 and in
+  /// Updates the running extrema and counts with a row of elements, in double for float64 and in
   /// float for the others.
   void (*merge_row)(const void* x, void* values, void* counts, std::size_t count);
 };
@@ -28,7 +28,7 @@ struct ExtremumKernels {
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 
-/// Takes vector v into the running extreme. NaN is taken always and never replaced.
+/// Updates the running extremum with vector v. NaN always wins.
 template <bool Largest, class D, class V>
 HWY_INLINE void Merge(D d, V v, V& value, V& count) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
@@ -124,7 +124,7 @@ namespace {
 
 HWY_EXPORT(FindExtremumKernels);
 
-// A count is exact in a float up to 2^24; a group of rows stays far below.
+// A float counts exactly up to 2^24. A group of rows stays far below.
 constexpr std::int64_t group_elements = 32768;
 constexpr std::int64_t column_tile = 2048;
 constexpr std::int64_t short_row = 16;
@@ -216,7 +216,7 @@ void extremum_of(bool largest, const Tensor& x, const AxisView& view, Tensor& va
   if (view.inner == 1) {
     extremum_of_rows<T>(largest, x, view.outer, view.length, value, count);
   } else if (view.inner < short_row) {
-    // Vectors would be mostly empty along so short a row: turn the axis inwards first.
+    // Short rows would leave vectors mostly empty: make the axis innermost first.
     const Tensor seen = x.viewed_as({view.outer, view.length, view.inner});
     Tensor turned({view.outer, view.inner, view.length}, x.dtype());
     permute(seen, {0, 2, 1}, turned);

@@ -1,7 +1,7 @@
 // Matrix products by OpenBLAS.
 //
-// OpenBLAS may split a product differently for different numbers of threads, so it runs on one
-// thread here, and the blocks of the result that run side by side are cut by its shape alone.
+// OpenBLAS may split a product differently for different numbers of threads. Here it runs on one
+// thread, and parallel tasks compute blocks of the result that depend only on its shape.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace boolgrad::cpu {
 
-/// c[m, n] = op(a) op(b), op(a) being [m, k] and op(b) [k, n]. A transposed operand is stored the
-/// other way round.
+/// c[m, n] = op(a) op(b), where op(a) is [m, k] and op(b) is [k, n]. A transposed operand is stored
+/// transposed.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -23,13 +23,13 @@ struct GemmShape {
   bool transpose_b = false;
 };
 
-/// One result and the products that are added up in it, in their order.
+/// A result and the products that are summed into it, in order.
 struct GemmSum {
   void* c = nullptr;
   std::vector<std::pair<const void*, const void*>> factors;
 };
 
-/// float32 or float64.
+/// Computes all sums, in float32 or float64.
 void gemm(DType dtype, const GemmShape& shape, std::span<const GemmSum> sums);
 
 }  // namespace boolgrad::cpu

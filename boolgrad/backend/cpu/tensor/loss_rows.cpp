@@ -7,8 +7,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 
-// Losses and their gradients carry a factor that turns a sum into a mean: applied to each term, so
-// that a float16 sum has no chance to overflow before it is divided.
+// Losses and their gradients have a factor that turns a sum into a mean. It applies to each term,
+// so that a float16 sum does not overflow before it is divided.
 struct Factor {
   static constexpr bool finite = false;
   explicit Factor(const double* parameters) : factor(parameters[0]) {}
@@ -63,8 +63,8 @@ struct QuarticErrorGrad : Factor {
   }
 };
 
-// Probabilities are clipped to [1e-7, 1 - 1e-7] before a logarithm is taken. 1 - p is clipped on
-// its own: 1 minus the clipped p would be off by a fifth in float32, where 1 - 1e-7 is 1 - 1.19e-7.
+// Probabilities are clipped to [1e-7, 1 - 1e-7] before the logarithm. 1 - p is clipped separately:
+// 1 minus the clipped p would be off by 20% in float32, where 1 - 1e-7 rounds to 1 - 1.19e-7.
 template <class D, class V>
 HWY_INLINE V ClippedProbability(D d, V y) {
   using T = hn::TFromD<D>;
@@ -119,8 +119,8 @@ struct CrossEntropyGradT : Factor {
   }
 };
 
-// For a target of 1 the focal loss is -w1 (1 - p)^gamma ln p, for 0 it is -w0 p^gamma ln(1 - p);
-// a target between mixes the two. The powers come from the logarithms that are there anyway.
+// For a target of 1 the focal loss is -w1 (1 - p)^gamma ln p, for 0 it is -w0 p^gamma ln(1 - p).
+// Other targets interpolate. The powers are computed from the logarithms.
 struct FocalParts : Factor {
   explicit FocalParts(const double* parameters)
       : Factor(parameters + 3),

@@ -12,7 +12,7 @@
 namespace boolgrad::cpu {
 namespace {
 
-// Elements a task handles: enough to pay for its start, few enough to share out evenly.
+// Elements per task: enough to amortise its overhead, few enough for an even distribution.
 constexpr std::int64_t task_elements = 32768;
 // Rows shorter than this are joined into blocks first.
 constexpr std::int64_t short_row = 256;
@@ -23,14 +23,14 @@ constexpr std::int64_t column_tile = 2048;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Presents stretches of the inputs to row kernels. Holds the memory that broadcast values and
-/// joined short rows are written out in; one of these per task.
+/// Prepares the inputs of row kernels. Owns the memory for broadcast values and joined short rows.
+/// One object per task.
 class RowReader {
  public:
   RowReader(std::span<const Tensor> inputs, DType dtype)
       : inputs_(inputs), width_(size_of(dtype)) {}
 
-  /// `rows` rows of `row.size` elements, `rows_apart` from one another, as one stretch.
+  /// Joins `rows` rows of `row.size` elements, `rows_apart` apart, into one.
   const RowInputs& read(const Offsets& start, const LoopDimension& row, std::int64_t rows,
                         const LoopDimension& rows_apart) {
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
@@ -99,12 +99,12 @@ class RowReader {
   std::span<const Tensor> inputs_;
   std::size_t width_;
   RowInputs result_{};
-  alignas(64) std::byte lanes_[most_map_inputs][broadcast_lanes * 8];
-  std::vector<std::byte> blocks_[most_map_inputs];
+  alignas(64) std::byte lanes_[max_map_inputs][broadcast_lanes * 8];
+  std::vector<std::byte> blocks_[max_map_inputs];
 };
 
 Offsets advanced(Offsets offsets, const LoopDimension& along, std::int64_t steps) {
-  for (std::size_t k = 0; k < most_map_inputs; ++k) offsets[k] += steps * along.stride[k];
+  for (std::size_t k = 0; k < max_map_inputs; ++k) offsets[k] += steps * along.stride[k];
   return offsets;
 }
 
@@ -120,7 +120,7 @@ struct InnerRow {
   LoopDimension row;
 };
 
-/// What a map or a sum is called with.
+/// The arguments of a map or a sum.
 struct Call {
   RowKernels kernels;
   std::span<const Tensor> inputs;
@@ -135,21 +135,21 @@ std::byte* out_at(Tensor& out, std::int64_t offset) {
          static_cast<std::size_t>(offset) * size_of(out.dtype());
 }
 
-// Long rows: each is cut into stretches, and a task takes some of them.
+// Long rows: each is split into chunks, and a task processes some of them.
 void map_rows(const Call& call, const InnerRow& nest, Tensor& out) {
   const std::int64_t length = nest.row.size;
-  const std::int64_t stretch = std::min(length, task_elements);
-  const std::int64_t stretches = ceil_divide(length, stretch);
-  const std::int64_t units = point_count(nest.outer) * stretches;
-  const std::int64_t units_per_task = std::max<std::int64_t>(1, task_elements / stretch);
+  const std::int64_t chunk = std::min(length, task_elements);
+  const std::int64_t chunks = ceil_divide(length, chunk);
+  const std::int64_t units = point_count(nest.outer) * chunks;
+  const std::int64_t units_per_task = std::max<std::int64_t>(1, task_elements / chunk);
   parallel_for(static_cast<std::size_t>(ceil_divide(units, units_per_task)), [&](std::size_t task) {
     RowReader reader = call.reader();
     const std::int64_t first = static_cast<std::int64_t>(task) * units_per_task;
     for (std::int64_t unit = first; unit < std::min(units, first + units_per_task); ++unit) {
-      const std::int64_t row_index = unit / stretches;
-      const std::int64_t begin = unit % stretches * stretch;
+      const std::int64_t row_index = unit / chunks;
+      const std::int64_t begin = unit % chunks * chunk;
       LoopDimension part = nest.row;
-      part.size = std::min(stretch, length - begin);
+      part.size = std::min(chunk, length - begin);
       const Offsets start = advanced(position_of(nest.outer, row_index).in, nest.row, begin);
       call.kernels.map(reader.read(start, part, 1, {}), out_at(out, row_index * length + begin),
                        static_cast<std::size_t>(part.size), call.parameters);
@@ -157,7 +157,7 @@ void map_rows(const Call& call, const InnerRow& nest, Tensor& out) {
   });
 }
 
-// Short rows: neighbours along the next dimension are joined.
+// Short rows: adjacent rows along the next dimension are joined.
 void map_blocks(const Call& call, const InnerRow& nest, Tensor& out) {
   const LoopDimension& next = nest.outer.back();
   const auto outer = nest.outer.first(nest.outer.size() - 1);
@@ -192,7 +192,7 @@ void store_sum(Tensor& out, std::int64_t offset, double sum) {
   else store_sum<Float16>(out, offset, sum);
 }
 
-/// The outer dimensions of a sum, apart: those the result keeps and those that are summed.
+/// The outer dimensions of a sum: kept and summed ones.
 struct SumNest {
   explicit SumNest(std::span<const LoopDimension> outer) {
     for (const LoopDimension& dimension : outer) {
@@ -203,28 +203,28 @@ struct SumNest {
   std::vector<LoopDimension> summed;
 };
 
-// The innermost dimension is summed: every element of the result is a sum over rows. The rows of
-// one element are cut into groups; sums of groups are added in order.
+// The innermost dimension is summed: every element of the result is a sum over rows. The rows of an
+// element are split into groups, whose sums are added in order.
 void sum_rows(const Call& call, const InnerRow& nest, Tensor& out) {
   const SumNest outer(nest.outer);
   const std::int64_t length = nest.row.size;
-  const std::int64_t stretch = std::min(length, task_elements);
-  const std::int64_t stretches = ceil_divide(length, stretch);
+  const std::int64_t chunk = std::min(length, task_elements);
+  const std::int64_t chunks = ceil_divide(length, chunk);
   const std::int64_t results = point_count(outer.kept);
-  const std::int64_t units = point_count(outer.summed) * stretches;
-  const std::int64_t units_per_group = std::max<std::int64_t>(1, task_elements / stretch);
+  const std::int64_t units = point_count(outer.summed) * chunks;
+  const std::int64_t units_per_group = std::max<std::int64_t>(1, task_elements / chunk);
   const std::int64_t groups = ceil_divide(units, units_per_group);
 
   const auto group_sum = [&](RowReader& reader, const Position& result, std::int64_t group) {
     double sum = 0;
     const std::int64_t first = group * units_per_group;
     for (std::int64_t unit = first; unit < std::min(units, first + units_per_group); ++unit) {
-      const std::int64_t begin = unit % stretches * stretch;
+      const std::int64_t begin = unit % chunks * chunk;
       LoopDimension part = nest.row;
-      part.size = std::min(stretch, length - begin);
+      part.size = std::min(chunk, length - begin);
       Offsets start = advanced(result.in, nest.row, begin);
-      const Offsets along = position_of(outer.summed, unit / stretches).in;
-      for (std::size_t k = 0; k < most_map_inputs; ++k) start[k] += along[k];
+      const Offsets along = position_of(outer.summed, unit / chunks).in;
+      for (std::size_t k = 0; k < max_map_inputs; ++k) start[k] += along[k];
       sum += call.kernels.sum(reader.read(start, part, 1, {}), static_cast<std::size_t>(part.size),
                               call.parameters);
     }
@@ -232,7 +232,7 @@ void sum_rows(const Call& call, const InnerRow& nest, Tensor& out) {
   };
 
   if (groups == 1) {
-    const std::int64_t per_task = std::max<std::int64_t>(1, task_elements / (units * stretch));
+    const std::int64_t per_task = std::max<std::int64_t>(1, task_elements / (units * chunk));
     parallel_for(static_cast<std::size_t>(ceil_divide(results, per_task)), [&](std::size_t task) {
       RowReader reader = call.reader();
       const std::int64_t first = static_cast<std::int64_t>(task) * per_task;
@@ -256,8 +256,8 @@ void sum_rows(const Call& call, const InnerRow& nest, Tensor& out) {
   }
 }
 
-/// How `sum_columns` cuts its work. A strip is a stretch of neighbouring columns, or, where rows
-/// are short, of several whole rows joined, whose sums are folded together at the end of a task.
+/// The work distribution of `sum_columns`. A strip is a range of adjacent columns or, if rows are
+/// short, of several joined rows, whose sums are combined at the end of a task.
 struct ColumnPlan {
   ColumnPlan(const InnerRow& nest, const SumNest& outer) : length(nest.row.size) {
     const bool can_join = !nest.outer.empty() && nest.outer.back().out_stride == 0;
@@ -288,7 +288,7 @@ struct ColumnPlan {
   std::int64_t groups = 0;
 };
 
-// The innermost dimension is kept: sums of columns. A task adds up a group of rows in a strip of
+// The innermost dimension is kept: sums of columns. A task sums a group of rows in a strip of
 // columns; the groups are added in order, in double.
 template <class Sum>
 void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
@@ -300,7 +300,7 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
 
   const auto tasks = static_cast<std::size_t>(results * plan.groups * plan.strips);
   parallel_for(tasks, [&](std::size_t task) {
-    // Rows wait here until there are enough of them for one pass over the sums.
+    // Rows are collected until there are enough for one pass over the sums.
     std::vector<RowReader> readers(rows_at_once, call.reader());
     RowInputs waiting[rows_at_once];
     std::size_t waiting_rows = 0;
@@ -322,12 +322,12 @@ void sum_columns(const Call& call, const InnerRow& nest, Tensor& out) {
          ++unit) {
       Offsets start = base;
       const Offsets along = position_of(plan.summed, unit / plan.joined_groups).in;
-      for (std::size_t k = 0; k < most_map_inputs; ++k) start[k] += along[k];
+      for (std::size_t k = 0; k < max_map_inputs; ++k) start[k] += along[k];
       const std::int64_t begin = unit % plan.joined_groups * plan.joined;
       const std::int64_t rows =
           plan.joined == 1 ? 1 : std::min(plan.joined, plan.rows_apart.size - begin);
       if (plan.joined > 1) start = advanced(start, plan.rows_apart, begin);
-      if (rows < plan.joined) flush();  // a shorter block: what waits is longer
+      if (rows < plan.joined) flush();  // the pending rows are longer than this block
       waiting[waiting_rows] = readers[waiting_rows].read(start, part, rows, plan.rows_apart);
       waiting_count = rows * part.size;
       if (++waiting_rows == rows_at_once || rows < plan.joined) flush();

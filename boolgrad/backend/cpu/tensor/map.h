@@ -1,8 +1,8 @@
 // Elementwise functions over broadcast inputs, with or without a sum over the result.
 //
-// `map` and `map_sum` walk the (collapsed) dimensions and cut the work into tasks; the functions
-// themselves are row kernels, compiled once an instruction set. Because the sum is taken while the
-// function is evaluated, the gradient of a broadcast operand needs no temporary of full size.
+// `map` and `map_sum` loop over the (collapsed) dimensions and split the work into tasks. The
+// functions themselves are row kernels, compiled once per instruction set. The sum is taken while
+// the function is evaluated, so the gradient of a broadcast operand needs no full-size temporary.
 #pragma once
 
 #include <array>
@@ -74,15 +74,15 @@ enum class MapKernel : std::uint8_t {
 
 using MapParameters = std::array<double, 4>;
 
-constexpr std::size_t most_map_inputs = 4;
+constexpr std::size_t max_map_inputs = 4;
 
-/// out = f(inputs), each input broadcast to the shape of `out`. All are of one floating dtype.
-/// `out` may share the memory of an input of its own shape.
+/// out = f(inputs), with each input broadcast to the shape of `out`. All have the same floating
+/// dtype. `out` may share the memory of an input of the same shape.
 void map(MapKernel f, std::initializer_list<Tensor> inputs, Tensor& out,
          const MapParameters& parameters = {});
 
-/// out = the sum of f(inputs) over every axis along which the broadcast inputs (whose shape is
-/// `full`) are larger than `out`. The order of the sum depends on the shapes alone.
+/// out = the sum of f(inputs) over every axis along which the broadcast inputs (of shape `full`)
+/// are larger than `out`. The order of summation depends only on the shapes.
 void map_sum(MapKernel f, std::initializer_list<Tensor> inputs, const Shape& full, Tensor& out,
              const MapParameters& parameters = {});
 

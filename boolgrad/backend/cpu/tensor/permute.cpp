@@ -14,8 +14,8 @@ struct Dimension {
   std::int64_t stride;  ///< in x
 };
 
-// The dimensions of the result, outermost first, with x's strides. Neighbours that stay neighbours
-// are merged.
+// The dimensions of the result, outermost first, with the strides of x. Dimensions that stay
+// adjacent are merged.
 std::vector<Dimension> result_dimensions(const Tensor& x, const Axes& axes) {
   const std::vector<std::int64_t> strides = row_major_strides(x.shape());
   std::vector<Dimension> dimensions;

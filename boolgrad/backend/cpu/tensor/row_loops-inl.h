@@ -1,9 +1,9 @@
-// The three loops over a row, for any function object. Included once an instruction set.
+// The three loops over a row, for any function object. Included once per instruction set.
 //
-// A function object is made from the parameters and maps vectors to a vector:
+// A function object is constructed from the parameters and maps vectors to a vector:
 //   struct Scale { static constexpr std::size_t inputs = 1; explicit Scale(const double*);
 //                  V operator()(D, V) const; };
-// One that sets `finite` has its results brought into the finite range of the stored type.
+// If it sets `finite`, its results are clamped to the finite range of the stored type.
 #if defined(BOOLGRAD_ROW_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOOLGRAD_ROW_LOOPS_INL_H_
 #undef BOOLGRAD_ROW_LOOPS_INL_H_
@@ -63,8 +63,8 @@ HWY_INLINE auto SomeAt(const F& f, D d, const RowInputs& in, std::size_t i, std:
   return Evaluate(f, T{}, d, LoadSome(d, InputAt<T>(in, I, i), count)...);
 }
 
-// The loops copy what they are given: a store through a vector type might change memory of any type
-// for all the compiler knows, and it would load pointers and strides anew after each.
+// The loops copy their arguments. A store through a vector type may alias anything, so the compiler
+// would otherwise reload pointers and strides after each store.
 
 template <class F, class T>
 void MapRow(const RowInputs& given, void* out, std::size_t count, const double* parameters) {
@@ -87,7 +87,7 @@ double SumRow(const RowInputs& in, std::size_t count, const double* parameters) 
   const F f(parameters);
   constexpr auto inputs = std::make_index_sequence<F::inputs>();
   const std::size_t lanes = hn::Lanes(d);
-  // Four sums hide the latency of the addition, and shorten the chains that rounding runs along.
+  // Four sums hide the latency of the addition and reduce the rounding error.
   auto sum0 = hn::Zero(d);
   auto sum1 = sum0;
   auto sum2 = sum0;
@@ -125,7 +125,7 @@ void AccumulateRow(const RowInputs& given, Compute<T>* sums, std::size_t count, 
   }
 }
 
-// Four rows in one pass: the sums are loaded and stored once for all of them.
+// Four rows in one pass share the loads and stores of the sums.
 template <class F, class T>
 void AccumulateFour(const RowInputs* given, Compute<T>* sums, std::size_t count, const F& f) {
   const RowInputs in[4] = {given[0], given[1], given[2], given[3]};

@@ -11,8 +11,8 @@ namespace boolgrad::cpu {
 
 inline constexpr std::size_t widest_block = 256;
 
-/// What a kernel is called on. `rows` contiguous rows of `length` where softmax runs along the
-/// innermost axis; otherwise (rows 0) a block [length, width] whose rows are `stride` elements
+/// The arguments of a kernel. If softmax runs along the innermost axis, `rows` contiguous rows of
+/// `length`. Otherwise (rows 0) a block [length, width] whose rows are `stride` elements
 /// apart: softmax runs along `length`, vectors along `width`, which is at most
 /// `widest_block`.
 struct SoftmaxBlock {
@@ -25,7 +25,7 @@ struct SoftmaxBlock {
 struct SoftmaxKernels {
   void (*forward)(const SoftmaxBlock&, const void* x, void* y);
   void (*backward)(const SoftmaxBlock&, const void* g, const void* y, void* gx);
-  /// Writes a value a sample each.
+  /// Writes one value per sample.
   void (*log_sum_exp)(const SoftmaxBlock&, const void* x, void* largest, void* log_sum);
   /// exp(x - largest - log_sum) * factor
   void (*scaled_softmax)(const SoftmaxBlock&, const void* x, const void* largest,
@@ -38,7 +38,7 @@ struct SoftmaxKernels {
 HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 
-/// Calls full(i) for each full vector of [0, count) and some(i, n) for what is left.
+/// Calls full(i) for each full vector of [0, count) and some(i, n) for the rest.
 template <class D, class Full, class Some>
 HWY_INLINE void ForVectors(D d, std::size_t count, Full full, Some some) {
   const std::size_t lanes = hn::Lanes(d);
@@ -47,7 +47,7 @@ HWY_INLINE void ForVectors(D d, std::size_t count, Full full, Some some) {
   if (i < count) some(i, count - i);
 }
 
-/// The index of each of R rows as a constant.
+/// Calls f with the index of each of R rows as a constant.
 template <std::size_t R, class F>
 HWY_INLINE void ForRows(F f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) HWY_ATTR {
@@ -63,7 +63,7 @@ HWY_INLINE void FoldRows(D d, const V* v, Op op, T* results) {
   else results[0] = op.OfLanes(d, v[0]);
 }
 
-/// R neighbouring rows at a time: their reductions over lanes are shared.
+/// Processes R adjacent rows at a time, which share their reductions over lanes.
 template <class T, std::size_t R>
 struct RowGroup {
   using D = hn::ScalableTag<T>;
@@ -90,7 +90,7 @@ struct RowGroup {
     FoldRows<R>(d, top, MaxOp(), largest);
   }
 
-  /// Sums of e^(x - largest); `keep` gets each vector of exponentials.
+  /// Sums e^(x - largest). `keep` receives each vector of exponentials.
   template <class Keep>
   static HWY_INLINE void Total(const T* x, std::size_t length, const T* largest, T* totals,
                                Keep keep) {
@@ -102,7 +102,7 @@ struct RowGroup {
         [&](std::size_t i) HWY_ATTR {
           ForRows<R>([&](auto r) HWY_ATTR {
             const V v = hn::LoadU(d, x + r * length + i);
-            const V e = QuickExp(d, hn::Sub(v, hn::Set(d, largest[r])));
+            const V e = FastExp(d, hn::Sub(v, hn::Set(d, largest[r])));
             sum[r] = hn::Add(sum[r], e);
             keep(r * length + i, hn::Lanes(d), e);
           });
@@ -111,7 +111,7 @@ struct RowGroup {
           const auto used = hn::FirstN(d, n);
           ForRows<R>([&](auto r) HWY_ATTR {
             const V v = LoadSome(d, x + r * length + i, n);
-            const V e = QuickExp(d, hn::Sub(v, hn::Set(d, largest[r])));
+            const V e = FastExp(d, hn::Sub(v, hn::Set(d, largest[r])));
             sum[r] = hn::Add(sum[r], hn::IfThenElseZero(used, e));
             keep(r * length + i, n, e);
           });
@@ -191,8 +191,7 @@ struct RowGroup {
   }
 };
 
-/// Calls f(group, first row) for all rows, four at a time while they are left and short enough to
-/// stay in the first-level cache together.
+/// Calls f(group, first row) for all rows, four at a time if they fit into the first-level cache.
 template <class T, class F>
 HWY_INLINE void ForRowGroups(const SoftmaxBlock& block, F f) {
   constexpr std::size_t longest_of_four = 256;
@@ -210,7 +209,7 @@ void ScaledSoftmaxRow(const T* x, T largest, T log_sum, T factor, T* gx, std::si
   const auto rest = hn::Set(d, log_sum);
   const auto times = hn::Set(d, factor);
   const auto value = [&](auto v) HWY_ATTR {
-    return hn::Mul(times, QuickExp(d, hn::Sub(hn::Sub(v, top), rest)));
+    return hn::Mul(times, FastExp(d, hn::Sub(hn::Sub(v, top), rest)));
   };
   ForVectors(
       d, count, [&](std::size_t i) HWY_ATTR { hn::StoreU(value(hn::LoadU(d, x + i)), d, gx + i); },
@@ -222,7 +221,7 @@ void ScaledSoftmaxRow(const T* x, T largest, T log_sum, T factor, T* gx, std::si
 template <class T, class D>
 struct ColumnAccess {
   D d;
-  std::size_t count;  ///< lanes in use; a full vector where it equals Lanes(d)
+  std::size_t count;  ///< lanes in use; a full vector if it equals Lanes(d)
 
   HWY_INLINE hn::Vec<D> Load(const T* from) const { return LoadUpTo(d, from, count); }
   HWY_INLINE void Store(hn::Vec<D> value, T* to) const { StoreUpTo(d, value, to, count); }
@@ -243,8 +242,8 @@ HWY_INLINE void ForColumns(const SoftmaxBlock& block, F f) {
       });
 }
 
-// Columns are worked on side by side, row after row, so that memory is read in the order it lies
-// in; what is known of each column so far waits in an array.
+// Columns are processed in parallel, row by row, so that memory access is sequential. The running
+// values of the columns are kept in an array.
 
 template <class T>
 void LargestOfColumns(const SoftmaxBlock& block, const T* x, T* largest) {
@@ -257,14 +256,14 @@ void LargestOfColumns(const SoftmaxBlock& block, const T* x, T* largest) {
   }
 }
 
-/// Sums of e^(x - largest); `keep` gets the exponentials of every row.
+/// Sums e^(x - largest). `keep` receives the exponentials of every row.
 template <class T, class Keep>
 void TotalOfColumns(const SoftmaxBlock& block, const T* x, const T* largest, T* totals, Keep keep) {
   std::fill_n(totals, block.width, T(0));
   for (std::size_t r = 0; r < block.length; ++r) {
     const T* row = x + r * block.stride;
     ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
-      const auto e = QuickExp(access.d, hn::Sub(access.Load(row + c), access.Load(largest + c)));
+      const auto e = FastExp(access.d, hn::Sub(access.Load(row + c), access.Load(largest + c)));
       access.Store(hn::Add(access.Load(totals + c), e), totals + c);
       keep(access, r * block.stride + c, e);
     });
@@ -373,7 +372,7 @@ void ScaledSoftmax(const SoftmaxBlock& block, const void* x, const void* largest
     const std::size_t first = r * block.stride;
     ForColumns<T>(block, [&](const auto& access, std::size_t c) HWY_ATTR {
       const auto above = hn::Sub(access.Load(from + first + c), access.Load(largest_at + c));
-      const auto p = QuickExp(access.d, hn::Sub(above, access.Load(log_sum_at + c)));
+      const auto p = FastExp(access.d, hn::Sub(above, access.Load(log_sum_at + c)));
       access.Store(hn::Mul(p, hn::Set(access.d, times)), to + first + c);
     });
   }
@@ -407,11 +406,11 @@ HWY_EXPORT(FindSoftmaxKernels);
 constexpr std::int64_t task_elements = 32768;
 SoftmaxKernels kernels_for(DType dtype) { return HWY_DYNAMIC_DISPATCH(FindSoftmaxKernels)(dtype); }
 
-/// Where a block starts: element of the tensor, and sample (outer * inner).
+/// The start of a block: element of the tensor, and sample (outer * inner).
 using BlockFunction =
     std::function<void(const SoftmaxBlock&, std::int64_t element, std::int64_t sample)>;
 
-// Many rows to a task.
+// Many rows per task.
 void for_row_blocks(const AxisView& view, const BlockFunction& f) {
   const std::int64_t per_task = std::max<std::int64_t>(4, task_elements / view.length / 4 * 4);
   const std::size_t tasks =
@@ -424,7 +423,7 @@ void for_row_blocks(const AxisView& view, const BlockFunction& f) {
   });
 }
 
-// Cuts [outer, length, inner] into blocks and runs `f` on each.
+// Splits [outer, length, inner] into blocks and calls `f` for each.
 void for_blocks(const AxisView& view, const BlockFunction& f) {
   if (view.outer * view.length * view.inner == 0) return;
   if (view.inner == 1) {

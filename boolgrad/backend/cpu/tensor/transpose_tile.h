@@ -1,4 +1,4 @@
-// The inside of a transpose: a tile that fits the cache.
+// Transposition of a tile that fits into the cache.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace boolgrad::cpu {
 void transpose_tile(const std::uint32_t* from, std::ptrdiff_t from_apart, std::uint32_t* to,
                     std::ptrdiff_t to_apart, std::ptrdiff_t rows, std::ptrdiff_t columns);
 
-/// The same for the other sizes of elements, by the plain loop.
+/// The same for other element sizes, by a plain loop.
 template <class Word>
 void transpose_tile(const Word* from, std::ptrdiff_t from_apart, Word* to, std::ptrdiff_t to_apart,
                     std::ptrdiff_t rows, std::ptrdiff_t columns) {

@@ -1,4 +1,4 @@
-// Vector functions shared by the kernels. Included once an instruction set, inside HWY_NAMESPACE.
+// Vector functions shared by the kernels. Included once per instruction set, inside HWY_NAMESPACE.
 #if defined(BOOLGRAD_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BOOLGRAD_VECTOR_MATH_INL_H_
 #undef BOOLGRAD_VECTOR_MATH_INL_H_
@@ -22,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace boolgrad::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What a stored type is computed in: float for Float16 and float, double for double.
+/// The type in which a stored type is computed: float for Float16 and float, double for double.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -50,7 +50,7 @@ HWY_INLINE void StoreAs(D d, V value, T* to) {
   }
 }
 
-// Whether loads and stores through a mask leave the memory of the other lanes alone.
+// Whether masked loads and stores do not access the memory of inactive lanes.
 #if HWY_MEM_OPS_MIGHT_FAULT
 template <class T>
 inline constexpr bool masks_memory = false;
@@ -59,7 +59,7 @@ template <class T>
 inline constexpr bool masks_memory = !std::is_same_v<T, Float16>;
 #endif
 
-/// Loads the first `count` elements; whatever the other lanes hold is of no account.
+/// Loads the first `count` elements. The other lanes are undefined.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> LoadSome(D d, const T* from, std::size_t count) {
   if constexpr (masks_memory<T>) {
@@ -94,7 +94,7 @@ HWY_INLINE void StoreUpTo(D d, V value, T* to, std::size_t count) {
   else StoreSome(d, value, to, count);
 }
 
-/// Operations that lanes can be folded with.
+/// Operations for reductions over lanes.
 struct AddOp {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
@@ -123,8 +123,8 @@ template <class D, class V, class Op>
 V FoldedFour(D d, V v0, V v1, V v2, V v3, Op op);
 #else
 constexpr bool has_blocks = true;
-/// Four floats, the lanes of v0..v3 folded with `op`. Four at a time cost little more than one:
-/// they are transposed while folding, block by block, and then the blocks are folded.
+/// Reduces the lanes of v0..v3 with `op` to four floats. Four at a time cost little more than one:
+/// they are transposed while reducing, block by block.
 template <class D, class V, class Op>
 HWY_INLINE auto FoldedFour(D d, V v0, V v1, V v2, V v3, Op op) {
   const hn::Repartition<double, D> pairs;
@@ -148,14 +148,14 @@ HWY_INLINE auto FoldedFour(D d, V v0, V v1, V v2, V v3, Op op) {
 }
 #endif
 
-/// Whether vectors of D can be folded four at a time.
+/// Whether vectors of D can be reduced four at a time.
 template <class D>
 constexpr bool CanFoldFour() {
   return has_blocks && sizeof(hn::TFromD<D>) == 4 && hn::MaxLanes(D()) >= 4 &&
          hn::MaxLanes(D()) <= 16;
 }
 
-/// results[i] = all lanes of v_i folded with `op`.
+/// results[i] = the reduction of all lanes of v_i with `op`.
 template <class D, class V, class Op, class T>
 HWY_INLINE void FoldFour(D d, V v0, V v1, V v2, V v3, Op op, T* results) {
   if constexpr (CanFoldFour<D>()) {
@@ -187,18 +187,18 @@ HWY_INLINE V ExpOf(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), value, x);
 }
 
-/// 2^Power e^x within two units in the last place, for sums of exponentials: results below the
-/// smallest normal number are 0, and from there on NaN gives NaN and overflow infinity.
+/// 2^Power e^x with an error of at most two ulp, for sums of exponentials. Results below the
+/// smallest normal number are 0, NaN gives NaN, and overflow gives infinity.
 template <int Power = 0, class D, class V>
-HWY_INLINE V QuickExp(D d, V x) {
+HWY_INLINE V FastExp(D d, V x) {
   static_assert(Power >= 0 && Power < 8);
   if constexpr (std::is_same_v<hn::TFromD<D>, double>) {
     const V e = ExpOf(d, x);
     if constexpr (Power == 0) return e;
     else return hn::Mul(e, hn::Set(d, double{1 << Power}));
   } else {
-    // x = q ln 2 + r with |r| <= ln 2 / 2; e^r = 1 + r + r^2 P(r), P from a Chebyshev fit; q is
-    // added to the exponent. Where that would leave its range the result is replaced.
+    // x = q ln 2 + r with |r| <= ln 2 / 2; e^r = 1 + r + r^2 P(r) with P from a Chebyshev fit; q is
+    // added to the exponent. Results out of range are replaced.
     const hn::RebindToSigned<D> di;
     const auto q = hn::NearestInt(hn::Mul(x, hn::Set(d, 1.44269504F)));
     const V qf = hn::ConvertTo(d, q);
@@ -237,16 +237,15 @@ HWY_INLINE V LogOf(D d, V x) {
 template <class D, class V>
 HWY_INLINE V SigmoidOf(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>(1));
-  return hn::Div(one, hn::Add(one, QuickExp(d, hn::Neg(x))));
+  return hn::Div(one, hn::Add(one, FastExp(d, hn::Neg(x))));
 }
 
-/// The derivative of the sigmoid times 2^Power, e / (1 + e)^2 with e = e^-|x|: no difference of
-/// near-equal numbers is taken, so that it is good to the last places as long as it is a normal
-/// number.
+/// The derivative of the sigmoid times 2^Power, e / (1 + e)^2 with e = e^-|x|. Without cancellation
+/// it has full relative precision as long as it is a normal number.
 template <int Power = 0, class D, class V>
 HWY_INLINE V SigmoidSlopeOf(D d, V x) {
   using T = hn::TFromD<D>;
-  const V e = QuickExp<Power>(d, hn::Neg(hn::Abs(x)));
+  const V e = FastExp<Power>(d, hn::Neg(hn::Abs(x)));
   const V sum = hn::MulAdd(e, hn::Set(d, T(1) / T(1 << Power)), hn::Set(d, T(1)));
   return hn::Div(e, hn::Mul(sum, sum));
 }
@@ -256,15 +255,15 @@ HWY_INLINE V TanhOf(D d, V x) {
   return hn::Tanh(d, x);
 }
 
-/// `x` moved away from 0 to a magnitude of at least 1e-10, keeping its sign (0 counts as positive).
-/// All other values are left exactly as they are.
+/// `x` with a magnitude of at least 1e-10 and the same sign (0 counts as positive). Other values
+/// are unchanged.
 template <class D, class V>
 HWY_INLINE V Floored(D d, V x) {
   const V floor = hn::Set(d, hn::TFromD<D>(1e-10));
   return hn::IfThenElse(hn::Lt(hn::Abs(x), floor), hn::CopySign(floor, x), x);
 }
 
-/// Applies `f` lane by lane, for functions that have no vector form here.
+/// Applies `f` lane by lane, for functions without a vector version.
 template <class D, class V, class F>
 HWY_INLINE V ByLane(D d, V a, V b, F f) {
   HWY_ALIGN hn::TFromD<D> first[HWY_MAX_BYTES / sizeof(hn::TFromD<D>)];
@@ -334,8 +333,7 @@ HWY_INLINE V Polynomial(D d, V x, const T (&coefficients)[N]) {
 /// The normal distribution function and density at x, sharing one exponential.
 ///
 /// With z = |x|/sqrt 2 and t = 2/(2 + z), erfc(z) = t e^(-z^2) Q(t), where Q is smooth on (0, 1]
-/// and well served by a polynomial. Near the ends the distribution function is 0 or 1 to the last
-/// bit of its own size: no difference of near-equal numbers is taken.
+/// and approximated by a polynomial. Without cancellation the tails have full relative precision.
 template <class D, class V>
 HWY_INLINE void NormalCdf(D d, V x, V& cdf, V& density) {
   using T = hn::TFromD<D>;
@@ -344,8 +342,8 @@ HWY_INLINE void NormalCdf(D d, V x, V& cdf, V& density) {
   const V two = hn::Set(d, T(2));
   const V z = hn::Mul(hn::Abs(x), hn::Set(d, T(0.70710678118654752440)));
   const V t = hn::Div(two, hn::Add(two, z));
-  // e^(-x^2/2) from the rounded x itself, since z^2 would double the rounding of z.
-  const V bell = QuickExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
+  // e^(-x^2/2) directly from x, because z^2 would double the rounding error of z.
+  const V bell = FastExp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, T(-0.5))));
   const V s = hn::Sub(hn::Add(t, t), one);  // t on [0, 1] to [-1, 1]
   V q;
   if constexpr (std::is_same_v<T, double>) {

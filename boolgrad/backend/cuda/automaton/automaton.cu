@@ -1,5 +1,5 @@
-// The kernels of automata: a whole training step, or a rollout, in one launch. Only headers of
-// plain C++17 are included: the CUDA compiler does not take those of C++20.
+// Automaton kernels: a whole training step, or a rollout, in one launch. Only plain C++17 headers
+// may be included, because the CUDA compiler does not accept the C++20 ones.
 #include <type_traits>
 
 #include "boolgrad/backend/cuda/automaton/arguments.h"
@@ -23,8 +23,8 @@ __device__ __forceinline__ Block<T> placed(const KernelArguments& args, float* s
   Block<T> block{};
   block.layers = layers;
   block.work = work;
-  block.waits = __ldcg(args.counted);
-  block.published = __ldcg(args.counted + 1);
+  block.waits = __ldcg(args.counters);
+  block.published = __ldcg(args.counters + 1);
   block.around = reinterpret_cast<int*>(work + args.work.around);
   block.fires = reinterpret_cast<unsigned*>(work + args.work.fires);
   block.acts = reinterpret_cast<T*>(work + args.work.acts);
@@ -54,12 +54,12 @@ __device__ __forceinline__ Block<T> placed(const KernelArguments& args, float* s
   return block;
 }
 
-/// Tables, starts and the block's own copies.
+/// Computes tables and start states, and fills the block's own copies.
 template <class T, class F>
 __device__ __forceinline__ void prepare(const KernelArguments& args, Block<T>& block, float* shared,
                                         Layer* layers) {
   make_coefficients(args, static_cast<Four<T>*>(args.coefficients));
-  draw_starts<T>(args);
+  sample_starts<T>(args);
   copy_all(args.layer, layers, args.layers);
   if constexpr (F::tables_are_shared) {
     copy_all(args.short_wires, reinterpret_cast<std::uint32_t*>(shared + args.tables.short_wires),
@@ -67,7 +67,7 @@ __device__ __forceinline__ void prepare(const KernelArguments& args, Block<T>& b
     copy_all(args.input_reads, reinterpret_cast<Reads*>(shared + args.tables.input_reads),
              args.input_rows);
   }
-  look_around<T>(args, blockIdx.x, block.around);
+  find_neighbours<T>(args, blockIdx.x, block.around);
   wait_for_all(args, block.waits);
   if constexpr (F::tables_are_shared) {
     auto* to = reinterpret_cast<float4*>(shared + args.tables.coefficients);
@@ -77,7 +77,7 @@ __device__ __forceinline__ void prepare(const KernelArguments& args, Block<T>& b
   __syncthreads();
 }
 
-/// The rows of edges that nobody writes.
+/// Row 0 of the edges stays zero.
 __device__ __forceinline__ void clear_zero_rows(const KernelArguments& args,
                                                 const Block<float>& block) {
   for (int i = threadIdx.x; i < args.tile; i += threads()) {
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(F::threads, 1)
   extern __shared__ float4 shared_words[];
   __shared__ Layer layers[max_layers];
   __shared__ double parts[max_warps];
-  __shared__ std::uint64_t arrivals[2];
-  if (takes_turns(args) && threadIdx.x < 2) count_arrivals(&arrivals[threadIdx.x]);
+  __shared__ std::uint64_t copy_barriers[2];
+  if (double_buffers(args) && threadIdx.x < 2) init_copy_barrier(&copy_barriers[threadIdx.x]);
   float* shared = reinterpret_cast<float*>(shared_words);
   Block<float> block = placed<float, F>(args, shared, layers);
   prepare<float, F>(args, block, shared, layers);
@@ -128,34 +128,34 @@ __global__ void __launch_bounds__(F::threads, 1)
 
   const int steps_ahead = args.one_tile ? args.steps : args.steps - 1;
   for (int step = 0; step < steps_ahead; ++step) {
-    turn_to(args, block, step);
-    if (takes_turns(args) && threadIdx.x == 0) wait_for_leaving();
+    select_buffer(args, block, step);
+    if (double_buffers(args) && threadIdx.x == 0) wait_until_read();
     if (step > 0) wait_for_neighbours(args, block);
-    advance<float, F, kOutputs>(args, block, held, step,
-                                args.kept_acts != nullptr && !takes_turns(args));
-    let_leave(args, block, step);
+    step_forward<float, F, kOutputs>(args, block, held, step,
+                                     args.kept_acts != nullptr && !double_buffers(args));
+    begin_saving(args, block, step);
   }
-  if (takes_turns(args) && threadIdx.x == 0) wait_for_left();
-  const int stretch = args.keep_every;
-  for (int first = (args.steps - 1) / stretch * stretch; first >= 0; first -= stretch) {
-    const int end = min(first + stretch, args.steps);
+  if (double_buffers(args) && threadIdx.x == 0) wait_until_written();
+  const int segment = args.keep_every;
+  for (int first = (args.steps - 1) / segment * segment; first >= 0; first -= segment) {
+    const int end = min(first + segment, args.steps);
     if (end < args.steps) {
-      // The states of this stretch were written over.
+      // The states of this segment were overwritten; recompute them.
       for (int step = first; step + 1 < end; ++step) {
         wait_for_neighbours(args, block);
-        advance<float, F, kOutputs>(args, block, held, step, false);
+        step_forward<float, F, kOutputs>(args, block, held, step, false);
       }
       wait_for_neighbours(args, block);
     }
     for (int step = end - 1; step >= first; --step) {
-      turn_to(args, block, step);
-      const int returns = (args.steps - 1 - step) / 2;  // to this place, this one included
-      if (takes_turns(args) && returns > 0) {
-        wait_for_return(&arrivals[step & 1], (returns - 1) & 1);
+      select_buffer(args, block, step);
+      const int copies_in = (args.steps - 1 - step) / 2;  // into this buffer, including this one
+      if (double_buffers(args) && copies_in > 0) {
+        wait_for_copy_in(&copy_barriers[step & 1], (copies_in - 1) & 1);
       }
-      const bool acts_are_there = takes_turns(args) || (step + 1 == args.steps && args.one_tile);
-      retreat<F, kOutputs>(args, block, held, step, acts_are_there, sums);
-      call_back(args, block, step, arrivals);
+      const bool has_acts = double_buffers(args) || (step + 1 == args.steps && args.one_tile);
+      step_backward<F, kOutputs>(args, block, held, step, has_acts, sums);
+      begin_restoring(args, block, step, copy_barriers);
     }
   }
   auto* block_sums =
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(F::threads, 1)
   make_logit_gradients(args);
   store_loss(args);
   if (args.update.parameters != nullptr) update_parameters(args, block);
-  leave_counts(args, block);
+  store_counters(args, block);
 }
 
 template <class T, class F, int kOutputs>
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(F::threads, 1)
   hold<T, F, kOutputs>(args, held);
   for (int step = 0; step < args.steps; ++step) {
     if (step > 0) wait_for_neighbours(args, block);
-    advance<T, F, kOutputs>(args, block, held, step, false);
+    step_forward<T, F, kOutputs>(args, block, held, step, false);
   }
   if constexpr (std::is_same<T, float>::value) {
     add_losses(args, parts);
@@ -200,9 +200,9 @@ __global__ void __launch_bounds__(F::threads, 1)
     store_loss(args);
   } else {
     __syncthreads();
-    count_wrong(args);
+    count_errors(args);
   }
-  leave_counts(args, block);
+  store_counters(args, block);
 }
 
 using Kernel = void (*)(const KernelArguments);
@@ -234,7 +234,7 @@ Kernel rollout_kernel(int tree_outputs) {
   return nullptr;
 }
 
-/// Calls `f` with the variant of a launch that knows most at compile time.
+/// Calls `f` with the most specialised variant that supports the launch.
 template <class Function>
 Kernel with_variant(const Launch& launch, Function f) {
   if (!launch.work_is_shared) return f(Variant<false, false, -1>());

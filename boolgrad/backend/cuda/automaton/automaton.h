@@ -1,7 +1,6 @@
 // Automata on an NVIDIA GPU: training steps and rollouts, each in one launch.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <memory>
@@ -10,11 +9,11 @@
 
 namespace boolgrad::cuda {
 
-/// Whether the device can keep the activations of `shape` while its threads go on, and has the
-/// memory.
-bool keeps_while_going_on(int index, const AutomatonShape& shape);
+/// Whether the device has enough memory to keep the activations of `shape`, and can copy them in
+/// the background.
+bool can_keep_activations(int index, const AutomatonShape& shape);
 
-/// A rule of two-input gates with all that training needs, on the device.
+/// A rule of two-input gates on the device, ready for training.
 std::unique_ptr<DeviceAutomaton> make_automaton(int index, const AutomatonShape& shape,
                                                 const AdamWOptions& options);
 

@@ -1,5 +1,4 @@
-// What a block of threads has of an automaton, and how blocks wait for one another. Inside of
-// `cuda/`.
+// The working set of one thread block, and synchronisation between blocks. Internal to `cuda/`.
 #pragma once
 
 #include "boolgrad/backend/cuda/automaton/arguments.h"
@@ -13,12 +12,12 @@ __device__ __forceinline__ unsigned acquired(const unsigned* at) {
   return value;
 }
 
-/// Counters go on from launch to launch and may wrap.
-__device__ __forceinline__ bool is_before(unsigned counted, unsigned wanted) {
-  return static_cast<int>(counted - wanted) < 0;
+/// Counters continue from launch to launch and may wrap.
+__device__ __forceinline__ bool is_before(unsigned count, unsigned expected) {
+  return static_cast<int>(count - expected) < 0;
 }
 
-/// Waits for all blocks, which the launch keeps on the device together.
+/// Grid-wide barrier. The launch keeps all blocks resident.
 inline __device__ void wait_for_all(const KernelArguments& args, unsigned& waits) {
   ++waits;
   __syncthreads();
@@ -34,9 +33,9 @@ inline __device__ void wait_for_all(const KernelArguments& args, unsigned& waits
 __device__ __forceinline__ int threads() { return static_cast<int>(blockDim.x); }
 __device__ __forceinline__ int warps() { return static_cast<int>(blockDim.x) / 32; }
 
-/// What is known when a kernel is compiled: whether activations and edges lie in shared memory,
-/// whether tables do, and how long rows are where a thread has one gate a layer: 2^kRowBits times
-/// four cells, or below 0 where it may have more.
+/// What is known at compile time: whether activations and edges are in shared memory, whether
+/// tables are, and the row length if each thread has one gate per layer (2^kRowBits times four
+/// cells; kRowBits < 0 if a thread may have more).
 template <bool kWork, bool kTables, int kRowBits>
 struct Variant {
   static constexpr bool work_is_shared = kWork;
@@ -48,11 +47,11 @@ struct Variant {
   static constexpr bool spreads_trees = false;
 };
 
-/// The fastest variant: a thread has four cells of one gate in each of up to kHeld wide layers of
-/// the update and of one in the narrow ones after them, and keeps in registers what belongs to
-/// those gates: wires, sums and, where so many threads have registers for them, coefficients.
+/// The fastest variant. A thread has four cells of one gate in each of up to kHeld wide layers of
+/// the update, and of one gate in the narrow layers after them. It keeps the wires and sums of
+/// those gates in registers, and the coefficients if there are enough registers.
 ///
-/// The numbers of kernels and of columns of a patch may be known too; 0 stands for any.
+/// The number of kernels and of patch columns may be fixed too; 0 means any.
 template <int kHeld, int kThreads, bool kCoefficients, int kKernels = 0, int kColumns = 0>
 struct HeldVariant {
   static constexpr bool work_is_shared = true;
@@ -60,7 +59,7 @@ struct HeldVariant {
   enum : int { held = kHeld, threads = kThreads };
   enum : int { kernels = kKernels, columns = kColumns };
   static constexpr bool holds_coefficients = kCoefficients;
-  /// Whether the sums of trees are made from what threads write, else over the lanes of warps.
+  /// Whether tree sums are computed through shared memory; else by warp shuffles.
   static constexpr bool spreads_trees = kCoefficients;
 };
 
@@ -72,31 +71,29 @@ template <class F>
 __device__ __forceinline__ int columns_of(const KernelArguments& args) {
   return F::columns > 0 ? F::columns : args.columns;
 }
-/// The warps of a block.
 template <class F>
 __device__ __forceinline__ int warps_of() {
   return F::threads / 32;
 }
 
-/// What a thread keeps of a gate.
+/// What a thread keeps in registers for one gate.
 template <class T, class F>
 struct HeldGate {
-  std::uint32_t sources;  ///< rows of both inputs, and how often the output is read
-  std::uint32_t edges;    ///< rows of the edges to both inputs
-  Four<T> coefficients;   ///< where they are held
+  std::uint32_t sources;  ///< rows of both inputs, and flags for the readers of the output
+  std::uint32_t edges;    ///< edge rows of both inputs
+  Four<T> coefficients;   ///< if they are held
   Four<float> sums;
 };
 
-/// What it keeps of all: one gate of each wide layer, and one of all the last layers together,
-/// which are so narrow that all their gates find a thread. The array is indexed by numbers known
-/// when compiled only.
+/// All gates of a thread: one per wide layer, and one of the final layers, whose gates together fit
+/// one per thread. The array is only indexed by compile-time constants.
 template <class T, class F>
 struct Held {
   HeldGate<T, F> wide[F::held > 0 ? F::held : 1];
   HeldGate<T, F> narrow;
 };
 
-/// Where a block finds everything, and how far it is.
+/// Pointers and progress counters of a block.
 template <class T>
 struct Block {
   const Four<T>* coefficients;
@@ -104,7 +101,7 @@ struct Block {
   const Reads* input_reads;
   Four<float>* sums;
   const Layer* layers;
-  int* around;  ///< [9][tile]: the cells of the rows of a patch, -1 where there is none
+  int* around;  ///< [9][tile]: the cell for each row of a patch, or -1
   unsigned* fires;
   T* acts;
   T* patch;
@@ -132,13 +129,13 @@ __device__ __forceinline__ int logits_per_gate(const KernelArguments& args) {
   return args.parametrisation == Parametrisation::softmax16 ? 16 : 4;
 }
 
-/// Of all samples.
+/// Number of cells in all samples.
 __device__ __forceinline__ int all_cells(const KernelArguments& args) {
   return args.samples * args.grid_cells;
 }
 
-/// Says that what this block wrote may be read. Where a block has more than one tile, all wait for
-/// all instead.
+/// Publishes what this block wrote. If a block has several tiles, this is a grid-wide barrier
+/// instead.
 template <class T>
 __device__ __forceinline__ void publish(const KernelArguments& args, Block<T>& block) {
   if (!args.one_tile) return wait_for_all(args, block.waits);
@@ -151,7 +148,7 @@ __device__ __forceinline__ void publish(const KernelArguments& args, Block<T>& b
   }
 }
 
-/// Waits for the blocks around this one to be as far.
+/// Waits until the neighbouring blocks have published as often as this one.
 template <class T>
 __device__ __forceinline__ void wait_for_neighbours(const KernelArguments& args,
                                                     const Block<T>& block) {

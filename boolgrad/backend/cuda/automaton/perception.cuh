@@ -1,8 +1,8 @@
-// Perception, forward and back. Inside of `cuda/`.
+// Perception, forward and backward. Internal to `cuda/`.
 //
-// A kernel of 8, 4, 2 (and 1) gates, each output read once, is a tree: node i < 8 reads row i of
-// the patch and the cell itself, node i >= 8 the nodes 2 (i - 8) and the next. A warp has a kernel,
-// a thread a column of the patch, and all stays in registers.
+// A kernel of 8, 4, 2 (and 1) gates, with each output read once, is a tree. Node i < 8 reads patch
+// row i and the cell itself; node i >= 8 reads nodes 2 (i - 8) and 2 (i - 8) + 1. There is one warp
+// per kernel and one thread per patch column, and all values stay in registers.
 #pragma once
 
 #include "boolgrad/backend/cuda/automaton/block.cuh"
@@ -13,8 +13,9 @@ template <int kOutputs>
 constexpr int tree_nodes = kOutputs == 1 ? 15 : 14;
 
 template <class T, int kNodes>
-__device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kernels, const T* patch,
-                                          int columns, T (&x)[9], T (&y)[kNodes]) {
+__device__ __forceinline__ void evaluate_tree(const Four<T>* coefficients, int kernels,
+                                              const T* patch, int columns, T (&x)[9],
+                                              T (&y)[kNodes]) {
 #pragma unroll
   for (int row = 0; row < 9; ++row) x[row] = patch[row * columns];
 #pragma unroll
@@ -25,11 +26,12 @@ __device__ __forceinline__ void grow_tree(const Four<T>* coefficients, int kerne
   }
 }
 
-/// Kernels of a warp at most: of 16 kernels, eight warps have two each.
+/// Maximum kernels per warp: eight warps share 16 kernels.
 constexpr int max_slots = 2;
 
-/// Calls `f(slot, kernel, column, step)` for the kernels of this warp: `column` is the first of
-/// this thread's, which are `step` apart. Whole warps are called; columns may be beyond the last.
+/// Calls `f(slot, kernel, column, step)` for the kernels of this warp. `column` is the thread's
+/// first column and `step` the distance to its next. Calls are warp-uniform, so columns may lie
+/// past the end.
 template <class F, class Function>
 __device__ __forceinline__ void for_kernels(const KernelArguments& args, Function f) {
   const int kernels = kernels_of<F>(args);
@@ -54,7 +56,7 @@ __device__ __forceinline__ void perceive_trees(const KernelArguments& args, cons
     for (int j = first; j < columns; j += step) {
       T x[9];
       T y[nodes];
-      grow_tree<T, nodes>(block.coefficients + kernel, kernels, block.patch + j, columns, x, y);
+      evaluate_tree<T, nodes>(block.coefficients + kernel, kernels, block.patch + j, columns, x, y);
 #pragma unroll
       for (int s = 0; s < kOutputs; ++s) {
         block.update_inputs[(1 + s * kernels + kernel) * columns + j] = y[nodes - kOutputs + s];
@@ -64,7 +66,7 @@ __device__ __forceinline__ void perceive_trees(const KernelArguments& args, cons
   __syncthreads();
 }
 
-/// What was written for a value: its edges, added up in a fixed order.
+/// The gradient of a value: the sum of its edges, in a fixed order.
 template <class V>
 __device__ __forceinline__ V gathered(const KernelArguments& args, const Reads& reads,
                                       const V* edges, int vectors) {
@@ -77,7 +79,7 @@ __device__ __forceinline__ V gathered(const KernelArguments& args, const Reads& 
   return g;
 }
 
-/// The gradient of a word that the update reads: of the channels where `row` is 0, else of an
+/// The gradient of a word that the update reads: a channel of the cell if `row` is 0, else an
 /// output of perception.
 __device__ __forceinline__ float update_input_gradient(const KernelArguments& args,
                                                        const Block<float>& block, int row, int j) {
@@ -86,9 +88,9 @@ __device__ __forceinline__ float update_input_gradient(const KernelArguments& ar
                   args.tile);
 }
 
-/// Lanes that are kHalf apart exchange halves of 2 kHalf values and add up what they keep; and so
-/// on down to one value each: lane i ends with the sum of value i. A recursion, so that no array is
-/// indexed at run time.
+/// Transposing reduction: lanes kHalf apart exchange half of their 2 kHalf values and add the other
+/// half, down to one value each. Lane i ends with the sum of value i. Recursive, so that no array
+/// is indexed at run time.
 template <int kHalf>
 __device__ __forceinline__ void fold_over_lanes(float (&values)[32]) {
   const bool upper = (threadIdx.x & kHalf) != 0;
@@ -101,13 +103,13 @@ __device__ __forceinline__ void fold_over_lanes(float (&values)[32]) {
   if constexpr (kHalf > 1) fold_over_lanes<kHalf / 2>(values);
 }
 
-/// The sums of a kernel's tables that a lane has: of leaf lane / 4, and of the inner node that is
-/// lane / 4 after the leaves; lane % 4 says which of the four.
+/// The part of a kernel's table sums in one lane: of leaf lane / 4, and of inner node 8 + lane / 4.
+/// lane % 4 selects one of the four sums.
 struct TreeSums {
   float leaf, inner;
 };
 
-/// What nodes kFirst to kEnd of a tree add to the sums of their tables, [node][4], over all lanes.
+/// Table sums of nodes kFirst to kEnd of a tree, [node][4], over all lanes.
 template <int kFirst, int kEnd, int kNodes>
 __device__ __forceinline__ float folded_sums(const float (&x)[9], const float (&y)[kNodes],
                                              const float (&g)[kNodes]) {
@@ -126,15 +128,14 @@ __device__ __forceinline__ float folded_sums(const float (&x)[9], const float (&
   return parts[0];
 }
 
-/// The sums of a thread for the tables of trees: of its lane, for the kernels of its warp; or of
-/// one node of one kernel.
+/// A thread's tree sums: of its lane, for each kernel of its warp; or of one node of one kernel.
 struct AllTreeSums {
   TreeSums of_lane[max_slots];
   Four<float> of_node;
 };
 
-/// Writes what the sums of a tree are made of, for a column: gradients of all nodes, and values of
-/// those that others read.
+/// Writes the operands of the tree sums for one column: the gradients of all nodes, and the values
+/// of inner inputs.
 template <class F, int kOutputs>
 __device__ __forceinline__ void spread_column(const KernelArguments& args,
                                               const Block<float>& block, int kernel, int column,
@@ -149,7 +150,7 @@ __device__ __forceinline__ void spread_column(const KernelArguments& args,
   for (int i = 0; i < nodes - kOutputs; ++i) to[(nodes + i) * words] = y[i];
 }
 
-/// Adds up what was spread: a thread has a node of a kernel.
+/// Sums the spread columns: one thread per node of a kernel.
 template <class F, int kOutputs>
 __device__ __forceinline__ void add_spread_columns(const KernelArguments& args,
                                                    const Block<float>& block, Four<float>& sum) {
@@ -173,7 +174,8 @@ __device__ __forceinline__ void add_spread_columns(const KernelArguments& args,
   for (int i = 0; i < columns / 4; ++i) add_products(sum, a[i], b[i], g[i]);
 }
 
-/// Gradients of trees: of their tables into `sums`, of patches into the staging, [kernel][row].
+/// Gradients of trees: of their tables into `sums`, of patches into the staging buffer
+/// [kernel][row].
 template <class F, int kOutputs>
 __device__ __forceinline__ void perceive_trees_backward(const KernelArguments& args,
                                                         const Block<float>& block,
@@ -190,7 +192,7 @@ __device__ __forceinline__ void perceive_trees_backward(const KernelArguments& a
       float g[nodes];
       const bool is_live = j < columns;
       const int column = is_live ? j : 0;
-      grow_tree<float, nodes>(coefficients, kernels, block.patch + column, columns, x, y);
+      evaluate_tree<float, nodes>(coefficients, kernels, block.patch + column, columns, x, y);
 #pragma unroll
       for (int s = 0; s < kOutputs; ++s) {
         g[nodes - kOutputs + s] =
@@ -224,7 +226,7 @@ __device__ __forceinline__ void perceive_trees_backward(const KernelArguments& a
   if constexpr (F::spreads_trees) add_spread_columns<F, kOutputs>(args, block, sums.of_node);
 }
 
-/// The sums of threads that had a node.
+/// Stores sums held one node per thread.
 template <int kNodes>
 __device__ __forceinline__ void store_tree_sums(const KernelArguments& args,
                                                 const Four<float>& sum) {
@@ -233,7 +235,7 @@ __device__ __forceinline__ void store_tree_sums(const KernelArguments& args,
       args.block_sums)[std::size_t(blockIdx.x) * args.gates + threadIdx.x] = sum;
 }
 
-/// The sums of all warps that had a kernel. Sum 4 i + e of a kernel belongs to node i.
+/// Stores sums held across the lanes of warps. Sums 4 i to 4 i + 3 of a kernel belong to node i.
 template <class F, int kNodes>
 __device__ __forceinline__ void store_tree_sums(const KernelArguments& args, float* staged,
                                                 const TreeSums (&sums)[max_slots]) {
@@ -284,7 +286,7 @@ __device__ __forceinline__ float perceived_gradient(const KernelArguments& args,
                   block.perceive_edges(l + 1) + j, args.columns);
 }
 
-/// A warp a gate: its sums over all columns, and its edges.
+/// One warp per gate computes its sums over all columns, and its edges.
 __device__ __forceinline__ void perceive_layers_backward(const KernelArguments& args,
                                                          const Block<float>& block) {
   const int columns = args.columns;

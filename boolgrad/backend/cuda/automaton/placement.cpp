@@ -11,14 +11,14 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Words of tables in shared memory: coefficients, who reads the inputs and, where threads do not
+/// Words of the tables in shared memory: coefficients, readers of the inputs and, unless threads
 /// hold them, wires.
 std::size_t table_words(const RulePlan& plan, Holding holding) {
   return index(gates_with_tables(plan, holding)) * (holding == Holding::nothing ? 5 : 4) +
-         plan.input_reads.size() * 2 + 12;  // and what aligning them takes
+         plan.input_reads.size() * 2 + 12;  // plus alignment padding
 }
 
-/// Words of shared memory of a kernel that holds.
+/// Shared memory of a kernel that holds gates in registers, in words.
 std::size_t held_words(const TilePlan& tiles, Holding holding) {
   const std::size_t spread = holds_coefficients(holding) ? spread_words(tiles) : 0;
   return index(tiles.work.words) + table_words(tiles.rule, holding) + spread;
@@ -28,20 +28,20 @@ std::size_t held_words(const TilePlan& tiles, Holding holding) {
 
 AutomatonLimits device_limits() {
   int device = 0;
-  check(cudaGetDevice(&device), "find the device");
+  check(cudaGetDevice(&device), "query the current device");
   AutomatonLimits limits;
   check(cudaDeviceGetAttribute(&limits.processors, cudaDevAttrMultiProcessorCount, device),
-        "count multiprocessors");
+        "query the number of multiprocessors");
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "find the size of shared memory");
-  // The kernels have some of their own: the layers, and what losses are added up in.
+        "query the size of shared memory");
+  // Static shared memory of the kernels: the layers, and the partial losses.
   constexpr std::size_t own = max_layers * sizeof(Layer) + max_warps * sizeof(double) + 128;
   limits.shared_words = (static_cast<std::size_t>(bytes) - own) / 4;
   int generation = 0;
   check(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device),
-        "ask for the compute capability");
-  limits.copies_by_itself = generation >= 9;
+        "query the compute capability");
+  limits.has_async_copies = generation >= 9;
   return limits;
 }
 
@@ -88,7 +88,7 @@ TilePlan best_tiles(const AutomatonShape& shape, RolloutUse use, int cells,
     const double items =
         (static_cast<double>(tiles.width) * tile / 4 + max_threads - 1) / max_threads;
     const bool is_shared = index(tiles.work.words) <= limits.shared_words;
-    // Tables that lie further away cost more than a few more rounds.
+    // Tables in global memory cost more than a few extra rounds.
     const std::size_t tables = table_words(tiles.rule, holding_for(tiles, limits.shared_words));
     const bool tables_fit = index(tiles.work.words) + tables <= limits.shared_words;
     const double cost = rounds * (1 + items) * (tables_fit ? 1 : 3);
@@ -101,10 +101,10 @@ TilePlan best_tiles(const AutomatonShape& shape, RolloutUse use, int cells,
   return std::move(*best);
 }
 
-bool other_acts_fit(const TilePlan& tiles, const AutomatonLimits& limits) {
+bool second_acts_fit(const TilePlan& tiles, const AutomatonLimits& limits) {
   const Holding holding = holding_for(tiles, limits.shared_words);
   const std::size_t needed = held_words(tiles, holding) + index(tiles.work.acts_words);
-  return limits.copies_by_itself && holding != Holding::nothing &&
+  return limits.has_async_copies && holding != Holding::nothing &&
          tiles.tiles <= limits.processors && needed <= limits.shared_words;
 }
 
@@ -114,13 +114,13 @@ std::size_t training_bytes(const AutomatonShape& shape, const AutomatonLimits& l
   const std::size_t words = index(shape.channels) * index(shape.cells());
   const auto gates = index(tiles.rule.gates());
   const std::size_t blocks = index(std::min(tiles.tiles, limits.processors));
-  std::size_t floats = words * index((shape.most_steps() - 1) / shape.keep_every() + 1);
-  floats += words * index(shape.keep_every());  // the stretch and the last state
+  std::size_t floats = words * index((shape.max_steps() - 1) / shape.keep_every() + 1);
+  floats += words * index(shape.keep_every());  // segment and last state
   floats += 2 * neighbourhood * words;          // gradients of patches
   floats += gates * (4 * blocks + 16 * 4 + 4);  // sums, parameters and moments
   if (shape.loss_steps > 1) floats += 2 * index(shape.loss_channels) * index(shape.cells());
   if (shape.keeps_activations()) {
-    floats += index(shape.most_steps()) * index(tiles.tiles) * index(tiles.work.acts_words);
+    floats += index(shape.max_steps()) * index(tiles.tiles) * index(tiles.work.acts_words);
   }
   if (index(tiles.work.words) > limits.shared_words) floats += blocks * index(tiles.work.words);
   return floats * sizeof(float);

@@ -1,4 +1,4 @@
-// How the work of an automaton's launch is cut for a device. Inside of `cuda/`.
+// How an automaton launch is divided into tiles and blocks. Internal to `cuda/`.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,36 @@
 
 namespace boolgrad::cuda {
 
-/// Limits of a device that decide how work is cut.
+/// Device limits that determine the tiling.
 struct AutomatonLimits {
   int processors = 1;
   std::size_t shared_words = 0;
-  bool copies_by_itself = false;  ///< between shared and global memory, while threads go on
+  bool has_async_copies = false;  ///< asynchronous bulk copies between shared and global memory
 };
 
-/// Of the selected device.
+/// The limits of the selected device.
 AutomatonLimits device_limits();
 
-/// The tile with the least work for the busiest block, of those that shared memory holds, if there
-/// are any.
+/// The tile size with the least work for the busiest block. Sizes that fit in shared memory are
+/// preferred.
 TilePlan best_tiles(const AutomatonShape& shape, RolloutUse use, int cells,
                     const AutomatonLimits& limits);
 
-/// What threads keep in registers. Rows must be four cells long, kernels trees, and activations,
-/// edges and tables in shared memory.
+/// What threads keep in registers. Requires rows of four cells, kernels that are trees, and
+/// activations, edges and tables in shared memory.
 Holding holding_for(const TilePlan& tiles, std::size_t shared_words);
 
-/// Gates that have tables in shared memory: where threads hold coefficients, those of perception.
+/// Number of gates with tables in shared memory: only those of perception if threads hold
+/// coefficients.
 int gates_with_tables(const RulePlan& plan, Holding holding);
 
 /// Words of the rows that trees are spread over.
 std::size_t spread_words(const TilePlan& tiles);
 
-/// Whether there is a second place for activations, for a device that copies them by itself.
-bool other_acts_fit(const TilePlan& tiles, const AutomatonLimits& limits);
+/// Whether the device copies asynchronously and a second activation buffer fits in shared memory.
+bool second_acts_fit(const TilePlan& tiles, const AutomatonLimits& limits);
 
-/// Device memory that training takes.
+/// Device memory needed for training.
 std::size_t training_bytes(const AutomatonShape& shape, const AutomatonLimits& limits);
 
 }  // namespace boolgrad::cuda

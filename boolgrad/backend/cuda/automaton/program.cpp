@@ -5,6 +5,7 @@
 
 #include "boolgrad/backend/cuda/runtime/check.h"
 #include "boolgrad/backend/plan/automaton_cells.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::cuda {
 namespace {
@@ -18,7 +19,7 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 void AutomatonParameters::set_frozen(std::span<const Tensor> tensors) {
   std::vector<float> all = flat(tensors);
   if (all.size() != masks.size()) {
-    fail("cuda", "expected which of {} gates are frozen, received {}", masks.size(), all.size());
+    fail("cuda", "expected frozen flags of {} gates, received {}", masks.size(), all.size());
   }
   if (all == host_frozen) return;
   if (frozen.size() == 0) frozen = DeviceArray<float>(all.size());
@@ -39,15 +40,15 @@ AutomatonProgram::AutomatonProgram(const AutomatonShape& shape, RolloutUse use,
   if (processors > 0) limits_.processors = processors;
   const TilePlan tiles = best_tiles(shape, use, static_cast<int>(cells), limits_);
   launch_.stream = stream;
-  describe(tiles);
+  set_geometry(tiles);
   place_tables(tiles);
-  place_other_acts(tiles);
-  allocate_all(tiles.rule);
+  place_second_acts(tiles);
+  allocate_buffers(tiles.rule);
 }
 
 // ------------------------------------------------------------------ layout
 
-void AutomatonProgram::describe(const TilePlan& tiles) {
+void AutomatonProgram::set_geometry(const TilePlan& tiles) {
   const RulePlan& rule = tiles.rule;
   KernelArguments& args = arguments_;
   args.channels = tiles.channels;
@@ -78,18 +79,18 @@ void AutomatonProgram::describe(const TilePlan& tiles) {
   args.own_row = rule.own_row;
   args.input_rows = static_cast<int>(rule.input_reads.size());
   std::ranges::copy(rule.layers, args.layer);
-  std::ranges::copy(rule.places, args.places);
+  std::ranges::copy(rule.neighbours, args.positions);
   std::ranges::copy(rule.patch_reads, args.patch_reads);
   for (int row = 0; row < neighbourhood; ++row) {
-    const auto* found = std::ranges::find(args.places, neighbourhood - 1 - args.places[row]);
-    args.opposite[row] = static_cast<int>(found - args.places);
+    const auto* found = std::ranges::find(args.positions, neighbourhood - 1 - args.positions[row]);
+    args.opposite[row] = static_cast<int>(found - args.positions);
   }
   launch_.blocks = std::min(args.tiles, limits_.processors);
   launch_.tree_outputs = rule.tree_outputs;
   args.one_tile = args.tiles <= launch_.blocks;
 }
 
-/// Tables lie in what shared memory activations and edges leave.
+/// Tables go into the shared memory left by activations and edges.
 void AutomatonProgram::place_tables(const TilePlan& tiles) {
   KernelArguments& args = arguments_;
   launch_.holding = holding_for(tiles, limits_.shared_words);
@@ -118,15 +119,15 @@ void AutomatonProgram::place_tables(const TilePlan& tiles) {
   launch_.row_bits = one_gate ? args.tile_bits - 2 : -1;
 }
 
-/// A second place for activations, so that they are copied while threads go on.
-void AutomatonProgram::place_other_acts(const TilePlan& tiles) {
-  arguments_.other_acts = -1;
-  if (!shape_.keeps_activations() || !trains() || !other_acts_fit(tiles, limits_)) return;
-  arguments_.other_acts = static_cast<int>(launch_.shared_bytes / 4);
+/// A second activation buffer lets copies overlap with computation.
+void AutomatonProgram::place_second_acts(const TilePlan& tiles) {
+  arguments_.second_acts = -1;
+  if (!shape_.keeps_activations() || !trains() || !second_acts_fit(tiles, limits_)) return;
+  arguments_.second_acts = static_cast<int>(launch_.shared_bytes / 4);
   launch_.shared_bytes += 4 * index(arguments_.work.acts_words);
 }
 
-void AutomatonProgram::allocate_all(const RulePlan& plan) {
+void AutomatonProgram::allocate_buffers(const RulePlan& plan) {
   const KernelArguments& args = arguments_;
   wires_ = DeviceArray<Wires>(plan.wires);
   short_wires_ = DeviceArray<std::uint32_t>(plan.short_wires);
@@ -136,18 +137,18 @@ void AutomatonProgram::allocate_all(const RulePlan& plan) {
   input_reads_ = DeviceArray<Reads>(plan.input_reads);
   const std::size_t words = index(args.channels) * index(args.cells);
   const auto blocks = index(launch_.blocks);
-  const auto kept = (shape_.most_steps() - 1) / shape_.keep_every() + 1;
+  const auto kept = (shape_.max_steps() - 1) / shape_.keep_every() + 1;
   states_ = DeviceArray<float>(words * (trains() ? index(kept) : 1));
-  stretch_ = DeviceArray<float>(words * (trains() ? index(shape_.keep_every() - 1) : 2));
+  segment_ = DeviceArray<float>(words * (trains() ? index(shape_.keep_every() - 1) : 2));
   last_ = DeviceArray<float>(words);
   target_ = DeviceArray<float>(index(args.loss_channels) * index(args.cells));
   coefficients_ = DeviceArray<float4>(index(args.gates));
   loss_ = DeviceArray<float>(1);
-  seen_loss_ = PinnedArray<float>(1);
+  host_loss_ = PinnedArray<float>(1);
   block_losses_ = DeviceArray<double>(blocks);
   sync_ = DeviceArray<unsigned>(blocks + 4);
   sync_.clear();
-  if (use_ == RolloutUse::hard) wrong_ = PinnedArray<uint2>(index(args.cells));
+  if (use_ == RolloutUse::hard) errors_ = PinnedArray<uint2>(index(args.cells));
   if (!launch_.work_is_shared) scratch_ = DeviceArray<float>(blocks * index(args.work.words));
   if (trains()) {
     read_ = DeviceArray<float>(2 * neighbourhood * words);
@@ -155,14 +156,14 @@ void AutomatonProgram::allocate_all(const RulePlan& plan) {
     if (args.loss_steps > 1) cell_losses_ = DeviceArray<double>(target_.size());
     if (args.gate_penalty > 0) penalties_ = DeviceArray<double>(index(args.gates));
     if (shape_.keeps_activations()) {
-      kept_acts_ = DeviceArray<float>(index(shape_.most_steps()) * index(args.tiles) *
+      kept_acts_ = DeviceArray<float>(index(shape_.max_steps()) * index(args.tiles) *
                                       index(args.work.acts_words));
     }
   }
-  point_at_all();
+  set_pointers();
 }
 
-void AutomatonProgram::point_at_all() {
+void AutomatonProgram::set_pointers() {
   KernelArguments& args = arguments_;
   args.wires = wires_.data();
   args.short_wires = short_wires_.data();
@@ -174,7 +175,7 @@ void AutomatonProgram::point_at_all() {
   args.logit_gradients = parameters_.gradients.data();
   args.coefficients = coefficients_.data();
   args.states = states_.data();
-  args.stretch = stretch_.data();
+  args.segment = segment_.data();
   args.last = last_.data();
   args.kept_acts = kept_acts_.data();
   args.read = read_.data();
@@ -184,18 +185,18 @@ void AutomatonProgram::point_at_all() {
   args.cell_losses = cell_losses_.data();
   args.penalties = penalties_.data();
   args.loss = loss_.data();
-  args.seen_loss = seen_loss_.data();
-  args.wrong = wrong_.data();
+  args.host_loss = host_loss_.data();
+  args.errors = errors_.data();
   args.barrier = sync_.data();
-  args.counted = sync_.data() + 1;
-  args.broken = sync_.data() + 3;
+  args.counters = sync_.data() + 1;
+  args.nonfinite_launch = sync_.data() + 3;
   args.flags = sync_.data() + 4;
   args.scratch = scratch_.data();
 }
 
 // ------------------------------------------------------------------ inputs and launches
 
-/// A grid of any number of channels, as floats or as words.
+/// Uploads a grid with any number of channels, as floats or as words.
 void AutomatonProgram::upload(DeviceArray<float>& to, const Tensor& grid) {
   if (use_ == RolloutUse::hard) {
     const std::vector<std::uint32_t> words = to_cell_words(grid, samples_);
@@ -215,14 +216,14 @@ void AutomatonProgram::set_inputs(const AutomatonInputs& inputs) {
   arguments_.fire = fire_.data();
 }
 
-void AutomatonProgram::set_draws(const AutomatonDraws& draws) {
+void AutomatonProgram::set_draws(const RolloutArguments& draws) {
   KernelArguments& args = arguments_;
   HardeningStep hardening = draws.hardening;
   if (!trains() || !(hardening.share > 0)) hardening.kind = HardeningKind::none;
   args.draws = {.seed = draws.seed,
                 .start_stream = draws.start_stream,
                 .fire_stream = draws.fire_stream,
-                .draw = draws.draw,
+                .draw = draws.random_step,
                 .cells = static_cast<std::uint64_t>(draws.samples > 0 ? draws.samples : samples_) *
                          static_cast<std::uint64_t>(args.grid_cells),
                 .starts_are_random = draws.random_starts,
@@ -241,10 +242,10 @@ void AutomatonProgram::set_draws(const AutomatonDraws& draws) {
   args.table_logits = changes ? step_logits_.data() : args.logits;
 }
 
-void AutomatonProgram::run(const AutomatonDraws& draws, const Update& update) {
+void AutomatonProgram::run(const RolloutArguments& draws, const Update& update) {
   const std::int64_t steps = trains() && draws.steps > 0 ? draws.steps : shape_.steps;
-  if (steps > shape_.most_steps()) {
-    fail("cuda", "expected a rollout of 1 to {} steps, received {}", shape_.most_steps(), steps);
+  if (steps > shape_.max_steps()) {
+    fail("cuda", "expected a rollout of 1 to {} steps, received {}", shape_.max_steps(), steps);
   }
   arguments_.steps = static_cast<int>(steps);
   arguments_.update = update;
@@ -253,13 +254,13 @@ void AutomatonProgram::run(const AutomatonDraws& draws, const Update& update) {
   const auto launch = trains()                   ? launch_training
                       : use_ == RolloutUse::soft ? launch_soft_rollout
                                                  : launch_hard_rollout;
-  check(launch(arguments_, launch_), "launch an automaton");
+  check(launch(arguments_, launch_), "launch the automaton kernel");
 }
 
-HardOutcome AutomatonProgram::outcome() const {
-  static_assert(sizeof(WrongWord) == sizeof(uint2));
-  const std::span wrong(reinterpret_cast<const WrongWord*>(wrong_.data()), wrong_.size());
-  return outcome_of(wrong, arguments_.grid_cells);
+HardErrors AutomatonProgram::outcome() const {
+  static_assert(sizeof(ErrorWord) == sizeof(uint2));
+  const std::span errors(reinterpret_cast<const ErrorWord*>(errors_.data()), errors_.size());
+  return count_errors(errors, arguments_.grid_cells);
 }
 
 Tensor AutomatonProgram::state(std::int64_t step) const {

@@ -1,4 +1,4 @@
-// The memory of an automaton's launches on the device. Inside of `cuda/`.
+// Device memory and launches of an automaton. Internal to `cuda/`.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace boolgrad::cuda {
 
-/// What all programs of an automaton share.
+/// State shared by all programs of an automaton.
 struct AutomatonParameters {
-  /// A training step reads the one and writes the other, so that a rollout beside it may still
-  /// read.
+  /// Double buffer: a training step reads one and writes the other, so that a concurrent rollout
+  /// can still read the old values.
   std::array<DeviceArray<float>, 2> both_logits;
   std::size_t current = 0;
   DeviceArray<float> masks, gradients;
-  DeviceArray<float> frozen;  ///< of gates, where hardening freezes some
+  DeviceArray<float> frozen;  ///< one per gate, if hardening freezes gates
   std::vector<float> host_frozen;
   std::vector<Shape> shapes;
 
@@ -28,43 +28,43 @@ struct AutomatonParameters {
   const DeviceArray<float>& logits() const { return both_logits[current]; }
   DeviceArray<float>& next_logits() { return both_logits[1 - current]; }
 
-  /// Uploads only what is new.
+  /// Uploads only on change.
   void set_frozen(std::span<const Tensor> tensors);
 };
 
-/// Training, or rollouts of soft or hard gates, for so many grids.
+/// Training, or rollouts of soft or hard gates, for a fixed number of grids.
 class AutomatonProgram {
  public:
-  /// On `processors` of the device's, or on all where that is 0.
+  /// Uses `processors` multiprocessors of the device, or all if 0.
   AutomatonProgram(const AutomatonShape& shape, RolloutUse use, std::int64_t samples,
                    const AutomatonParameters& parameters, cudaStream_t stream, int processors = 0);
 
   int blocks() const { return launch_.blocks; }
 
-  /// Undefined parts stay as they are.
+  /// Undefined inputs keep their previous values.
   void set_inputs(const AutomatonInputs& inputs);
 
-  /// Launches what this is for. Training also updates the parameters where `update` says how.
-  void run(const AutomatonDraws& draws, const Update& update = {});
+  /// Training also updates the parameters if `update` has an output.
+  void run(const RolloutArguments& draws, const Update& update = {});
 
   const float* loss_on_device() const { return loss_.data(); }
 
-  /// The loss, the wrong bits and the steps of the last launch, once it is done.
-  float loss() const { return seen_loss_[0]; }
-  HardOutcome outcome() const;
+  /// Loss, errors and number of steps of the last launch, once it has finished.
+  float loss() const { return host_loss_[0]; }
+  HardErrors outcome() const;
   std::int64_t steps() const { return arguments_.steps; }
 
-  /// The state after so many steps of it, [channels, samples, height, width]: floats, or bits.
+  /// The state after `step` steps, [channels, samples, height, width]: floats, or bits.
   Tensor state(std::int64_t step) const;
 
  private:
-  void describe(const TilePlan& tiles);
+  void set_geometry(const TilePlan& tiles);
   void place_tables(const TilePlan& tiles);
-  void place_other_acts(const TilePlan& tiles);
-  void allocate_all(const RulePlan& plan);
-  void point_at_all();
+  void place_second_acts(const TilePlan& tiles);
+  void allocate_buffers(const RulePlan& plan);
+  void set_pointers();
   void upload(DeviceArray<float>& to, const Tensor& grid);
-  void set_draws(const AutomatonDraws& draws);
+  void set_draws(const RolloutArguments& draws);
   bool trains() const { return use_ == RolloutUse::training; }
 
   const AutomatonShape& shape_;
@@ -78,13 +78,13 @@ class AutomatonProgram {
   DeviceArray<Rest> rest_;
   DeviceArray<std::uint32_t> short_wires_, origin_, layer_of_;
   DeviceArray<Reads> input_reads_;
-  DeviceArray<float> states_, stretch_, last_, target_, loss_, read_, kept_acts_, scratch_;
-  DeviceArray<float> step_logits_;  ///< made when it is first needed
+  DeviceArray<float> states_, segment_, last_, target_, loss_, read_, kept_acts_, scratch_;
+  DeviceArray<float> step_logits_;  ///< allocated on first use
   DeviceArray<double> block_losses_, cell_losses_, penalties_;
   DeviceArray<float4> coefficients_, block_sums_;
   DeviceArray<unsigned> sync_;
-  PinnedArray<float> seen_loss_;
-  PinnedArray<uint2> wrong_;
+  PinnedArray<float> host_loss_;
+  PinnedArray<uint2> errors_;
   DeviceArray<std::uint8_t> fire_;
 };
 

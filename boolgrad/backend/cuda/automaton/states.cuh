@@ -1,4 +1,5 @@
-// What is drawn for a rollout, and the states of cells and of those around them. Inside of `cuda/`.
+// Random start states and firing masks, and the states of cells and their neighbours. Internal to
+// `cuda/`.
 #pragma once
 
 #include "boolgrad/backend/cuda/automaton/block.cuh"
@@ -35,7 +36,7 @@ __device__ __forceinline__ unsigned start_value<unsigned>(const KernelArguments&
 }
 
 template <class T>
-__device__ __forceinline__ void draw_starts(const KernelArguments& args) {
+__device__ __forceinline__ void sample_starts(const KernelArguments& args) {
   if (!args.draws.starts_are_random) return;
   T* to = static_cast<T*>(args.states);
   for (int i = blockIdx.x * threads() + threadIdx.x; i < args.cells * args.channels;
@@ -44,9 +45,9 @@ __device__ __forceinline__ void draw_starts(const KernelArguments& args) {
   }
 }
 
-/// Whether a cell is drawn at a rate, given times 2^32.
-__device__ __forceinline__ bool is_drawn(std::uint64_t seed, std::uint32_t stream,
-                                         std::uint32_t draw, double scaled, std::uint64_t i) {
+/// Whether index `i` is sampled at a rate, given times 2^32.
+__device__ __forceinline__ bool is_sampled(std::uint64_t seed, std::uint32_t stream,
+                                           std::uint32_t draw, double scaled, std::uint64_t i) {
   const RandomBits bits = random_bits(seed, stream, draw, i / 4);
   return static_cast<double>(bits.at(i % 4)) < scaled;
 }
@@ -57,13 +58,13 @@ __device__ __forceinline__ bool fires_in(const KernelArguments& args, int step, 
   if (args.fire != nullptr) return args.fire[i] != 0;
   if (!args.draws.fires_by_chance) return true;
   const Draws& draws = args.draws;
-  return is_drawn(draws.seed, draws.fire_stream, draws.draw, draws.fire_scaled, i);
+  return is_sampled(draws.seed, draws.fire_stream, draws.draw, draws.fire_scaled, i);
 }
 
-/// Who fires, for every word of a tile: 0 or 1 for a float, a bit a cell for a word of them.
+/// Firing masks for every word of a tile: 0 or 1 for floats, one bit per cell for words.
 template <class T>
-__device__ __forceinline__ void draw_fires(const KernelArguments& args, const Block<T>& block,
-                                           int tile, int step) {
+__device__ __forceinline__ void sample_fires(const KernelArguments& args, const Block<T>& block,
+                                             int tile, int step) {
   constexpr int bits = cells_per_word<T>;
   for (int i = threadIdx.x; i < args.tile * bits; i += threads()) {
     const int cell = tile * args.tile * bits + i;
@@ -71,7 +72,7 @@ __device__ __forceinline__ void draw_fires(const KernelArguments& args, const Bl
     if constexpr (bits == 1) {
       block.fires[i] = fires ? 1 : 0;
     } else {
-      const unsigned word = __ballot_sync(~0U, fires);  // whole warps are in this loop
+      const unsigned word = __ballot_sync(~0U, fires);  // the loop is warp-uniform
       if (i % 32 == 0) block.fires[i / 32] = word;
     }
   }
@@ -81,8 +82,8 @@ __device__ __forceinline__ void draw_fires(const KernelArguments& args, const Bl
 __device__ __forceinline__ bool rounds(const KernelArguments& args, int step, int cell) {
   const HardeningStep& hardening = args.draws.hardening;
   return hardening.kind == HardeningKind::states && step + 1 < args.steps &&
-         is_drawn(hardening.seed, hardening.stream, hardening.step, args.draws.share_scaled,
-                  std::uint64_t(step) * args.draws.cells + cell);
+         is_sampled(hardening.seed, hardening.stream, hardening.step, args.draws.share_scaled,
+                    std::uint64_t(step) * args.draws.cells + cell);
 }
 
 __device__ __forceinline__ float next_value(const KernelArguments& args, int step, int cell,
@@ -96,31 +97,32 @@ __device__ __forceinline__ unsigned next_value(const KernelArguments&, int, int,
   return (updated & fires) | (own & ~fires);
 }
 
-/// The state before a step. Those that are not kept lie in the stretch that is worked on.
+/// The state before a step. States that are not kept are in the current segment.
 template <class T>
 __device__ __forceinline__ T* state_at(const KernelArguments& args, int step) {
   const std::size_t words = std::size_t(args.cells) * args.channels;
   if (step == args.steps) return static_cast<T*>(args.last);
   if (args.keep_every == 0 && step > 0) {
-    return static_cast<T*>(args.stretch) + (step & 1) * words;
+    return static_cast<T*>(args.segment) + (step & 1) * words;
   }
   if (step == 0) return static_cast<T*>(args.states);
   const int within = step % args.keep_every;
   if (within == 0) return static_cast<T*>(args.states) + step / args.keep_every * words;
-  return static_cast<T*>(args.stretch) + (within - 1) * words;
+  return static_cast<T*>(args.segment) + (within - 1) * words;
 }
 
-/// The cells of the patches of a tile: [9][tile], of every cell of a word.
+/// Finds the neighbours of a tile's cells, [9][tile], for every cell of a word.
 template <class T>
-__device__ __forceinline__ void look_around(const KernelArguments& args, int tile, int* around) {
+__device__ __forceinline__ void find_neighbours(const KernelArguments& args, int tile,
+                                                int* around) {
   const int cells = args.tile * cells_per_word<T>;
   for (int i = threadIdx.x; i < neighbourhood * cells; i += threads()) {
     const int cell = tile * cells + i % cells;
-    const int place = args.places[i / cells];
+    const int position = args.positions[i / cells];
     int found = -1;
     if (cell < all_cells(args)) {
-      int x = cell % args.width + place % 3 - 1;
-      int y = cell / args.width % args.height + place / 3 - 1;
+      int x = cell % args.width + position % 3 - 1;
+      int y = cell / args.width % args.height + position / 3 - 1;
       const int first = cell / args.grid_cells * args.grid_cells;
       if (args.periodic) {
         x = (x + args.width) % args.width;
@@ -137,7 +139,7 @@ __device__ __forceinline__ int row_of(const KernelArguments& args, int i) {
   return args.column_bits >= 0 ? i >> args.column_bits : i / args.columns;
 }
 
-/// Word j = c * tile + cell of each row of the patch, and the cell's own channels for the update.
+/// Fills word j = c * tile + cell of each patch row, and the cell's own channels for the update.
 __device__ __forceinline__ void fill_patch(const KernelArguments& args, const Block<float>& block,
                                            const float* state) {
   for (int i = threadIdx.x; i < neighbourhood * args.columns; i += threads()) {
@@ -151,7 +153,7 @@ __device__ __forceinline__ void fill_patch(const KernelArguments& args, const Bl
   __syncthreads();
 }
 
-/// The same of bits: a lane a cell, and a warp's lanes make a word.
+/// The same for bits: one lane per cell, and one warp makes one word.
 __device__ __forceinline__ void fill_patch(const KernelArguments& args,
                                            const Block<unsigned>& block, const unsigned* state) {
   const int lane = threadIdx.x & 31;
@@ -160,7 +162,7 @@ __device__ __forceinline__ void fill_patch(const KernelArguments& args,
     const int at = item & (args.tile - 1);
     const int from = block.around[item * 32 + lane];
     const unsigned* words = state + max(from, 0) / 32 * args.channels;
-    const auto take = [&](int c, unsigned word) {
+    const auto store = [&](int c, unsigned word) {
       const unsigned value = __ballot_sync(~0U, from >= 0 && (word >> (from & 31) & 1) != 0);
       const int j = (c << args.tile_bits) + at;
       if (lane == 0) block.patch[row * args.columns + j] = value;
@@ -171,13 +173,13 @@ __device__ __forceinline__ void fill_patch(const KernelArguments& args,
 #pragma unroll 4
       for (; c < args.channels; c += 4) {
         const uint4 four = __ldcg(reinterpret_cast<const uint4*>(words + c));
-        take(c, four.x);
-        take(c + 1, four.y);
-        take(c + 2, four.z);
-        take(c + 3, four.w);
+        store(c, four.x);
+        store(c + 1, four.y);
+        store(c + 2, four.z);
+        store(c + 3, four.w);
       }
     }
-    for (; c < args.channels; ++c) take(c, __ldcg(words + c));
+    for (; c < args.channels; ++c) store(c, __ldcg(words + c));
   }
   __syncthreads();
 }

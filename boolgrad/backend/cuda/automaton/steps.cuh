@@ -1,4 +1,4 @@
-// Steps of an automaton, forward and back, and what they end with. Inside of `cuda/`.
+// Forward and backward steps of an automaton, losses and the parameter update. Internal to `cuda/`.
 #pragma once
 
 #include "boolgrad/backend/cuda/automaton/perception.cuh"
@@ -35,7 +35,7 @@ __device__ __forceinline__ void store_state(const KernelArguments& args, const B
   }
 }
 
-/// Activations of a step, where all are kept.
+/// Saves or restores the activations of a step, if all are kept.
 __device__ __forceinline__ void copy_acts(const KernelArguments& args, const Block<float>& block,
                                           int tile, int step, bool is_saved) {
   auto* kept = reinterpret_cast<float4*>(args.kept_acts + (std::size_t(step) * args.tiles + tile) *
@@ -48,42 +48,44 @@ __device__ __forceinline__ void copy_acts(const KernelArguments& args, const Blo
   __syncthreads();
 }
 
-// Where activations are kept and shared memory holds them twice, steps take turns with the two
-// places. A step's activations leave while the next one is computed and return while the one after
-// is gone back through. The device copies by itself: a thread begins it, and all may wait for it.
+// Double buffering of kept activations. Even and odd steps use different buffers in shared memory.
+// The activations of a step are copied out while the next step is computed, and copied back in
+// during the backward pass of a later step. The copies are asynchronous: one thread starts them,
+// and all threads can wait for them.
 
 #if __CUDA_ARCH__ >= 900
 
-__device__ __forceinline__ void count_arrivals(std::uint64_t* arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrivals)) : "memory");
+__device__ __forceinline__ void init_copy_barrier(std::uint64_t* copy_barriers) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(copy_barriers))
+               : "memory");
 }
 
-/// What threads did to shared memory comes before what copies do to it.
-__device__ __forceinline__ void let_copies_see() {
+/// Orders the threads' accesses to shared memory before those of asynchronous copies.
+__device__ __forceinline__ void fence_before_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ __forceinline__ void begin_leaving(float* to, const float* from, int words) {
+__device__ __forceinline__ void begin_copy_out(float* to, const float* from, int words) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                "r"(shared_address(from)), "r"(4 * words)
                : "memory");
 }
-/// Says that all that left before was of one step, or of none.
-__device__ __forceinline__ void end_step_of_leaving() {
+/// Closes the group of copies that belong to one step. The group may be empty.
+__device__ __forceinline__ void commit_copies_out() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-/// Until what left in all steps but the last has been read from shared memory.
-__device__ __forceinline__ void wait_for_leaving() {
+/// Waits until shared memory of all groups but the last has been read.
+__device__ __forceinline__ void wait_until_read() {
   asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
-/// Until all have been written.
-__device__ __forceinline__ void wait_for_left() {
+/// Waits until all copies have been written.
+__device__ __forceinline__ void wait_until_written() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-__device__ __forceinline__ void begin_return(float* to, const float* from, int words,
-                                             std::uint64_t* arrivals) {
-  const unsigned at = shared_address(arrivals);
+__device__ __forceinline__ void begin_copy_in(float* to, const float* from, int words,
+                                              std::uint64_t* copy_barriers) {
+  const unsigned at = shared_address(copy_barriers);
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(4 * words)
                : "memory");
   asm volatile(
@@ -92,42 +94,42 @@ __device__ __forceinline__ void begin_return(float* to, const float* from, int w
       "l"(from), "r"(4 * words), "r"(at)
       : "memory");
 }
-/// `parity` is that of the returns to a place before this one.
-__device__ __forceinline__ void wait_for_return(std::uint64_t* arrivals, unsigned parity) {
-  unsigned is_there = 0;
-  while (is_there == 0) {
+/// `parity`: the number of earlier copies into this buffer, modulo 2.
+__device__ __forceinline__ void wait_for_copy_in(std::uint64_t* copy_barriers, unsigned parity) {
+  unsigned is_done = 0;
+  while (is_done == 0) {
     asm volatile(
         "{\n .reg .pred p;\n"
         " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
         " selp.b32 %0, 1, 0, p;\n}"
-        : "=r"(is_there)
-        : "r"(shared_address(arrivals)), "r"(parity)
+        : "=r"(is_done)
+        : "r"(shared_address(copy_barriers)), "r"(parity)
         : "memory");
   }
 }
 
-#else  // the host never places activations twice
+#else  // the host never allocates a second buffer
 
-__device__ __forceinline__ void count_arrivals(std::uint64_t*) {}
-__device__ __forceinline__ void let_copies_see() {}
-__device__ __forceinline__ void begin_leaving(float*, const float*, int) {}
-__device__ __forceinline__ void end_step_of_leaving() {}
-__device__ __forceinline__ void wait_for_leaving() {}
-__device__ __forceinline__ void wait_for_left() {}
-__device__ __forceinline__ void begin_return(float*, const float*, int, std::uint64_t*) {}
-__device__ __forceinline__ void wait_for_return(std::uint64_t*, unsigned) {}
+__device__ __forceinline__ void init_copy_barrier(std::uint64_t*) {}
+__device__ __forceinline__ void fence_before_copies() {}
+__device__ __forceinline__ void begin_copy_out(float*, const float*, int) {}
+__device__ __forceinline__ void commit_copies_out() {}
+__device__ __forceinline__ void wait_until_read() {}
+__device__ __forceinline__ void wait_until_written() {}
+__device__ __forceinline__ void begin_copy_in(float*, const float*, int, std::uint64_t*) {}
+__device__ __forceinline__ void wait_for_copy_in(std::uint64_t*, unsigned) {}
 
 #endif
 
-__device__ __forceinline__ bool takes_turns(const KernelArguments& args) {
-  return args.other_acts >= 0;
+__device__ __forceinline__ bool double_buffers(const KernelArguments& args) {
+  return args.second_acts >= 0;
 }
 
-/// Turns to the activations of a step, where steps take turns.
-__device__ __forceinline__ void turn_to(const KernelArguments& args, Block<float>& block,
-                                        int step) {
-  if (!takes_turns(args)) return;
-  block.acts = block.work + ((step & 1) != 0 ? args.other_acts : args.work.acts);
+/// Selects the buffer of a step, if activations are double-buffered.
+__device__ __forceinline__ void select_buffer(const KernelArguments& args, Block<float>& block,
+                                              int step) {
+  if (!double_buffers(args)) return;
+  block.acts = block.work + ((step & 1) != 0 ? args.second_acts : args.work.acts);
   block.patch = block.acts + args.work.patch;
   block.update_inputs = block.acts + args.work.update_inputs;
   if (args.work.staging_in_acts) block.staging = block.update_inputs;
@@ -138,35 +140,37 @@ __device__ __forceinline__ float* kept_acts_of(const KernelArguments& args, int 
          (std::size_t(step) * args.tiles + blockIdx.x) * std::size_t(args.work.acts_words);
 }
 
-/// Lets the activations of a step leave, but for the last two steps.
-__device__ __forceinline__ void let_leave(const KernelArguments& args, const Block<float>& block,
-                                          int step) {
-  if (!takes_turns(args)) return;
-  let_copies_see();
+/// Starts copying the activations of a step out, except for the last two steps.
+__device__ __forceinline__ void begin_saving(const KernelArguments& args, const Block<float>& block,
+                                             int step) {
+  if (!double_buffers(args)) return;
+  fence_before_copies();
   __syncthreads();
   if (threadIdx.x != 0) return;
   if (step + 2 < args.steps) {
-    begin_leaving(kept_acts_of(args, step), block.acts, args.work.acts_words);
+    begin_copy_out(kept_acts_of(args, step), block.acts, args.work.acts_words);
   }
-  end_step_of_leaving();
+  commit_copies_out();
 }
 
-/// Calls back the activations of the step before the last one, into the place of this one's.
-__device__ __forceinline__ void call_back(const KernelArguments& args, const Block<float>& block,
-                                          int step, std::uint64_t (&arrivals)[2]) {
-  if (!takes_turns(args) || step < 2) return;
-  let_copies_see();
+/// Starts copying the activations of step - 2 into the buffer of this step.
+__device__ __forceinline__ void begin_restoring(const KernelArguments& args,
+                                                const Block<float>& block, int step,
+                                                std::uint64_t (&copy_barriers)[2]) {
+  if (!double_buffers(args) || step < 2) return;
+  fence_before_copies();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  begin_return(block.acts, kept_acts_of(args, step - 2), args.work.acts_words, &arrivals[step & 1]);
+  begin_copy_in(block.acts, kept_acts_of(args, step - 2), args.work.acts_words,
+                &copy_barriers[step & 1]);
 }
 
 template <class T, class F, int kOutputs>
-__device__ __forceinline__ void advance(const KernelArguments& args, Block<T>& block,
-                                        const Held<T, F>& held, int step, bool keeps_acts) {
+__device__ __forceinline__ void step_forward(const KernelArguments& args, Block<T>& block,
+                                             const Held<T, F>& held, int step, bool keeps_acts) {
   for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
-    if (!args.one_tile) look_around<T>(args, tile, block.around);
-    draw_fires(args, block, tile, step);
+    if (!args.one_tile) find_neighbours<T>(args, tile, block.around);
+    sample_fires(args, block, tile, step);
     forward_tile<T, F, kOutputs>(args, block, held, step);
     if constexpr (std::is_same<T, float>::value) {
       if (keeps_acts) copy_acts(args, block, tile, step, true);
@@ -177,7 +181,7 @@ __device__ __forceinline__ void advance(const KernelArguments& args, Block<T>& b
   publish(args, block);
 }
 
-/// What the neighbours give back to a channel of a cell of a tile, in a fixed order.
+/// The gradient that a channel of a cell receives from its neighbours, summed in a fixed order.
 __device__ __forceinline__ float returned_gradient(const KernelArguments& args,
                                                    const Block<float>& block, int c, int at,
                                                    int step) {
@@ -186,7 +190,7 @@ __device__ __forceinline__ float returned_gradient(const KernelArguments& args,
   float parts[neighbourhood];
 #pragma unroll
   for (int row = 0; row < neighbourhood; ++row) {
-    // Who reads a cell at a place is the neighbour on the other side.
+    // A cell at offset d from its reader has that reader at offset -d.
     const int from = block.around[(args.opposite[row] << args.tile_bits) + at];
     parts[row] = from < 0 ? 0 : __ldcg(read + (from * neighbourhood + row) * args.channels + c);
   }
@@ -196,10 +200,10 @@ __device__ __forceinline__ float returned_gradient(const KernelArguments& args,
   return g;
 }
 
-/// A channel of a cell of a state, and what it should be.
+/// A channel of a cell and its target.
 template <class T>
 struct Compared {
-  T y, wanted;
+  T y, target;
 };
 
 template <class T>
@@ -209,21 +213,23 @@ __device__ __forceinline__ Compared<T> compared(const KernelArguments& args, con
           static_cast<const T*>(args.target)[cell * args.loss_channels + c]};
 }
 
-/// The gradient of the loss at a channel of a cell of a state. Where the loss is that of several
-/// states it is added up as well: by the thread that has the cell in every step, from the last on.
+/// The gradient of the loss with respect to a channel of a cell. If the loss covers several states,
+/// it is also accumulated here: the same thread has the cell in every step, from the last one
+/// backwards.
 __device__ __forceinline__ float loss_gradient(const KernelArguments& args, const float* state,
                                                int c, int cell, bool is_last) {
   if (c >= args.loss_channels || cell >= args.cells) return 0;
   const Compared<float> at = compared(args, state, c, cell);
   if (args.cell_losses != nullptr) {
     double& loss = args.cell_losses[std::size_t(cell) * args.loss_channels + c];
-    const double value = loss_value(args.loss_kind, args.loss_gamma, at.y, at.wanted);
+    const double value = loss_value(args.loss_kind, args.loss_gamma, at.y, at.target);
     loss = is_last ? value : loss + value;
   }
-  return loss_slope(args.loss_kind, args.loss_gamma, at.y, at.wanted);
+  return loss_slope(args.loss_kind, args.loss_gamma, at.y, at.target);
 }
 
-/// What comes back to the outputs of the update, as edges; what did not fire is left over.
+/// Writes the gradients of the update's outputs as edges. Gradients of cells that did not fire go
+/// to `leftover`.
 __device__ __forceinline__ void begin_backward(const KernelArguments& args,
                                                const Block<float>& block, int tile, int step) {
   float* upstream = block.edges(args.layers) + args.tile;
@@ -242,7 +248,7 @@ __device__ __forceinline__ void begin_backward(const KernelArguments& args,
   __syncthreads();
 }
 
-/// The gradient of a word of the patch, added up over kernels.
+/// The gradient of a word of the patch, summed over kernels.
 template <int kOutputs>
 __device__ __forceinline__ float patch_gradient(const KernelArguments& args,
                                                 const Block<float>& block, int row, int j) {
@@ -275,16 +281,17 @@ __device__ __forceinline__ void store_patch_gradients(const KernelArguments& arg
   __syncthreads();
 }
 
-/// One step back. The activations of the step come first: they need nobody's gradients. Where
-/// blocks have more than one tile, this is also where the last step is taken.
+/// One backward step. Activations are recomputed or restored first, because they do not depend on
+/// the gradients of other blocks. If blocks have several tiles, the last forward step is also taken
+/// here.
 template <class F, int kOutputs>
-__device__ __forceinline__ void retreat(const KernelArguments& args, Block<float>& block,
-                                        Held<float, F>& held, int step, bool acts_are_there,
-                                        AllTreeSums& sums) {
+__device__ __forceinline__ void step_backward(const KernelArguments& args, Block<float>& block,
+                                              Held<float, F>& held, int step, bool has_acts,
+                                              AllTreeSums& sums) {
   for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
-    if (!args.one_tile) look_around<float>(args, tile, block.around);
-    if (step + 1 < args.steps || !args.one_tile) draw_fires(args, block, tile, step);
-    if (!acts_are_there) {
+    if (!args.one_tile) find_neighbours<float>(args, tile, block.around);
+    if (step + 1 < args.steps || !args.one_tile) sample_fires(args, block, tile, step);
+    if (!has_acts) {
       const bool is_new = step + 1 == args.steps;
       if (args.kept_acts != nullptr && !is_new) copy_acts(args, block, tile, step, false);
       else forward_tile<float, F, kOutputs>(args, block, held, step);
@@ -306,7 +313,7 @@ __device__ __forceinline__ void retreat(const KernelArguments& args, Block<float
   if (step > 0) publish(args, block);
 }
 
-/// The loss of the block's tiles, in a fixed order.
+/// The loss of the block's tiles, summed in a fixed order.
 __device__ __forceinline__ void add_losses(const KernelArguments& args, double* parts) {
   double total = 0;
   for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
@@ -319,7 +326,7 @@ __device__ __forceinline__ void add_losses(const KernelArguments& args, double* 
         continue;
       }
       const Compared<float> at = compared(args, static_cast<const float*>(args.last), c, cell);
-      total += loss_value(args.loss_kind, args.loss_gamma, at.y, at.wanted);
+      total += loss_value(args.loss_kind, args.loss_gamma, at.y, at.target);
     }
   }
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
@@ -332,7 +339,7 @@ __device__ __forceinline__ void add_losses(const KernelArguments& args, double* 
   __syncthreads();
 }
 
-/// The loss of all blocks, once all have theirs, and the penalty: by a warp, in a fixed tree.
+/// The loss of all blocks plus the penalty, reduced by one warp in a fixed order.
 __device__ __forceinline__ void store_loss(const KernelArguments& args) {
   if (blockIdx.x != 0 || threadIdx.x >= 32) return;
   double total = 0;
@@ -346,23 +353,23 @@ __device__ __forceinline__ void store_loss(const KernelArguments& args) {
   if (threadIdx.x != 0) return;
   const auto loss = static_cast<float>(total);
   *args.loss = loss;
-  *args.seen_loss = loss;
-  if (!is_finite(loss)) *args.broken = args.launch;
+  *args.host_loss = loss;
+  if (!is_finite(loss)) *args.nonfinite_launch = args.launch;
 }
 
-/// Where the next launch goes on counting. All blocks must have begun.
+/// Stores the counters for the next launch. All blocks must have started.
 template <class T>
-__device__ __forceinline__ void leave_counts(const KernelArguments& args, const Block<T>& block) {
+__device__ __forceinline__ void store_counters(const KernelArguments& args, const Block<T>& block) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  args.counted[0] = block.waits;
-  args.counted[1] = block.published;
+  args.counters[0] = block.waits;
+  args.counters[1] = block.published;
 }
 
-/// Updates the parameters whose gradients this thread made, unless something is not finite.
+/// Updates the parameters whose gradients this thread computed, unless something is not finite.
 __device__ __forceinline__ void update_parameters(const KernelArguments& args,
                                                   Block<float>& block) {
   wait_for_all(args, block.waits);
-  const bool finite = __ldcg(args.broken) != args.launch;
+  const bool finite = __ldcg(args.nonfinite_launch) != args.launch;
   const Update& update = args.update;
   const int lane = threadIdx.x & 31;
   const int logits = logits_per_gate(args);
@@ -380,8 +387,9 @@ __device__ __forceinline__ void update_parameters(const KernelArguments& args,
   if (blockIdx.x == 0 && threadIdx.x == 0) *update.finite = finite ? 1 : 0;
 }
 
-/// Bits of the block's tiles that are not what they should be, and the cells that have some.
-__device__ __forceinline__ void count_wrong(const KernelArguments& args) {
+/// Counts the bits of the block's tiles that differ from the target, and marks the cells with
+/// errors.
+__device__ __forceinline__ void count_errors(const KernelArguments& args) {
   for (int tile = blockIdx.x; tile < args.tiles; tile += gridDim.x) {
     for (int i = threadIdx.x; i < args.tile; i += threads()) {
       const int word = tile * args.tile + i;
@@ -393,11 +401,11 @@ __device__ __forceinline__ void count_wrong(const KernelArguments& args) {
       for (int c = 0; c < args.loss_channels; ++c) {
         const Compared<unsigned> at =
             compared(args, static_cast<const unsigned*>(args.last), c, word);
-        const unsigned wrong = (at.y ^ at.wanted) & mask;
-        bits += __popc(wrong);
-        cells |= wrong;
+        const unsigned errors = (at.y ^ at.target) & mask;
+        bits += __popc(errors);
+        cells |= errors;
       }
-      args.wrong[word] = make_uint2(bits, cells);
+      args.errors[word] = make_uint2(bits, cells);
     }
   }
 }

@@ -1,4 +1,4 @@
-// From logits to the coefficients of an automaton's gates, and from sums to gradients. Inside of
+// From logits to the coefficients of an automaton's gates, and from sums to gradients. Internal to
 // `cuda/`.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace boolgrad::cuda::automata {
 
-/// Where hardening draws for a gate, which is counted over all layers.
+/// The address at which hardening samples for a gate.
 struct GateAddress {
-  std::uint64_t first;  ///< of its layer
-  std::uint64_t gate;   ///< in its layer
+  std::uint64_t first;  ///< first address of its layer
+  std::uint64_t gate;   ///< index in its layer
 };
 
 __device__ __forceinline__ GateAddress address_of(const KernelArguments& args, std::uint32_t gate) {
@@ -21,7 +21,7 @@ __device__ __forceinline__ GateAddress address_of(const KernelArguments& args, s
   return {std::uint64_t{layer & 0xFF} << 32, gate - (layer >> 8)};
 }
 
-/// How hard a gate's table is.
+/// How hard a gate's table is, from 0 to 1.
 __device__ __forceinline__ float hard_share(const KernelArguments& args, std::uint32_t gate) {
   const HardeningStep& step = args.draws.hardening;
   if (step.kind == HardeningKind::blend || step.kind == HardeningKind::straight_through) {
@@ -29,21 +29,21 @@ __device__ __forceinline__ float hard_share(const KernelArguments& args, std::ui
   }
   if (step.kind != HardeningKind::gates) return 0;
   const GateAddress at = address_of(args, gate);
-  return draws_hard_gate(step, at.first + at.gate) ? 1 : 0;
+  return is_sampled_hard(step, at.first + at.gate) ? 1 : 0;
 }
 
 __device__ __forceinline__ bool is_frozen(const KernelArguments& args, std::uint32_t gate) {
   return args.frozen != nullptr && args.frozen[gate] != 0;
 }
 
-/// The logits of the entries that a gate's Walsh coefficients add up to.
+/// Entry logits of a gate, from its Walsh coefficients.
 __device__ __forceinline__ void walsh_logits(const KernelArguments& args, std::uint32_t gate,
                                              float (&z)[4]) {
   for (int e = 0; e < 4; ++e) z[e] = args.logits[std::size_t{gate} * 4 + e];
   walsh_sums(z, 4);
 }
 
-/// Logit i of a gate as the step reads it.
+/// Logit i of a gate as used in this step.
 __device__ __forceinline__ float hardened_logit(const KernelArguments& args, std::uint32_t gate,
                                                 float z, int i) {
   const HardeningStep& step = args.draws.hardening;
@@ -54,7 +54,7 @@ __device__ __forceinline__ float hardened_logit(const KernelArguments& args, std
                          args.parametrisation == Parametrisation::softmax16);
 }
 
-/// Writes what a gate's table is made of, where that is not the parameters themselves.
+/// Writes the logits that a gate's table is computed from, unless these are the parameters.
 __device__ __forceinline__ void make_step_logits(const KernelArguments& args, std::uint32_t gate) {
   if (args.step_logits == nullptr) return;
   const int count = logits_per_gate(args);
@@ -77,12 +77,12 @@ __device__ __forceinline__ Table table_of(const KernelArguments& args, const flo
              : sigmoid_table(logits + std::size_t{gate} * 4);
 }
 
-/// The table that the step reads, hardened tables apart.
+/// The table used in this step, before hard tables are mixed in.
 __device__ __forceinline__ Table step_table(const KernelArguments& args, std::uint32_t gate) {
   return table_of(args, args.table_logits, gate);
 }
 
-/// The model's own table.
+/// The table of the model itself, without hardening.
 __device__ __forceinline__ Table own_table(const KernelArguments& args, std::uint32_t gate) {
   if (args.parametrisation != Parametrisation::walsh) return table_of(args, args.logits, gate);
   float z[4];
@@ -91,7 +91,7 @@ __device__ __forceinline__ Table own_table(const KernelArguments& args, std::uin
 }
 
 /// How much a masked table depends on both inputs: a b with a = ((t1 - t0)^2 + (t3 - t2)^2) / 2 and
-/// b = ((t2 - t0)^2 + (t3 - t1)^2) / 2; and the slopes of that.
+/// b = ((t2 - t0)^2 + (t3 - t1)^2) / 2; and its derivatives.
 struct Dependence {
   float value;
   float slopes[4];
@@ -149,7 +149,7 @@ __device__ __forceinline__ void make_coefficients(const KernelArguments& args, F
   }
 }
 
-/// The gradient of logit `i` of a gate, given those of the table's entries.
+/// The gradient of logit `i` of a gate, given the gradients of the table's entries.
 __device__ __forceinline__ float logit_gradient(const KernelArguments& args, const float* logits,
                                                 std::uint32_t gate, const Table& table,
                                                 const float (&slopes)[4], int i) {
@@ -163,7 +163,8 @@ __device__ __forceinline__ float logit_gradient(const KernelArguments& args, con
   return i == 0 ? g[0] : i == 1 ? g[1] : i == 2 ? g[2] : g[3];
 }
 
-/// What the penalty adds to it: p times the slope of the model's own table, hardened or not.
+/// The penalty's contribution to that gradient: the weight times the derivative for the model's own
+/// table, hardened or not.
 __device__ __forceinline__ float penalty_gradient(const KernelArguments& args, std::uint32_t gate,
                                                   float mask, int i) {
   const Table table = own_table(args, gate);
@@ -172,7 +173,8 @@ __device__ __forceinline__ float penalty_gradient(const KernelArguments& args, s
   return logit_gradient(args, args.logits, gate, table, dependence.slopes, i);
 }
 
-/// Sums of all blocks, in a fixed tree, to gradients of the logits: one warp per gate.
+/// Reduces the sums of all blocks in a fixed order and computes the gradients of the logits: one
+/// warp per gate.
 __device__ __forceinline__ void make_logit_gradients(const KernelArguments& args) {
   const int lane = threadIdx.x & 31;
   const int logits = logits_per_gate(args);
@@ -200,11 +202,12 @@ __device__ __forceinline__ void make_logit_gradients(const KernelArguments& args
       if (hardening.kind == HardeningKind::temperature) {
         gradient *= static_cast<float>(hardening.logit_scale);
       }
-      // What is not finite must be seen even where it counts for nothing.
+      // A non-finite gradient must be detected even if the gate is frozen.
       if (is_frozen(args, gate) && is_finite(gradient)) gradient = 0;
       if (args.gate_penalty > 0) gradient += penalty_gradient(args, gate, mask, lane);
       args.logit_gradients[std::size_t{gate} * logits + lane] = gradient;
-      if (!is_finite(gradient)) *args.broken = args.launch;  // all that store it store the same
+      if (!is_finite(gradient))
+        *args.nonfinite_launch = args.launch;  // all writers store the same value
     }
   }
 }

@@ -1,7 +1,7 @@
-// The update, forward and back. Inside of `cuda/`.
+// The update, forward and backward. Internal to `cuda/`.
 //
-// A thread has the same four cells of the same gates of every layer. Where nothing is held, the
-// wires and tables of the next layer are on their way while this one is computed.
+// A thread has the same four cells of the same gates in every layer. If nothing is held in
+// registers, the wires and tables of the next layer are prefetched while this one is computed.
 #pragma once
 
 #include "boolgrad/backend/cuda/automaton/block.cuh"
@@ -13,7 +13,7 @@ __device__ __forceinline__ const Four<T>& row(const T* from, int at) {
   return reinterpret_cast<const Four<T>*>(from)[at];
 }
 
-/// The same from shared memory.
+/// The same, from shared memory.
 template <class T>
 __device__ __forceinline__ Four<T> fetched_row(const T* from, int at) {
   return loaded(shared_address(from) + row_bytes * at, T{});
@@ -45,13 +45,13 @@ __device__ __forceinline__ std::uint32_t fetched_wires(const Block<T>& block, in
   }
 }
 
-struct Rows {
+struct RowPair {
   int a, b;
 };
 
-/// The rows of a gate's inputs.
-__device__ __forceinline__ Rows sources_of(const KernelArguments& args, std::uint32_t wires,
-                                           int position) {
+/// The rows of a gate's two inputs.
+__device__ __forceinline__ RowPair sources_of(const KernelArguments& args, std::uint32_t wires,
+                                              int position) {
   if ((wires & long_sources) != 0) {
     const std::uint32_t sources = args.wires[position].sources;
     return {static_cast<int>(sources & 0xFFFF), static_cast<int>(sources >> 16)};
@@ -60,14 +60,14 @@ __device__ __forceinline__ Rows sources_of(const KernelArguments& args, std::uin
           static_cast<int>(wires >> short_row_bits & short_row_mask)};
 }
 
-/// The position of a thread's gate; threads without one look at the last.
+/// The position of a thread's gate. Threads without a gate use the last one.
 __device__ __forceinline__ int position_in(const Layer& layer, int of) {
   return layer.first_gate + min(of, layer.gates - 1);
 }
 
-/// Where every thread has one gate at most. While inputs are on their way, the addresses of the
-/// next layer's are worked out and the wires of the one after are fetched, so that only the inputs
-/// themselves are waited for.
+/// For at most one gate per thread. While the inputs are loaded, the next layer's addresses are
+/// computed and the wires of the layer after it are fetched, so that threads only wait for the
+/// inputs themselves.
 template <class T, class F>
 __device__ __forceinline__ void update_layers_at_once(const KernelArguments& args,
                                                       const Block<T>& block) {
@@ -84,11 +84,11 @@ __device__ __forceinline__ void update_layers_at_once(const KernelArguments& arg
   Four<T> c = block.coefficients[first_at];
   std::uint32_t next_wires = block.short_wires[next_at];
   const auto offsets = [&](std::uint32_t wires, int at, int inputs_at) {
-    const Rows rows = sources_of(args, wires, at);
+    const RowPair rows = sources_of(args, wires, at);
     const int from = (inputs_at >> 2) + v;
-    return Rows{from + (rows.a << bits), from + (rows.b << bits)};
+    return RowPair{from + (rows.a << bits), from + (rows.b << bits)};
   };
-  Rows inputs = offsets(block.short_wires[first_at], first_at, layer.inputs_at);
+  RowPair inputs = offsets(block.short_wires[first_at], first_at, layer.inputs_at);
   for (int l = begin; l <= last; ++l) {
     const Four<T> a = fetched_row(block.acts, inputs.a);
     const Four<T> b = fetched_row(block.acts, inputs.b);
@@ -123,24 +123,24 @@ __device__ __forceinline__ void update_layers_in_turn(const KernelArguments& arg
     auto* y = reinterpret_cast<Four<T>*>(block.acts + layer.outputs_at) + v;
     for (int of = threadIdx.x >> bits; of < layer.gates; of += step) {
       const int at = layer.first_gate + of;
-      const Rows rows = sources_of(args, block.short_wires[at], at);
+      const RowPair rows = sources_of(args, block.short_wires[at], at);
       y[of << bits] = gate(block.coefficients[at], row(x, rows.a << bits), row(x, rows.b << bits));
     }
     __syncthreads();
   }
 }
 
-/// Layers of perception, where kernels are trees.
+/// Layers of perception if kernels are trees.
 template <int kOutputs>
 constexpr int tree_layers = kOutputs == 1 ? 4 : 3;
 
-// Rows of inputs have 12 bits each, and these lie above the first.
+// Input rows have 12 bits each. These flags are in the gap above the first.
 constexpr std::uint32_t held_row_mask = 0xFFF;
 constexpr std::uint32_t held_once = 1U << 12;
 constexpr std::uint32_t held_again = 1U << 13;
 constexpr std::uint32_t held_thrice = 1U << 14;
 
-/// What other blocks wrote.
+/// Loads data written by other blocks.
 __device__ __forceinline__ Four<float> fetched_global(const Four<float>* from) {
   const float4 v = __ldcg(reinterpret_cast<const float4*>(from));
   return {v.x, v.y, v.z, v.w};
@@ -163,18 +163,18 @@ __device__ __forceinline__ void hold_gate(const KernelArguments& args, int posit
   }
 }
 
-/// The wide layers of the update, for a variant that holds.
+/// A wide layer of the update, for variants that hold gates.
 template <int kOutputs>
 __device__ __forceinline__ const Layer& wide_layer(const KernelArguments& args, int l) {
   return args.layer[tree_layers<kOutputs> + l];
 }
-/// The first gate of the narrow ones. There may be none.
+/// The first gate of the narrow layers, which may be empty.
 __device__ __forceinline__ int narrow_gates_from(const KernelArguments& args) {
   const Layer& last_wide = args.layer[args.narrow_from - 1];
   return last_wide.first_gate + last_wide.gates;
 }
 
-/// Reads what a thread keeps.
+/// Loads the gates that a thread holds.
 template <class T, class F, int kOutputs>
 __device__ __forceinline__ void hold(const KernelArguments& args, Held<T, F>& held) {
 #pragma unroll
@@ -196,10 +196,10 @@ __device__ __forceinline__ Four<T> held_coefficients(const Block<T>& block,
   return loaded(shared_address(block.coefficients + position), T{});
 }
 
-/// Four cells of gate `of` of a layer.
+/// Computes four cells of gate `of` of a layer.
 template <class T, class F>
-__device__ __forceinline__ void take_gate(const Block<T>& block, const Layer& layer, int of,
-                                          const HeldGate<T, F>& held) {
+__device__ __forceinline__ void compute_gate(const Block<T>& block, const Layer& layer, int of,
+                                             const HeldGate<T, F>& held) {
   const unsigned acts = shared_address(block.acts);
   const unsigned from = acts + 4 * layer.inputs_at;
   const Four<T> c = held_coefficients(block, held, layer.first_gate + of);
@@ -208,7 +208,7 @@ __device__ __forceinline__ void take_gate(const Block<T>& block, const Layer& la
   store(acts + 4 * layer.outputs_at + row_bytes * of, gate(c, a, b));
 }
 
-/// Every thread has one gate of a layer at most, and four cells of it.
+/// Each thread has at most one gate per layer, and four of its cells.
 template <class T, class F, int kOutputs>
 __device__ __forceinline__ void update_layers_held(const KernelArguments& args,
                                                    const Block<T>& block, const Held<T, F>& held) {
@@ -216,14 +216,14 @@ __device__ __forceinline__ void update_layers_held(const KernelArguments& args,
   for (int l = 0; l < F::held; ++l) {
     if (tree_layers<kOutputs> + l >= args.narrow_from) continue;
     const Layer& layer = wide_layer<kOutputs>(args, l);
-    if (threadIdx.x < layer.gates) take_gate(block, layer, threadIdx.x, held.wide[l]);
+    if (threadIdx.x < layer.gates) compute_gate(block, layer, threadIdx.x, held.wide[l]);
     __syncthreads();
   }
   const int position = narrow_gates_from(args) + threadIdx.x;
   for (int l = args.narrow_from; l < args.layers; ++l) {
     const Layer& layer = block.layers[l];
     const int of = position - layer.first_gate;
-    if (of >= 0 && of < layer.gates) take_gate(block, layer, of, held.narrow);
+    if (of >= 0 && of < layer.gates) compute_gate(block, layer, of, held.narrow);
     __syncthreads();
   }
 }
@@ -236,8 +236,8 @@ __device__ __forceinline__ void update_layers(const KernelArguments& args, const
   else update_layers_in_turn(args, block);
 }
 
-/// The sums of a gate's lanes. Lanes exchange halves, so that each ends with a part of the four:
-/// two neighbours with two each, four with one each.
+/// The sums of a gate over its lanes. Lanes exchange halves, so that each ends with a part of the
+/// four sums: two each for two lanes, one each for four.
 struct SumPart {
   float2 two;
   float one;
@@ -261,8 +261,8 @@ __device__ __forceinline__ SumPart exchanged(int v, int vectors, const Four<floa
   return part;
 }
 
-/// Which of the four sums a lane ends with, where it ends with one.
-__device__ __forceinline__ int sum_place(int v) { return (v & 1) * 2 + (v >> 1 & 1); }
+/// Which of the four sums a lane ends with, if it ends with one.
+__device__ __forceinline__ int sum_index(int v) { return (v & 1) * 2 + (v >> 1 & 1); }
 
 __device__ __forceinline__ void add_to_sums(Four<float>* sums, bool is_live, int v, int vectors,
                                             const Four<float>& mine) {
@@ -276,53 +276,56 @@ __device__ __forceinline__ void add_to_sums(Four<float>* sums, bool is_live, int
     float2& all = reinterpret_cast<float2*>(sums)[v & 1];
     all = make_float2(all.x + part.two.x, all.y + part.two.y);
   } else if (v < 4) {
-    reinterpret_cast<float*>(sums)[sum_place(v)] += part.one;
+    reinterpret_cast<float*>(sums)[sum_index(v)] += part.one;
   }
 }
 
-/// Where a gate of the update finds what comes to it and puts what it passes on.
-struct Paths {
-  Rows sources;
-  Rows edges;
+/// Rows that a gate of the update reads and writes.
+struct GateConnections {
+  RowPair sources;
+  RowPair edges;
   Reads reads;
 };
 
-/// `stride` is that of the layer's inputs; its outputs have one of `gates`.
-__device__ __forceinline__ Paths paths_of(const KernelArguments& args, std::uint32_t wires,
-                                          int position, int of, int gates, int stride) {
-  Paths paths;
-  paths.sources = {static_cast<int>(wires & short_row_mask),
-                   static_cast<int>(wires >> short_row_bits & short_row_mask)};
-  paths.edges.a = 1 + paths.sources.a + static_cast<int>(wires >> second_edges_bit & 1) * stride;
-  paths.edges.b =
-      1 + paths.sources.b + static_cast<int>(wires >> (second_edges_bit + 1) & 1) * stride;
+/// `stride` is that of the layer's inputs; the stride of its outputs is `gates`.
+__device__ __forceinline__ GateConnections connections_of(const KernelArguments& args,
+                                                          std::uint32_t wires, int position, int of,
+                                                          int gates, int stride) {
+  GateConnections connections;
+  connections.sources = {static_cast<int>(wires & short_row_mask),
+                         static_cast<int>(wires >> short_row_bits & short_row_mask)};
+  connections.edges.a =
+      1 + connections.sources.a + static_cast<int>(wires >> second_edges_bit & 1) * stride;
+  connections.edges.b =
+      1 + connections.sources.b + static_cast<int>(wires >> (second_edges_bit + 1) & 1) * stride;
   const unsigned first = (wires & read_once) != 0 ? 1 + of : 0;
   const unsigned second = (wires & read_again) != 0 ? 1 + of + gates : 0;
-  paths.reads = {first | second << 16, -1};
+  connections.reads = {first | second << 16, -1};
   if ((wires & long_edges) != 0) {
     const Wires all = args.wires[position];
-    paths.sources = {static_cast<int>(all.sources & 0xFFFF), static_cast<int>(all.sources >> 16)};
-    paths.edges = {static_cast<int>(all.edges & 0xFFFF), static_cast<int>(all.edges >> 16)};
-    paths.reads = all.reads;
+    connections.sources = {static_cast<int>(all.sources & 0xFFFF),
+                           static_cast<int>(all.sources >> 16)};
+    connections.edges = {static_cast<int>(all.edges & 0xFFFF), static_cast<int>(all.edges >> 16)};
+    connections.reads = all.reads;
   }
-  return paths;
+  return connections;
 }
 
-/// What four cells of a gate add to its sums.
+/// The contribution of four cells to a gate's sums.
 __device__ __forceinline__ Four<float> products(const Four<float>& a, const Four<float>& b,
                                                 const Four<float>& g) {
   const Four<float> ga = g * a;
   return {total(g), total(ga), total(g * b), total(ga * b)};
 }
 
-/// Sends what came to a gate's output on to its inputs; gives the sums over its four cells.
-__device__ __forceinline__ Four<float> pass_on(const Rows& edges, const Four<float>& c,
-                                               const Four<float>& a, const Four<float>& b,
-                                               const Four<float>& g, bool is_live, float* below,
-                                               int bits) {
+/// Propagates a gate's output gradient to its inputs. Returns the sums over its four cells.
+__device__ __forceinline__ Four<float> propagate(const RowPair& edges, const Four<float>& c,
+                                                 const Four<float>& a, const Four<float>& b,
+                                                 const Four<float>& g, bool is_live, float* below,
+                                                 int bits) {
   auto* to = reinterpret_cast<Four<float>*>(below);
-  const Four<float> to_a = g * line(c.w, b, c.y);
-  const Four<float> to_b = g * line(c.w, a, c.z);
+  const Four<float> to_a = g * multiply_add(c.w, b, c.y);
+  const Four<float> to_b = g * multiply_add(c.w, a, c.z);
   if (is_live) {
     to[edges.a << bits] = to_a;
     to[edges.b << bits] = to_b;
@@ -347,40 +350,43 @@ __device__ __forceinline__ void update_layers_backward_at_once(const KernelArgum
   int next_at = position_in(next, of);
   std::uint32_t next_wires = block.short_wires[next_at];
   Four<float> c = block.coefficients[at];
-  const auto paths_in = [&](std::uint32_t wires, int position, int l, const Layer& layer_of,
-                            const Layer& before) {
-    return paths_of(args, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
-                    l == first ? args.input_rows : before.gates);
+  const auto connections_in = [&](std::uint32_t wires, int position, int l, const Layer& layer_of,
+                                  const Layer& before) {
+    return connections_of(args, wires, position, min(of, layer_of.gates - 1), layer_of.gates,
+                          l == first ? args.input_rows : before.gates);
   };
-  Paths paths = paths_in(block.short_wires[at], at, args.layers - 1, layer, next);
+  GateConnections connections =
+      connections_in(block.short_wires[at], at, args.layers - 1, layer, next);
   for (int l = args.layers - 1; l >= first; --l) {
     const float* above = block.edges(l + 1) + 4 * v;
     const float* x = block.acts + layer.inputs_at + 4 * v;
     const Four<float> once =
-        fetched_row(above, static_cast<int>(paths.reads.rows & 0xFFFF) << bits);
-    const Four<float> again = fetched_row(above, static_cast<int>(paths.reads.rows >> 16) << bits);
-    const Four<float> a = fetched_row(x, paths.sources.a << bits);
-    const Four<float> b = fetched_row(x, paths.sources.b << bits);
+        fetched_row(above, static_cast<int>(connections.reads.rows & 0xFFFF) << bits);
+    const Four<float> again =
+        fetched_row(above, static_cast<int>(connections.reads.rows >> 16) << bits);
+    const Four<float> a = fetched_row(x, connections.sources.a << bits);
+    const Four<float> b = fetched_row(x, connections.sources.b << bits);
     const bool is_live = of < layer.gates;
-    float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_place(v);
+    float* one_sum = reinterpret_cast<float*>(block.sums + at) + sum_index(v);
     const float sum = is_live ? *one_sum : 0;
     const Four<float> next_c = fetched_coefficients<F>(block, next_at);
     const int after_at = position_in(after, of);
     const std::uint32_t after_wires = fetched_wires<F>(block, after_at);
     const Layer last = fetched_layer(block.layers, max(l - 3, first));
-    const Paths next_paths = paths_in(next_wires, next_at, l - 1, next, after);
+    const GateConnections next_connections =
+        connections_in(next_wires, next_at, l - 1, next, after);
     next_wires = after_wires;
     Four<float> g = once + again;
-    if (paths.reads.rest >= 0) {
-      const Rest rest = args.rest[paths.reads.rest];
+    if (connections.reads.rest >= 0) {
+      const Rest rest = args.rest[connections.reads.rest];
 #pragma unroll 1
       for (int i = 0; i < rest.count; ++i) g = g + row(above, (rest.first + i) << bits);
     }
     const Four<float> mine =
-        pass_on(paths.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
+        propagate(connections.edges, c, a, b, g, is_live, block.edges(l) + 4 * v, bits);
     const SumPart part = exchanged(v, vectors, mine);
     if (is_live) *one_sum = sum + part.one;
-    paths = next_paths;
+    connections = next_connections;
     c = next_c;
     at = next_at;
     next_at = after_at;
@@ -407,25 +413,25 @@ __device__ __forceinline__ void update_layers_backward_in_turn(const KernelArgum
       const bool is_live = first + from < layer.gates;
       const int of = min(first + from, layer.gates - 1);
       const int at = layer.first_gate + of;
-      const Paths paths =
-          paths_of(args, block.short_wires[at], at, of, layer.gates,
-                   l == args.perceive_layers ? args.input_rows : block.layers[l - 1].gates);
-      const Four<float> a = row(x, paths.sources.a << bits);
-      const Four<float> b = row(x, paths.sources.b << bits);
-      const Four<float> g = gathered(args, paths.reads, above, vectors);
-      const Four<float> mine = pass_on(paths.edges, block.coefficients[at], a, b, g, is_live,
-                                       block.edges(l) + 4 * v, bits);
+      const GateConnections connections =
+          connections_of(args, block.short_wires[at], at, of, layer.gates,
+                         l == args.perceive_layers ? args.input_rows : block.layers[l - 1].gates);
+      const Four<float> a = row(x, connections.sources.a << bits);
+      const Four<float> b = row(x, connections.sources.b << bits);
+      const Four<float> g = gathered(args, connections.reads, above, vectors);
+      const Four<float> mine = propagate(connections.edges, block.coefficients[at], a, b, g,
+                                         is_live, block.edges(l) + 4 * v, bits);
       add_to_sums(block.sums + at, is_live, v, vectors, mine);
     }
     __syncthreads();
   }
 }
 
-/// What comes back to four cells of gate `of` of layer l, on to its inputs and into its sums. The
-/// edges of its output lie in known rows, if they are there.
+/// Backward pass for four cells of gate `of` of layer l: writes the edges of its inputs and adds to
+/// its sums.
 template <class F>
-__device__ __forceinline__ void take_gate_back(const Block<float>& block, const Layer& layer, int l,
-                                               int of, HeldGate<float, F>& held) {
+__device__ __forceinline__ void compute_gate_backward(const Block<float>& block, const Layer& layer,
+                                                      int l, int of, HeldGate<float, F>& held) {
   const std::uint32_t sources = held.sources;
   const unsigned above = shared_address(block.edges(l + 1)) + row_bytes;
   const unsigned below = shared_address(block.edges(l));
@@ -443,8 +449,8 @@ __device__ __forceinline__ void take_gate_back(const Block<float>& block, const 
   if ((sources & held_thrice) != 0) {
     g = g + loaded(above + row_bytes * 2 * layer.gates, float{});
   }
-  store(below + row_bytes * (held.edges & 0xFFFF), g * line(c.w, b, c.y));
-  store(below + row_bytes * (held.edges >> 16), g * line(c.w, a, c.z));
+  store(below + row_bytes * (held.edges & 0xFFFF), g * multiply_add(c.w, b, c.y));
+  store(below + row_bytes * (held.edges >> 16), g * multiply_add(c.w, a, c.z));
   add_products(held.sums, a, b, g);
 }
 
@@ -457,7 +463,7 @@ __device__ __forceinline__ void update_layers_backward_held(const KernelArgument
   for (int l = args.layers - 1; l >= args.narrow_from; --l) {
     const Layer& layer = block.layers[l];
     const int of = position - layer.first_gate;
-    if (of >= 0 && of < layer.gates) take_gate_back(block, layer, l, of, held.narrow);
+    if (of >= 0 && of < layer.gates) compute_gate_backward(block, layer, l, of, held.narrow);
     __syncthreads();
   }
 #pragma unroll
@@ -465,13 +471,13 @@ __device__ __forceinline__ void update_layers_backward_held(const KernelArgument
     if (tree_layers<kOutputs> + l >= args.narrow_from) continue;
     const Layer& layer = wide_layer<kOutputs>(args, l);
     if (threadIdx.x < layer.gates) {
-      take_gate_back(block, layer, tree_layers<kOutputs> + l, threadIdx.x, held.wide[l]);
+      compute_gate_backward(block, layer, tree_layers<kOutputs> + l, threadIdx.x, held.wide[l]);
     }
     __syncthreads();
   }
 }
 
-/// From the edges of the outputs to those of the inputs of the update.
+/// From the edges of the update's outputs to those of its inputs.
 template <class F, int kOutputs>
 __device__ __forceinline__ void update_layers_backward(const KernelArguments& args,
                                                        const Block<float>& block,

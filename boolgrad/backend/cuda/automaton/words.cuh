@@ -1,8 +1,8 @@
-// Words that cells are computed in. Inside of `cuda/`.
+// Words that hold cells. Internal to `cuda/`.
 //
-// A cell's value is a float or, hardened, a bit of a word of 32 cells in a row. A gate is a
-// polynomial in both: c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for + and AND
-// for *.
+// A cell's value is a float or, when hardened, one bit of a word of 32 consecutive cells. A gate is
+// a polynomial in either case: c0 + c1 a + c2 b + c3 ab over the reals, or over bits with XOR for +
+// and AND for *.
 #pragma once
 
 #include <type_traits>
@@ -34,13 +34,13 @@ __device__ __forceinline__ Four<float> operator+(const Four<float>& a, const Fou
 __device__ __forceinline__ Four<float> operator*(const Four<float>& a, const Four<float>& b) {
   return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
 }
-/// a x + b for all four.
-__device__ __forceinline__ Four<float> line(float a, const Four<float>& x, float b) {
+/// a x + b for all four cells.
+__device__ __forceinline__ Four<float> multiply_add(float a, const Four<float>& x, float b) {
   return {fmaf(a, x.x, b), fmaf(a, x.y, b), fmaf(a, x.z, b), fmaf(a, x.w, b)};
 }
 __device__ __forceinline__ float total(const Four<float>& a) { return (a.x + a.y) + (a.z + a.w); }
 
-/// Adds what four cells of a gate add to its sums, one cell after the other.
+/// Adds the contribution of four cells to a gate's sums, one cell after the other.
 __device__ __forceinline__ void add_products(Four<float>& sums, const Four<float>& a,
                                              const Four<float>& b, const Four<float>& g) {
   const Four<float> ga = g * a;
@@ -53,8 +53,8 @@ __device__ __forceinline__ void add_products(Four<float>& sums, const Four<float
 __device__ __forceinline__ unsigned shared_address(const void* at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
-/// Four words of shared memory, at once: written so that the compiler neither puts it off nor lets
-/// it wait for other loads. The second argument says of which type.
+/// Loads four words of shared memory at once. Inline assembly keeps the compiler from delaying the
+/// load or waiting for others. The second argument selects the type.
 __device__ __forceinline__ Four<float> loaded(unsigned address, float) {
   Four<float> v;
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -80,9 +80,9 @@ __device__ __forceinline__ void store(unsigned address, const Four<unsigned>& v)
                : "memory");
 }
 
-constexpr unsigned row_bytes = 16;  ///< of four cells
+constexpr unsigned row_bytes = 16;  ///< four cells
 
-/// The sums over all lanes of a warp, in a fixed tree.
+/// Sums over all lanes of a warp, in a fixed order.
 __device__ __forceinline__ float4 summed_over_warp(float4 sum) {
   for (int step = 16; step > 0; step /= 2) {
     sum.x += __shfl_xor_sync(~0U, sum.x, step);

@@ -1,4 +1,4 @@
-// What the kernels of a hardened automaton read. Inside of `cuda/`.
+// Arguments of the kernels for hardened automata. Internal to `cuda/`.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,13 +8,13 @@
 
 namespace boolgrad::cuda {
 
-/// How grids lie on the device: [channels][batch][height][pitch], a word 32 cells of a row, with a
-/// word of zeros behind a row's last where the pitch is larger. All of it has below 2^31 bytes.
+/// Memory layout of grids: [channels][batch][height][pitch] words, each with 32 cells of a row. If
+/// the pitch exceeds `words`, a row is followed by a word of zeros. The total is below 2^31 bytes.
 struct BitLayout {
   std::uint32_t channels, batch, height, width;
-  std::uint32_t words;          ///< of a row that hold cells
-  std::uint32_t pitch;          ///< words from a row to the next
-  std::uint32_t channel_words;  ///< words from a channel to the next
+  std::uint32_t words;          ///< words of a row that hold cells
+  std::uint32_t pitch;          ///< words from one row to the next
+  std::uint32_t channel_words;  ///< words from one channel to the next
   bool periodic;
 
   __host__ __device__ std::uint32_t last_word_mask() const {
@@ -22,9 +22,9 @@ struct BitLayout {
   }
 };
 
-// Slots of programs are given by their distance in bytes from a thread's first one.
+// Slots of programs are given as byte offsets from a thread's first slot.
 
-/// An input of a program: where it lies, seen from the cell.
+/// An input of a program: its position relative to the cell.
 struct BitSource {
   std::uint32_t channel;
   std::int32_t dy;
@@ -40,26 +40,26 @@ struct BitSink {
   std::uint32_t flip;
 };
 
-/// A program whose tables lie in device memory.
+/// A program with its tables in device memory.
 struct BitTables {
   const BitSource* sources;
-  const uint2* runs;   ///< kind, outer * 4 + inner, and how many steps
-  const uint4* steps;  ///< slots: out, a, b, c; and one step more that nobody takes
+  const uint2* runs;   ///< kind (outer * 4 + inner), number of steps
+  const uint4* steps;  ///< slots out, a, b, c; followed by one unused step
   const BitSink* sinks;
   std::uint32_t source_count;
   std::uint32_t run_count;
   std::uint32_t sink_count;
 };
 
-/// What a step reads and writes; `fire` is null where all cells fire.
+/// Buffers that a step reads and writes. `fire` is null if all cells fire.
 struct BitStates {
   const std::uint32_t* from;
   std::uint32_t* to;
   const std::uint32_t* fire;
 };
 
-/// How the interpreter is launched. A thread computes `rows` words, 4 or 1, that lie below one
-/// another. Slots lie in shared memory, or in `scratch` where that is not null.
+/// Launch configuration of the interpreter. A thread computes `rows` (4 or 1) words, one below the
+/// other. Slots are in shared memory, or in `scratch` if that is not null.
 struct BitLaunch {
   int rows;
   int blocks;
@@ -71,15 +71,15 @@ struct BitLaunch {
 cudaError_t interpret_bits(const BitLayout& layout, const BitTables& tables,
                            const BitStates& states, const BitLaunch& launch, cudaStream_t stream);
 
-/// Who fires in a step: those whose 32 random bits are below `below`.
-struct BitDraw {
+/// Firing mask of a step: cells whose 32 random bits are less than `below` fire.
+struct FireRate {
   std::uint64_t below;
   std::uint64_t seed;
   std::uint32_t stream;
   std::uint32_t draw;
 };
-cudaError_t draw_fire(const BitLayout& layout, const BitDraw& draw, std::uint32_t* fire,
-                      cudaStream_t stream);
+cudaError_t sample_fire(const BitLayout& layout, const FireRate& rate, std::uint32_t* fire,
+                        cudaStream_t stream);
 
 struct BitRectangle {
   std::uint32_t top, left, height, width;

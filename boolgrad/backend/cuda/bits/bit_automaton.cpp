@@ -12,6 +12,7 @@
 #include "boolgrad/backend/cuda/runtime/check.h"
 #include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/backend/cuda/runtime/stream.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::cuda {
 namespace {
@@ -19,8 +20,8 @@ namespace {
 int attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;
-  check(cudaGetDevice(&device), "find the device");
-  check(cudaDeviceGetAttribute(&value, which, device), "ask for a property of the device");
+  check(cudaGetDevice(&device), "query the current device");
+  check(cudaDeviceGetAttribute(&value, which, device), "query a device attribute");
   return value;
 }
 
@@ -29,10 +30,10 @@ BitLayout layout_of(const BitShape& shape) {
   const double bytes = 4.0 * static_cast<double>(shape.channels) *
                        static_cast<double>(shape.batch) * static_cast<double>(shape.height) *
                        static_cast<double>(pitch);
-  constexpr double most = 0x1.0p31;
-  if (!(bytes < most)) {
-    fail("cuda", "expected grids of below {:.0f} bytes, received {} channels of {} grids {}x{}",
-         most, shape.channels, shape.batch, shape.height, shape.width);
+  constexpr double max_bytes = 0x1.0p31;
+  if (!(bytes < max_bytes)) {
+    fail("cuda", "expected grids smaller than {:.0f} bytes, received {} channels of {} grids {}x{}",
+         max_bytes, shape.channels, shape.batch, shape.height, shape.width);
   }
   const auto u32 = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
   return {u32(shape.channels),
@@ -45,10 +46,10 @@ BitLayout layout_of(const BitShape& shape) {
           shape.periodic};
 }
 
-/// A program that is kept.
+/// A program that owns its tables.
 class OwnedCode {
  public:
-  explicit OwnedCode(const BitCode& code)
+  explicit OwnedCode(const BitProgramView& code)
       : inputs_(code.inputs.begin(), code.inputs.end()),
         runs_(code.runs.begin(), code.runs.end()),
         steps_(code.steps.begin(), code.steps.end()),
@@ -57,7 +58,7 @@ class OwnedCode {
         slots_(code.slots),
         row_words_(code.row_words) {}
 
-  BitCode view() const {
+  BitProgramView view() const {
     return {inputs_, runs_, steps_, outputs_, constants_, slots_, row_words_};
   }
 
@@ -71,36 +72,37 @@ class OwnedCode {
   std::size_t row_words_;
 };
 
-/// What a program does to a word: reads, operations and writes.
-double length_of(const BitCode& code) {
+/// The work per word: reads, operations and writes.
+double length_of(const BitProgramView& code) {
   return static_cast<double>(code.inputs.size() + code.steps.size() + code.outputs.size());
 }
 
-/// Words that a thread of the compiled program computes. Several share what they read, as long as
-/// registers hold the values of all of them.
-int compiled_rows(const BitCode& code) {
-  constexpr std::size_t most_slots = 100;
-  return code.slots <= most_slots ? 4 : 1;
+/// Words per thread of the compiled program. Several words share their reads, as long as the values
+/// of all of them fit in registers.
+int compiled_rows(const BitProgramView& code) {
+  constexpr std::size_t max_slots = 100;
+  return code.slots <= max_slots ? 4 : 1;
 }
 
-/// The driver's compilation of a step.
+/// A step compiled by the driver.
 class CompiledStep {
  public:
-  /// Stays empty where the driver brings no compiler.
-  CompiledStep(const BitCode& code, const BitLayout& layout, bool fires) {
+  /// Stays empty if the driver has no compiler.
+  CompiledStep(const BitProgramView& code, const BitLayout& layout, bool fires) {
     rows_ = compiled_rows(code);
     const std::string text = step_ptx(code, layout, rows_, fires);
     const cudaError_t error =
         cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     if (error == cudaErrorJitCompilerNotFound) {
-      cudaGetLastError();  // it stays set otherwise
+      cudaGetLastError();  // clears the sticky error
       return;
     }
     check(error, "compile a program");
-    check(cudaLibraryGetKernel(&kernel_, library_, step_kernel), "find the compiled program");
+    check(cudaLibraryGetKernel(&kernel_, library_, step_kernel), "look up the compiled program");
     const auto rows = static_cast<std::uint32_t>(rows_);
-    const std::uint32_t places = layout.batch * ((layout.height + rows - 1) / rows) * layout.words;
-    blocks_ = (places + threads - 1) / threads;
+    const std::uint32_t positions =
+        layout.batch * ((layout.height + rows - 1) / rows) * layout.words;
+    blocks_ = (positions + threads - 1) / threads;
   }
   ~CompiledStep() {
     if (kernel_ != nullptr) cudaLibraryUnload(library_);
@@ -125,15 +127,15 @@ class CompiledStep {
   cudaKernel_t kernel_ = nullptr;
 };
 
-/// A program's tables on the device, and how they are run.
+/// A program's tables on the device, run by the interpreter.
 class InterpretedStep {
  public:
-  InterpretedStep(const BitCode& code, const BitLayout& layout) : layout_(layout) {
+  InterpretedStep(const BitProgramView& code, const BitLayout& layout) : layout_(layout) {
     const std::uint32_t apart = choose_launch(std::max<std::size_t>(1, code.slots));
     std::vector<BitSource> sources;
     for (const BitPort& port : code.inputs) {
-      const auto place = static_cast<std::int32_t>(port.index % 9);
-      sources.push_back({port.index / 9, place / 3 - 1, place % 3 - 1, port.slot * apart});
+      const auto position = static_cast<std::int32_t>(port.index % 9);
+      sources.push_back({port.index / 9, position / 3 - 1, position % 3 - 1, port.slot * apart});
     }
     std::vector<uint2> runs;
     for (const BitRun& run : code.runs) {
@@ -171,28 +173,28 @@ class InterpretedStep {
   }
 
  private:
-  /// Returns the bytes from a thread's slot to its next.
+  /// Returns the distance between a thread's slots, in bytes.
   std::uint32_t choose_launch(std::size_t slots) {
     constexpr std::size_t threads = 128;
-    const auto most_shared =
+    const auto max_shared =
         static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     const auto bytes = [&](std::size_t rows) {
       return slots * threads * rows * sizeof(std::uint32_t);
     };
-    // Four words a thread take four times the memory and spread the cost of reading the program:
-    // worth it where two blocks still fit beside one another.
-    const std::uint32_t rows = bytes(4) * 2 <= most_shared ? 4 : 1;
-    const std::size_t places =
+    // Four words per thread take four times the memory but amortise reading the program. Worth it
+    // if two blocks still fit on a multiprocessor.
+    const std::uint32_t rows = bytes(4) * 2 <= max_shared ? 4 : 1;
+    const std::size_t positions =
         std::size_t{layout_.batch} * ((layout_.height + rows - 1) / rows) * layout_.words;
-    const bool shared = bytes(rows) <= most_shared;
-    std::size_t blocks = (places + threads - 1) / threads;
+    const bool shared = bytes(rows) <= max_shared;
+    std::size_t blocks = (positions + threads - 1) / threads;
     if (!shared) {
-      // As many threads as keep the device busy, and no more: each has slots of its own.
+      // Just enough threads to keep the device busy, since each has its own slots.
       constexpr std::size_t blocks_per_processor = 4;
-      constexpr std::size_t most_scratch = std::size_t{1} << 30;
+      constexpr std::size_t max_scratch = std::size_t{1} << 30;
       const auto processors = static_cast<std::size_t>(attribute(cudaDevAttrMultiProcessorCount));
       blocks = std::min({blocks, processors * blocks_per_processor,
-                         std::max<std::size_t>(1, most_scratch / bytes(rows))});
+                         std::max<std::size_t>(1, max_scratch / bytes(rows))});
       scratch_ = DeviceArray<std::uint32_t>(slots * blocks * threads * rows);
     }
     launch_ = {static_cast<int>(rows), static_cast<int>(blocks), static_cast<int>(threads),
@@ -214,7 +216,7 @@ class InterpretedStep {
 }  // namespace
 
 struct BitAutomaton::State {
-  State(int index, const BitCode& from, const BitShape& shape, BitExecution how)
+  State(int index, const BitProgramView& from, const BitShape& shape, BitExecution how)
       : device(selected(index)),
         code(from),
         layout(layout_of(shape)),
@@ -222,7 +224,7 @@ struct BitAutomaton::State {
         execution(how),
         now(std::size_t{layout.channels} * layout.channel_words),
         next(now.size()) {
-    // Nothing ever writes behind a row's last word.
+    // The padding words are never written.
     now.clear();
     next.clear();
   }
@@ -232,12 +234,12 @@ struct BitAutomaton::State {
 
   void select() const { select_device(device); }
 
-  /// Compiles, if it pays by now.
+  /// Compiles the program once that pays off.
   void prepare(bool fires) {
     std::unique_ptr<CompiledStep>& fast = compiled[fires ? 1 : 0];
     if (fast || !compiling_pays()) return;
     fast = std::make_unique<CompiledStep>(code.view(), layout, fires);
-    chain.forget();
+    chain.reset();
   }
 
   void step(const std::uint32_t* fires) {
@@ -248,7 +250,7 @@ struct BitAutomaton::State {
     std::swap(now, next);
   }
 
-  /// An even number of steps, so that the grids lie again where they lay.
+  /// An even number of steps, so that the buffers end where they began.
   static constexpr std::int64_t chained = 32;
 
   void step_chained() {
@@ -261,12 +263,12 @@ struct BitAutomaton::State {
     chain.replay(stream.get());
   }
 
-  /// Whether interpreting has taken about as long by now as compiling will, so that a run takes
-  /// twice as long as it could at most.
+  /// Whether interpreting has taken about as long as compiling would. A run then takes at most
+  /// twice the optimal time.
   bool compiling_pays() const {
     if (execution != BitExecution::automatic) return execution == BitExecution::compiled;
-    // In words times what is done to them, of which an H200 interprets 8e11 a second: 15 ms, and an
-    // eighth of one for every line of the compiled program.
+    // In words times operations. An H200 interprets 8e11 per second, so compiling costs 15 ms plus
+    // 1/8 ms per line.
     constexpr double start = 1.2e10;
     constexpr double per_line = 1e8;
     const double length = length_of(code.view());
@@ -274,7 +276,8 @@ struct BitAutomaton::State {
     return steps * words * length > start + per_line * length * compiled_rows(code.view());
   }
 
-  /// Between rows that have one above and one below each grid, and those of the device, without.
+  /// Copies between host rows, with one extra row above and below each grid, and device rows,
+  /// without.
   void copy(void* to, const void* from, bool to_device) const {
     const std::size_t row = layout.pitch * sizeof(std::uint32_t);
     const std::size_t grid = layout.height * row;
@@ -296,19 +299,19 @@ struct BitAutomaton::State {
   BitLayout layout;
   InterpretedStep interpreted;
   BitExecution execution;
-  /// Where all cells fire, and where some do; none until it is needed.
+  /// One for steps in which all cells fire, one for random firing; null until needed.
   std::array<std::unique_ptr<CompiledStep>, 2> compiled;
   double steps = 0;  ///< taken so far
   DeviceArray<std::uint32_t> now;
   DeviceArray<std::uint32_t> next;
-  DeviceArray<std::uint32_t> fire;  ///< of one step; empty until cells fire by chance
-  OwnStream stream;
-  StepGraph chain;  ///< `chained` steps
+  DeviceArray<std::uint32_t> fire;  ///< mask of one step; empty until cells fire at random
+  OwnedStream stream;
+  StepGraph chain;  ///< of `chained` steps
   const std::uint32_t* chain_start = nullptr;
 };
 
-BitAutomaton::BitAutomaton(const BitCode& code, const BitShape& shape, BitExecution execution,
-                           int device)
+BitAutomaton::BitAutomaton(const BitProgramView& code, const BitShape& shape,
+                           BitExecution execution, int device)
     : state_(std::make_unique<State>(device, code, shape, execution)) {}
 BitAutomaton::~BitAutomaton() = default;
 
@@ -340,11 +343,11 @@ void BitAutomaton::step_some(const BitFire& fire) {
   if (state_->fire.size() == 0) {
     state_->fire = DeviceArray<std::uint32_t>(state_->layout.channel_words);
   }
-  // 32 bits are below the rate's share of 2^32 where they are below the next whole number.
+  // Integer comparison: bits < rate * 2^32 is the same as bits < ceil(rate * 2^32).
   const auto below = static_cast<std::uint64_t>(std::ceil(fire.rate * 0x1.0p32));
-  check(draw_fire(state_->layout, {below, fire.seed, fire.stream, fire.draw}, state_->fire.data(),
-                  state_->stream.get()),
-        "draw who fires");
+  check(sample_fire(state_->layout, {below, fire.seed, fire.stream, fire.random_step},
+                    state_->fire.data(), state_->stream.get()),
+        "sample the firing cells");
   state_->prepare(true);
   state_->step(state_->fire.data());
   state_->steps += 1;
@@ -374,7 +377,7 @@ bool BitAutomaton::compiled() const {
                              [](const auto& step) { return step != nullptr && *step; });
 }
 
-std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitCode& code,
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitProgramView& code,
                                                        const BitShape& shape) {
   return std::make_unique<BitAutomaton>(code, shape, BitExecution::automatic, index);
 }

@@ -1,16 +1,16 @@
-// The kernels of hardened automata: an interpreter of programs on words of 32 cells, chance and
-// damage. Plain device code: the headers of other modules and of formatting stay out, because
-// this compiler does not take them.
+// Kernels of hardened automata: an interpreter on words of 32 cells, random firing and damage.
+// Plain device code: headers of other modules and of fmt are left out, because this compiler does
+// not accept them.
 #include "boolgrad/backend/cuda/bits/arguments.h"
 
 namespace boolgrad::cuda {
 namespace {
 
-// ------------------------------------------------------------------ cells around
+// ------------------------------------------------------------------ neighbours
 
-/// The word of a row whose bits are what lies `dx` beside each cell of word `w`.
-__device__ std::uint32_t beside(const BitLayout& grid, const std::uint32_t* row, std::uint32_t w,
-                                int dx) {
+/// The cells at distance `dx` from each cell of word `w` of a row.
+__device__ std::uint32_t shifted_word(const BitLayout& grid, const std::uint32_t* row,
+                                      std::uint32_t w, int dx) {
   const std::uint32_t own = row[w];
   if (dx == 0) return own;
   const std::uint32_t last = grid.words - 1;
@@ -23,35 +23,36 @@ __device__ std::uint32_t beside(const BitLayout& grid, const std::uint32_t* row,
   return (own >> 1) | (grid.periodic ? (row[0] & 1U) << top : 0U);
 }
 
-/// Words that lie below one another.
+/// Words one below the other.
 template <int rows>
 struct alignas(4 * rows) Column {
   std::uint32_t of[rows];
 };
 
-/// Where a thread computes.
-struct Place {
+/// The words that a thread computes.
+struct WordPosition {
   std::uint32_t item, y, w;
 };
 
 template <int rows>
-__device__ Column<rows> around(const BitLayout& grid, const std::uint32_t* from, const Place& place,
-                               const BitSource& source) {
+__device__ Column<rows> neighbours(const BitLayout& grid, const std::uint32_t* from,
+                                   const WordPosition& position, const BitSource& source) {
   const std::uint32_t* channel =
-      from + source.channel * grid.channel_words + place.item * grid.height * grid.pitch;
+      from + source.channel * grid.channel_words + position.item * grid.height * grid.pitch;
   Column<rows> column;
 #pragma unroll
   for (int i = 0; i < rows; ++i) {
-    int y = static_cast<int>(place.y) + i + source.dy;
+    int y = static_cast<int>(position.y) + i + source.dy;
     const int height = static_cast<int>(grid.height);
     if (grid.periodic) y += y < 0 ? height : y >= height ? -height : 0;
-    column.of[i] =
-        0 <= y && y < height ? beside(grid, channel + y * grid.pitch, place.w, source.dx) : 0U;
+    column.of[i] = 0 <= y && y < height
+                       ? shifted_word(grid, channel + y * grid.pitch, position.w, source.dx)
+                       : 0U;
   }
   return column;
 }
 
-// ------------------------------------------------------------------ steps of programs
+// ------------------------------------------------------------------ program steps
 
 template <int inner>
 __device__ std::uint32_t inner_of(std::uint32_t a, std::uint32_t b) {
@@ -73,8 +74,8 @@ __device__ std::uint32_t outer_of(std::uint32_t v, std::uint32_t c) {
   return ~(v ^ c);
 }
 
-/// The slots of a thread by their distance in bytes from its first one. Those of neighbouring
-/// threads lie side by side.
+/// The slots of a thread, by byte offset from its first one. Slots of neighbouring threads are
+/// adjacent.
 template <int rows>
 struct Slots {
   char* first;
@@ -87,7 +88,7 @@ struct Slots {
 template <int kind, int rows>
 __device__ void run_kind(const uint4* steps, std::uint32_t count, const Slots<rows>& slots) {
   constexpr bool reads_c = kind / 4 >= 2;
-  // A step is fetched while the one before it is computed; the table has one more at its end.
+  // Prefetches the next step; the table has one extra step at its end.
   uint4 next = __ldg(steps);
   for (std::uint32_t i = 0; i < count; ++i) {
     const uint4 step = next;
@@ -106,7 +107,7 @@ __device__ void run_kind(const uint4* steps, std::uint32_t count, const Slots<ro
 
 constexpr int kinds = 32;
 
-/// Finds the loop of `kind`, one of `among` from `first` on, by halves.
+/// Selects the loop of `kind`, one of `among` from `first` on, by bisection.
 template <int rows, int first = 0, int among = kinds>
 __device__ void run_steps(int kind, const uint4* steps, std::uint32_t count,
                           const Slots<rows>& slots) {
@@ -119,16 +120,16 @@ __device__ void run_steps(int kind, const uint4* steps, std::uint32_t count,
   }
 }
 
-// ------------------------------------------------------------------ the interpreter
+// ------------------------------------------------------------------ interpreter
 
 template <int rows>
-__device__ void write(const BitLayout& grid, const BitStates& states, const Place& place,
+__device__ void write(const BitLayout& grid, const BitStates& states, const WordPosition& position,
                       const BitSink& sink, const Column<rows>& next) {
-  const std::uint32_t mask = place.w + 1 == grid.words ? grid.last_word_mask() : ~0U;
+  const std::uint32_t mask = position.w + 1 == grid.words ? grid.last_word_mask() : ~0U;
   for (int i = 0; i < rows; ++i) {
-    if (place.y + i >= grid.height) return;
+    if (position.y + i >= grid.height) return;
     const std::uint32_t in_channel =
-        (place.item * grid.height + place.y + i) * grid.pitch + place.w;
+        (position.item * grid.height + position.y + i) * grid.pitch + position.w;
     const std::uint32_t at = sink.channel * grid.channel_words + in_channel;
     std::uint32_t word = (next.of[i] & sink.keep) ^ sink.flip;
     if (states.fire != nullptr) {
@@ -149,12 +150,13 @@ __global__ void interpret(BitLayout grid, BitTables tables, BitStates states,
       shared ? reinterpret_cast<Column<rows>*>(shared_memory) + threadIdx.x : scratch + thread;
   const Slots<rows> slots{reinterpret_cast<char*>(own_slots)};
   const std::uint32_t bands = (grid.height + rows - 1) / rows;
-  const std::uint32_t places = grid.batch * bands * grid.words;
-  for (std::uint32_t i = thread; i < places; i += all_threads) {
-    const Place place{i / grid.words / bands, i / grid.words % bands * rows, i % grid.words};
+  const std::uint32_t positions = grid.batch * bands * grid.words;
+  for (std::uint32_t i = thread; i < positions; i += all_threads) {
+    const WordPosition position{i / grid.words / bands, i / grid.words % bands * rows,
+                                i % grid.words};
     for (std::uint32_t s = 0; s < tables.source_count; ++s) {
       const BitSource source = tables.sources[s];
-      slots[source.slot] = around<rows>(grid, states.from, place, source);
+      slots[source.slot] = neighbours<rows>(grid, states.from, position, source);
     }
     const uint4* steps = tables.steps;
     for (std::uint32_t r = 0; r < tables.run_count; ++r) {
@@ -164,9 +166,9 @@ __global__ void interpret(BitLayout grid, BitTables tables, BitStates states,
     }
     for (std::uint32_t s = 0; s < tables.sink_count; ++s) {
       const BitSink sink = tables.sinks[s];
-      // A constant has no slot that anybody wrote to.
+      // Constants have no slot.
       const Column<rows> next = sink.keep != 0 ? slots[sink.slot] : Column<rows>{};
-      write<rows>(grid, states, place, sink, next);
+      write<rows>(grid, states, position, sink, next);
     }
   }
 }
@@ -186,9 +188,9 @@ cudaError_t launch_interpreter(const BitLayout& layout, const BitTables& tables,
   return cudaGetLastError();
 }
 
-// ------------------------------------------------------------------ chance
+// ------------------------------------------------------------------ random firing
 
-/// Philox4x32-10, as `core/random.h` has it.
+/// Philox4x32-10, as in `core/random.h`.
 __device__ uint4 philox(uint4 counter, uint2 key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint32_t first_high = __umulhi(0xD2511F53U, counter.x);
@@ -202,8 +204,8 @@ __device__ uint4 philox(uint4 counter, uint2 key) {
   return counter;
 }
 
-/// A thread a word. An address gives the bits of four cells, whose index runs over all grids.
-__global__ void draw(BitLayout grid, BitDraw of, std::uint32_t* fire) {
+/// One thread per word. An address gives the bits of four cells; the index runs over all grids.
+__global__ void sample_firing_cells(BitLayout grid, FireRate of, std::uint32_t* fire) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= grid.batch * grid.height * grid.words) return;
   const std::uint32_t w = i % grid.words;
@@ -227,7 +229,7 @@ __global__ void draw(BitLayout grid, BitDraw of, std::uint32_t* fire) {
 
 // ------------------------------------------------------------------ damage
 
-/// A thread a word of the rows of the rectangle, in every channel and grid.
+/// One thread per word of the rectangle's rows, in every channel and grid.
 __global__ void clear(BitLayout grid, BitRectangle rectangle, std::uint32_t* state) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t first = rectangle.left / 32;
@@ -259,10 +261,10 @@ cudaError_t interpret_bits(const BitLayout& layout, const BitTables& tables,
                 : launch_interpreter<1, false>(layout, tables, states, launch, stream);
 }
 
-cudaError_t draw_fire(const BitLayout& layout, const BitDraw& of, std::uint32_t* fire,
-                      cudaStream_t stream) {
-  draw<<<blocks_for(layout.batch * layout.height * layout.words), threads, 0, stream>>>(layout, of,
-                                                                                        fire);
+cudaError_t sample_fire(const BitLayout& layout, const FireRate& of, std::uint32_t* fire,
+                        cudaStream_t stream) {
+  sample_firing_cells<<<blocks_for(layout.batch * layout.height * layout.words), threads, 0,
+                        stream>>>(layout, of, fire);
   return cudaGetLastError();
 }
 

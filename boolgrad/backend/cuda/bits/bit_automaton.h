@@ -1,7 +1,6 @@
 // Hardened automata on an NVIDIA GPU, on words of 32 cells.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,17 @@
 
 namespace boolgrad::cuda {
 
-/// How a program is run. The bits are the same.
+/// How a program is executed. Results are identical.
 enum class BitExecution : std::uint8_t {
-  automatic,    ///< interpreted, until compiling would have paid
-  interpreted,  ///< at once; slots in shared memory, or in global memory where they are many
-  compiled,     ///< by the driver, into registers: several times faster, after a wait
+  automatic,    ///< interpreted until compiling pays off
+  interpreted,  ///< starts immediately; slots in shared memory, or in global memory if there are
+                ///< many
+  compiled,     ///< by the driver, with values in registers: several times faster, after a delay
 };
 
 class BitAutomaton final : public DeviceBitAutomaton {
  public:
-  BitAutomaton(const BitCode& code, const BitShape& shape,
+  BitAutomaton(const BitProgramView& code, const BitShape& shape,
                BitExecution execution = BitExecution::automatic, int device = 0);
   ~BitAutomaton() override;
 
@@ -32,10 +32,10 @@ class BitAutomaton final : public DeviceBitAutomaton {
   void clear(std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width) override;
   void wait() const override;
 
-  /// Milliseconds of the device for `count` steps.
+  /// Device time of `count` steps, in milliseconds.
   double milliseconds(int count);
 
-  /// Whether the program runs compiled by now.
+  /// Whether the program has been compiled.
   bool compiled() const;
 
  private:
@@ -43,8 +43,8 @@ class BitAutomaton final : public DeviceBitAutomaton {
   std::unique_ptr<State> state_;
 };
 
-/// One on device `index` that runs as `automatic` says.
-std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitCode& code,
+/// On device `index`, with `BitExecution::automatic`.
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int index, const BitProgramView& code,
                                                        const BitShape& shape);
 
 }  // namespace boolgrad::cuda

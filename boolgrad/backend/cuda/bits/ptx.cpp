@@ -10,7 +10,7 @@
 namespace boolgrad::cuda {
 namespace {
 
-/// What `lop3` makes of three words: bit 4 a + 2 b + c is its value.
+/// The truth table for `lop3`: bit 4 a + 2 b + c is its value.
 unsigned truth_of(BitInner inner, BitOuter outer) {
   constexpr unsigned a = 0xF0;
   constexpr unsigned b = 0xCC;
@@ -35,13 +35,13 @@ unsigned truth_of(BitInner inner, BitOuter outer) {
   return v & 0xFF;
 }
 
-/// A register by its name; each is written once, and the compiler finds out which can be the same.
-/// A guard without a name is always true.
+/// A register by name. Each is written once; the compiler allocates. A guard without a name is
+/// always true.
 using Register = std::string;
 
 class StepWriter {
  public:
-  StepWriter(const BitCode& code, const BitLayout& layout, int rows, bool fires)
+  StepWriter(const BitProgramView& code, const BitLayout& layout, int rows, bool fires)
       : code_(code), layout_(layout), rows_(rows), fires_(fires) {}
 
   std::string text() {
@@ -70,7 +70,7 @@ class StepWriter {
     if (!guard.empty()) body_ += fmt::format("@{} ", guard);
     line(format, std::forward<T>(values)...);
   }
-  /// A new word: `make("add.u32", x, 1)`.
+  /// Emits an operation with a new result register: `make("add.u32", x, 1)`.
   template <class... T>
   Register make(const char* operation, const T&... operands) {
     Register result = word();
@@ -110,7 +110,7 @@ class StepWriter {
     line("cvta.to.global.u64 {}, {}", global, result);
     return global;
   }
-  /// A word of a channel; 0 where the guard is false.
+  /// A word of a channel, or 0 if the guard is false.
   Register load(const Register& guard, const Register& at, std::uint32_t channel) {
     Register result = word();
     if (!guard.empty()) line("mov.b32 {}, 0", result);
@@ -122,7 +122,7 @@ class StepWriter {
   }
 
   std::uint32_t last() const { return layout_.words - 1; }
-  /// Bits of a row's last word that are no cells.
+  /// Unused bits in the last word of a row.
   std::uint32_t unused() const { return layout_.words * 32 - layout_.width; }
 
   void read_parameters() {
@@ -162,16 +162,16 @@ class StepWriter {
     line("selp.b64 {}, -{}, 4, {}", to_right_, last() * 4, is_last_);
   }
 
-  /// A row of the grid, counted from the thread's first one.
+  /// A row of the grid, relative to the thread's first one.
   struct Row {
-    Register offset;  ///< of its word in a channel
-    Register own;     ///< where that lies in the first channel, and what is beside it
+    Register offset;  ///< of its word within a channel
+    Register own;     ///< addresses in the first channel: of the word and of its neighbours
     Register left;
     Register right;
-    Register there;  ///< false beyond a border of zeros
+    Register there;  ///< false outside the grid with a zero border
   };
 
-  /// Whether no band of rows hangs over the edge so far.
+  /// Whether row `k` is inside the grid for every thread.
   bool surely_inside(int k) const {
     return k == 0 || (k < rows_ && layout_.height % static_cast<std::uint32_t>(rows_) == 0);
   }
@@ -203,7 +203,7 @@ class StepWriter {
     return found->second = made;
   }
 
-  /// What lies `dx` beside the cells of the word in row `k`.
+  /// The cells at distance `dx` from those of the word in row `k`.
   Register cells(std::uint32_t channel, int k, int dx) {
     const auto key = std::tuple(channel, k, dx);
     if (const auto found = cells_.find(key); found != cells_.end()) return found->second;
@@ -219,7 +219,7 @@ class StepWriter {
       return make("shf.l.wrap.b32", left, own, 1);
     }
     Register left = load({}, in.left, channel);
-    // The last cell of the row moves to where a word's last bit is.
+    // Moves the last cell of the row to the top bit of the word.
     if (unused() > 0) left = make("shl.b32", left, unused_if_first_);
     return make("shf.l.wrap.b32", left, own, 1);
   }
@@ -231,7 +231,7 @@ class StepWriter {
     }
     const Register right = load({}, in.right, channel);
     if (unused() == 0) return make("shf.r.wrap.b32", own, right, 1);
-    // The first cell of the row comes to lie behind the last one.
+    // Moves the first cell of the row behind the last one.
     const Register first = make("shr.u32", make("shl.b32", right, 31), unused_if_last_);
     return make("or.b32", make("shr.u32", own, 1), first);
   }
@@ -239,13 +239,13 @@ class StepWriter {
   void compute(int k) {
     std::vector<Register> slots(code_.slots);
     for (const BitPort& port : code_.inputs) {
-      const auto place = static_cast<int>(port.index % 9);
-      slots[port.slot] = cells(port.index / 9, k + place / 3 - 1, place % 3 - 1);
+      const auto position = static_cast<int>(port.index % 9);
+      slots[port.slot] = cells(port.index / 9, k + position / 3 - 1, position % 3 - 1);
     }
     const BitStep* step = code_.steps.data();
     for (const BitRun& run : code_.runs) {
       for (std::uint32_t i = 0; i < run.count; ++i, ++step) {
-        // What is not read may be any register.
+        // Unused operands may be any register.
         const Register c = run.outer >= BitOuter::conjunction ? slots[step->c] : slots[step->a];
         slots[step->out] =
             make("lop3.b32", slots[step->a], slots[step->b], c, truth_of(run.inner, run.outer));
@@ -276,7 +276,7 @@ class StepWriter {
     line_if(there, "st.global.b32 [{}+{}], {}", to, channel_bytes(channel), value);
   }
 
-  const BitCode& code_;
+  const BitProgramView& code_;
   const BitLayout& layout_;
   int rows_;
   bool fires_;
@@ -294,7 +294,7 @@ class StepWriter {
 
 }  // namespace
 
-std::string step_ptx(const BitCode& code, const BitLayout& layout, int rows, bool fires) {
+std::string step_ptx(const BitProgramView& code, const BitLayout& layout, int rows, bool fires) {
   return StepWriter(code, layout, rows, fires).text();
 }
 

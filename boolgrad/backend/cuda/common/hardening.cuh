@@ -1,8 +1,8 @@
-// What hardening draws, at the addresses of `logic/hardening.h`. Inside of `cuda/`.
+// Random numbers of hardening, at the addresses of `logic/hardening.h`. Internal to `cuda/`.
 #pragma once
 
 #include "boolgrad/backend/cuda/common/random.cuh"
-#include "boolgrad/backend/options/hardening.h"
+#include "boolgrad/options/hardening.h"
 
 namespace boolgrad::cuda {
 
@@ -12,21 +12,21 @@ __device__ __forceinline__ double hardening_uniform(const HardeningStep& step,
          0x1.0p-53;
 }
 
-/// Of `gates`: whether the gate that is drawn at `index` is hard.
-__device__ __forceinline__ bool draws_hard_gate(const HardeningStep& step, std::uint64_t index) {
+/// For kind `gates`: whether the gate sampled at `index` is hard.
+__device__ __forceinline__ bool is_sampled_hard(const HardeningStep& step, std::uint64_t index) {
   return hardening_uniform(step, index) < step.share;
 }
 
-/// -log(-log u), of which a difference of two is logistic.
+/// -log(-log u). The difference of two such values is logistic.
 __device__ __forceinline__ double gumbel(const HardeningStep& step, std::uint64_t index) {
   const double u = fmax(hardening_uniform(step, index), 0x1.0p-54);
   return -log(-log(u));
 }
 
-/// Of `noise`: what is added to value `logit` of the layer that draws from `first` on. A softmax
-/// takes one draw per value; an entry of a table, the difference of two.
+/// For kind `noise`: the noise on value `logit` of the layer whose addresses begin at `first`.
+/// Softmax uses one sample per value; a table entry uses the difference of two.
 ///
-/// Not inlined: a gate of six inputs would have it 64 times.
+/// Not inlined: a gate with six inputs would contain it 64 times.
 static __device__ __noinline__ float logit_noise(const HardeningStep& step, std::uint64_t first,
                                                  std::uint64_t logit, bool one_draw) {
   const double drawn = one_draw

@@ -1,16 +1,16 @@
 // Losses of one output and their derivatives, with the conventions of `ops/loss.h`.
 #pragma once
 
-#include "boolgrad/backend/options/loss.h"
+#include "boolgrad/options/loss.h"
 
 namespace boolgrad::cuda {
 
 constexpr float least_probability = 1e-7F;
-constexpr float most_probability = 1 - 1e-7F;
+constexpr float max_probability = 1 - 1e-7F;
 
-/// What is no number stays none.
+/// NaN stays NaN.
 __device__ __forceinline__ float clipped_probability(float p) {
-  return p == p ? fminf(fmaxf(p, least_probability), most_probability) : p;
+  return p == p ? fminf(fmaxf(p, least_probability), max_probability) : p;
 }
 
 __device__ __forceinline__ float loss_value(LossKind kind, float gamma, float y, float target) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ float loss_slope(LossKind kind, float gamma, float y,
   const float off = y - target;
   if (kind == LossKind::squares) return 2 * off;
   if (kind == LossKind::l4) return 4 * off * (off * off);
-  if (!(y >= least_probability && y <= most_probability)) return 0;
+  if (!(y >= least_probability && y <= max_probability)) return 0;
   const float p = clipped_probability(y);
   const float q = clipped_probability(1 - y);
   if (kind == LossKind::bce) return (p - target) / (p * q);

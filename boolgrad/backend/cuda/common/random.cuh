@@ -1,4 +1,4 @@
-// The random numbers of core/random.h, at the same addresses. Inside of `cuda/`.
+// The random numbers of core/random.h, at the same addresses. Internal to `cuda/`.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace boolgrad::cuda {
 struct RandomBits {
   std::uint32_t word[4];
 
-  /// A word that is chosen as the program runs: an index would move all four to slow memory.
-  __device__ __forceinline__ std::uint32_t at(std::uint64_t place) const {
-    return place == 0 ? word[0] : place == 1 ? word[1] : place == 2 ? word[2] : word[3];
+  /// A word selected at run time. Indexing would move the array to local memory.
+  __device__ __forceinline__ std::uint32_t at(std::uint64_t i) const {
+    return i == 0 ? word[0] : i == 1 ? word[1] : i == 2 ? word[2] : word[3];
   }
 
   /// The upper 53 bits of the first two words: 2^53 times the uniform number at the address.
@@ -47,9 +47,9 @@ __device__ __forceinline__ RandomBits random_bits(std::uint64_t seed, std::uint3
 /// Standard normal, as `random_normal`, up to the rounding of logarithm and cosine.
 __device__ __forceinline__ double normal(const RandomBits& bits) {
   const std::uint64_t second = (static_cast<std::uint64_t>(bits.word[2]) << 32) | bits.word[3];
-  const double radius_draw = static_cast<double>(bits.uniform_53() + 1) * 0x1.0p-53;
-  const double angle_draw = static_cast<double>(second >> 11) * 0x1.0p-53;
-  return sqrt(-2.0 * log(radius_draw)) * cos(2.0 * 3.141592653589793 * angle_draw);
+  const double radius_uniform = static_cast<double>(bits.uniform_53() + 1) * 0x1.0p-53;
+  const double angle_uniform = static_cast<double>(second >> 11) * 0x1.0p-53;
+  return sqrt(-2.0 * log(radius_uniform)) * cos(2.0 * 3.141592653589793 * angle_uniform);
 }
 
 }  // namespace boolgrad::cuda

@@ -1,10 +1,10 @@
-// Sums of Walsh coefficients, in the order of logic/parametrisation.cpp. Inside of `cuda/`.
+// Sums of Walsh coefficients, in the order of logic/parametrisation.cpp. Internal to `cuda/`.
 #pragma once
 
 namespace boolgrad::cuda {
 
-/// Coefficients become the logits of entries: z(0) = w - v and z(1) = w + v, where v is the
-/// coefficient of the sets with the input.
+/// Coefficients to entry logits: z(0) = w - v and z(1) = w + v, where v is the coefficient of the
+/// sets that contain the input.
 __device__ __forceinline__ void walsh_sums(float* w, int entries) {
 #pragma unroll
   for (int bit = 1; bit < entries; bit *= 2) {
@@ -18,7 +18,7 @@ __device__ __forceinline__ void walsh_sums(float* w, int entries) {
   }
 }
 
-/// Gradients of the logits of entries become those of coefficients.
+/// Gradients of entry logits to gradients of coefficients.
 __device__ __forceinline__ void walsh_sums_back(float* g, int entries) {
 #pragma unroll
   for (int bit = 1; bit < entries; bit *= 2) {

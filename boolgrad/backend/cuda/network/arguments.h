@@ -1,8 +1,8 @@
-// What the kernels of gate networks read. Inside of `cuda/`.
+// Arguments of the kernels for gate networks. Internal to `cuda/`.
 //
-// Activations are rows of samples, one per feature. A row is as long as `stride` says, and what
-// lies between the last sample and the next whole vector of four is computed like a sample whose
-// gradient is 0.
+// Activations are stored as one row of samples per feature, `stride` floats apart. The padding
+// between the last sample and the next multiple of four is computed like a sample whose gradient is
+// 0.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,12 +11,12 @@
 #include <cstdint>
 
 #include "boolgrad/backend/cuda/optimiser/arguments.h"
-#include "boolgrad/backend/options/hardening.h"
-#include "boolgrad/backend/options/head.h"
-#include "boolgrad/backend/options/image_shift.h"
-#include "boolgrad/backend/options/loss.h"
-#include "boolgrad/backend/options/parametrisation.h"
 #include "boolgrad/backend/plan/network_layout.h"
+#include "boolgrad/options/hardening.h"
+#include "boolgrad/options/head.h"
+#include "boolgrad/options/image_transform.h"
+#include "boolgrad/options/loss.h"
+#include "boolgrad/options/parametrisation.h"
 
 namespace boolgrad::cuda {
 
@@ -25,47 +25,48 @@ using layout::PairGate;
 using layout::PairInput;
 using layout::PairReader;
 
-/// Samples that a block handles of every row: four per lane of a warp.
+/// Samples of each row that a block handles: four per lane of a warp.
 constexpr int chunk_samples = 128;
-/// Samples of one launch: as many as the chunks that a grid may have.
+/// Maximum samples per launch, from the maximum grid size.
 constexpr int max_samples = 65535 * chunk_samples;
 
-/// A place where an input of any layer is read.
+/// One use of an input: the gate, and which of its inputs it is.
 struct GateReader {
   int gate, slot;
 };
 
 struct NetworkLayer {
   int inputs, gates, arity;
-  std::size_t first_gate;   ///< of all layers'
-  std::size_t first_entry;  ///< of all layers' coefficients and sums
-  // Of two-input gates:
-  const PairGate* pair_gates;    ///< [gates], in the order in which they are taken
-  const PairInput* pair_inputs;  ///< [pair_input_count], likewise
+  std::size_t first_gate;   ///< index among the gates of all layers
+  std::size_t first_entry;  ///< offset in the coefficients and sums of all layers
+  // For two-input gates:
+  const PairGate* pair_gates;    ///< [gates], in processing order
+  const PairInput* pair_inputs;  ///< [pair_input_count], in processing order
   int pair_input_count;
-  // Of others:
+  // For other arities:
   const int* first_reader;    ///< [inputs + 1]
   const GateReader* readers;  ///< [gates * arity]
   const int* source_rows;     ///< [gates, arity]
   const int* output_rows;     ///< [gates]
-  const int* gradient_rows;   ///< [gates]: the same, or the group's where outputs are summed
-  // Of all:
+  const int* gradient_rows;   ///< [gates]: the same, or the row of the group if outputs are summed
+  // For all arities:
   const int* sources;  ///< [gates, arity]: gates or inputs, not rows
 };
 
-/// The rows of one step or of one part of an evaluation. All of a layer's are fewer than 2^32
+/// Rows of one step, or of one part of an evaluation. The rows of a layer have fewer than 2^32
 /// vectors.
 struct RowShape {
   int samples, stride, vectors, chunks;
 };
 
-/// What is new in every step. Where something is not finite, the kernel that sees it stores the
-/// step's stamp in one place; all store the same number, so their order does not matter.
+/// What changes in every step. A kernel that detects a non-finite value stores the step's stamp.
+/// All kernels store the same number, so their order does not matter.
 struct StepState {
   UpdateArguments factors;
   std::uint32_t stamp;
-  float hard_share;         ///< of the tables that the update leaves
-  HardeningStep hardening;  ///< of the tables that this step reads, where they get a launch
+  float hard_share;         ///< hardness of the tables that the update leaves
+  HardeningStep hardening;  ///< of the tables of this step, if a separate launch computes them
+  float wire_scale;         ///< of the logits of learned wires: 1 / temperature
 };
 
 struct StepOutcome {
@@ -73,58 +74,61 @@ struct StepOutcome {
   int finite;
 };
 
-/// Where the inputs of all samples come from.
+/// Inputs of all samples.
 struct SampleInputs {
   std::size_t samples;
   int inputs;
   const float* mask;          ///< [inputs]
-  const float* rows;          ///< [inputs, samples]; or null where inputs are bits of features:
+  const float* rows;          ///< [inputs, samples]; null if inputs are thresholded features:
   const InputBit* bits;       ///< [inputs]
   const std::uint8_t* bytes;  ///< [samples, features], or null
-  const float* numbers;       ///< the same where features are no bytes
+  const float* floats;        ///< the same for features that are not bytes
   int features;
-  int height, width;     ///< of images; 1 where features are none, which are not shifted
-  const float* offsets;  ///< [inputs]: what is learned of thresholds, or null
-  const float* ranges;   ///< [inputs]: what offsets are multiplied by
+  int height, width;     ///< of images; 1 for other features, which are never transformed
+  const float* offsets;  ///< [inputs]: learned threshold offsets, or null
+  const float* ranges;   ///< [inputs]: scale of the offsets
 };
 
-/// The samples of a launch: `chosen` ones, or those from `first` on where that is null.
+/// The samples of a launch: `chosen`, or those from `first` on if that is null.
 struct SampleChoice {
   const int* chosen;
-  const ImageShift* shifts;  ///< or null
+  const ImageTransform* transforms;  ///< or null
+  bool only_shifts;                  ///< whether all transforms are shifts
   std::size_t first;
 };
 
 struct LossArguments {
-  bool has_head;  ///< else outputs have targets of their own, and `kind` counts
+  bool has_head;  ///< else outputs have their own targets, and `kind` applies
   HeadKind head;
   LossKind kind;
   float gamma;
   int groups;
-  float scale;           ///< of the sums: 1 / temperature
-  float smoothing;       ///< share of a label that goes to all classes alike
-  float low, per_range;  ///< of a regression: the lowest value, and 1 / (high - low)
-  const float* targets;  ///< [outputs, samples of the data], or values [samples of the data]
-  const int* labels;     ///< [samples of the data], of classes
+  float scale;                ///< of the sums: 1 / temperature
+  float smoothing;            ///< label smoothing
+  float low, per_range;       ///< regression: the lowest value, and 1 / (high - low)
+  const float* targets;       ///< [outputs, data samples], or values [data samples]
+  const int* labels;          ///< [data samples], for classes
+  const float* soft_targets;  ///< [data samples, groups], or null
+  float teacher_weight;       ///< of the soft targets
   int outputs;
-  std::size_t samples;  ///< of the data
+  std::size_t samples;  ///< number of data samples
   const int* chosen;    ///< [samples], or null: the first ones
-  int parts;            ///< of a group, that it is summed in
+  int parts;            ///< partial sums per group
   const float* scores;  ///< [groups, parts, stride]
   const StepState* state;
   std::uint32_t* not_finite;
 };
 
-/// What turns sums into gradients, and gradients into an update.
+/// From sums to gradients, and from gradients to updated parameters.
 struct GateUpdate {
-  std::size_t gates;        ///< of the layers that are updated together
-  std::size_t first_gate;   ///< the first of them, of all
-  std::size_t first_entry;  ///< where their tables begin
+  std::size_t gates;        ///< of the layers updated together
+  std::size_t first_gate;   ///< the first of them, among all gates
+  std::size_t first_entry;  ///< offset of their tables
   std::size_t first_logit;
   int arity;
   Parametrisation parametrisation;
-  float factor;      ///< of all gradients
-  float hard_share;  ///< of coefficients that are made without an update
+  float factor;      ///< scale of all gradients
+  float hard_share;  ///< hardness of coefficients computed without an update
   int chunks;
   std::size_t entries;  ///< of all layers together
   const float* sums;    ///< [chunks, entries]
@@ -133,33 +137,32 @@ struct GateUpdate {
   float* logits;
   float* first;
   float* second;
-  float* gradients;  ///< where only they are wanted; else null
+  float* gradients;  ///< output if only gradients are wanted; else null
   const StepState* state;
   const std::uint32_t* not_finite;
   const double* losses;
   int loss_count;
   StepOutcome* result;
-  float* loss;  ///< the same as a float, on the device
-  /// Whether the step's tables are those of `state->hardening`, which then says what is drawn for
-  /// each gate of a layer.
+  float* loss;  ///< the loss as a float, on the device
+  /// Whether the tables of the step are hardened according to `state->hardening`.
   bool hardens;
   const std::size_t* first_gates;  ///< [layers]
   int layers;
-  const float* frozen;  ///< [gates] of all layers: 1 where a gate is
+  const float* frozen;  ///< [gates] of all layers: 1 if the gate is frozen
 };
 
-// All of these launch on `stream` and wait for nothing.
-/// Rows of the samples, shifted where shifts are given.
+// All of these launch on `stream` without waiting.
+/// Gathers the rows of samples, transformed if transforms are given.
 cudaError_t gather_samples(const SampleInputs& from, const SampleChoice& choice, RowShape rows,
                            float* x, cudaStream_t stream);
 
-/// Gradients of the offsets of thresholds, from those of the inputs.
+/// Gradients of the threshold offsets, from those of the inputs.
 struct ThresholdBackward {
   SampleInputs from;
   SampleChoice choice;
   const float* g;     ///< [inputs, stride]
-  float width_share;  ///< of a range: the width of the sigmoid
-  float factor;       ///< of all gradients
+  float width_share;  ///< width of the sigmoid, relative to the range
+  float factor;       ///< scale of all gradients
   float* gradients;   ///< [inputs]
   const StepState* state;
   std::uint32_t* not_finite;
@@ -167,26 +170,29 @@ struct ThresholdBackward {
 cudaError_t threshold_gradients(const ThresholdBackward& arguments, RowShape rows,
                                 cudaStream_t stream);
 
-struct ThresholdUpdate {
-  int inputs;
-  float* offsets;
+/// The update of parameters whose gradients are known: logits of wires and threshold offsets.
+struct ParameterUpdate {
+  std::size_t count;
+  float* values;
   float* first;
   float* second;
   const float* gradients;
   const StepState* state;
   const std::uint32_t* not_finite;
 };
-cudaError_t update_thresholds(const ThresholdUpdate& arguments, cudaStream_t stream);
+/// Updates the parameters, unless something was not finite.
+cudaError_t update_parameters(const ParameterUpdate& arguments, cudaStream_t stream);
 
 cudaError_t layer_forward(const NetworkLayer& layer, const float* coefficients, const float* x,
                           RowShape rows, float* y, cudaStream_t stream);
-/// Forward of a layer whose outputs are only summed: `groups` groups of its gates, each in `parts`.
+/// Forward pass of a layer whose outputs are only summed, in `groups` groups of `parts` partial
+/// sums.
 cudaError_t layer_scores(const NetworkLayer& layer, const float* coefficients, const float* x,
                          RowShape rows, int groups, int parts, float* scores, cudaStream_t stream);
 /// [groups, stride] from [groups, parts, stride].
 cudaError_t add_score_parts(const float* scores, int groups, int parts, RowShape rows, float* sums,
                             cudaStream_t stream);
-/// Parts of the loss, and its gradient.
+/// Partial losses, and the gradient of the loss.
 cudaError_t loss_and_gradient(const LossArguments& arguments, const float* y, RowShape rows,
                               float* g, double* losses, int loss_count, cudaStream_t stream);
 int loss_parts(bool has_head, int outputs, RowShape rows);
@@ -197,7 +203,8 @@ struct LayerBackward {
   const float* x;
   const float* g;
   float* gx;            ///< or null
-  float* slot_scratch;  ///< [gates * arity, stride] where gates have other than two inputs
+  bool reads_slots;     ///< every input is read by one gate, in order, as with learned wires
+  float* slot_scratch;  ///< [gates * arity, stride], unless gates have two inputs or read slots
   float* sums;          ///< [chunks, entries]
   std::size_t entries;
   const StepState* state;
@@ -205,19 +212,19 @@ struct LayerBackward {
 };
 cudaError_t layer_backward(const LayerBackward& arguments, RowShape rows, cudaStream_t stream);
 
-/// Coefficients from logits, where `update.gradients` and the moments play no part.
+/// Coefficients from logits. `update.gradients` and the moments are not used.
 cudaError_t make_coefficients(const GateUpdate& update, cudaStream_t stream);
 cudaError_t update_gates(const GateUpdate& update, cudaStream_t stream);
 
-// The hardened circuit on bits: rows of words of 32 samples.
+// The hardened circuit on bits: rows of words with 32 samples each.
 cudaError_t harden(const GateUpdate& update, std::uint64_t* tables, cudaStream_t stream);
 cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
                        const std::uint32_t* x, std::size_t words, std::uint32_t* y,
                        cudaStream_t stream);
-/// Bits of rows that lie `stride` apart, into rows that are `words` long.
+/// Packs rows that are `stride` floats apart into rows of `words` words.
 cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
                       std::uint32_t* bits, std::size_t words, cudaStream_t stream);
-/// How many outputs of each of `groups` groups are 1: [groups, 32 * words].
+/// Number of ones among the outputs of each group: [groups, 32 * words].
 cudaError_t count_ones(const std::uint32_t* bits, int features, int groups, std::size_t words,
                        int* counts, cudaStream_t stream);
 

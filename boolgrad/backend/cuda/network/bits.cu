@@ -6,7 +6,7 @@ namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int max_inputs = 6;  // of a gate
+constexpr int max_inputs = 6;  // inputs of a gate
 
 /// Entry e of gate i of the sixteen, i = 8 f(0,0) + 4 f(0,1) + 2 f(1,0) + f(1,1).
 __device__ __forceinline__ std::uint64_t table_of_gate(int i) {
@@ -14,7 +14,7 @@ __device__ __forceinline__ std::uint64_t table_of_gate(int i) {
                                     ((i & 1) << 3));
 }
 
-/// The first of the largest.
+/// The index of the largest logit, the first in a tie.
 __device__ __forceinline__ int likeliest(const float* logits) {
   int best = 0;
   for (int i = 1; i < 16; ++i) {
@@ -39,7 +39,7 @@ __global__ void harden_gates(const GateUpdate update, std::uint64_t* tables) {
   tables[update.first_gate + gate] = update.masks[update.first_gate + gate] < 0.5F ? 0 : table;
 }
 
-/// Each input halves the table: where it is 1 the upper half counts, else the lower.
+/// Each input halves the table: the upper half if it is 1, else the lower.
 template <int kArity>
 __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables,
                            const std::uint32_t* x, std::size_t words, std::uint32_t* y) {
@@ -62,20 +62,20 @@ __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables
   y[word] = value[0];
 }
 
-/// Bits of rows of floats: 1 above one half. One sample per lane, one word per warp.
+/// Packs rows of floats into bits: 1 if above one half. One sample per lane, one word per warp.
 __global__ void pack_rows(const float* x, int features, std::size_t samples, std::size_t stride,
                           std::uint32_t* bits, std::size_t words) {
   const std::size_t filled = (samples + 31) / 32;
-  const std::size_t place = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
-  if (place >= filled * features) return;
-  const std::size_t row = place / filled;
-  const std::size_t sample = place % filled * 32 + threadIdx.x % 32;
+  const std::size_t index = (blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x) / 32;
+  if (index >= filled * features) return;
+  const std::size_t row = index / filled;
+  const std::size_t sample = index % filled * 32 + threadIdx.x % 32;
   const bool on = sample < samples && x[row * stride + sample] > 0.5F;
   const std::uint32_t all = __ballot_sync(0xffffffffU, on);
-  if (threadIdx.x % 32 == 0) bits[row * words + place % filled] = all;
+  if (threadIdx.x % 32 == 0) bits[row * words + index % filled] = all;
 }
 
-/// A block takes a word of 32 samples, a warp one group at a time, a lane a sample.
+/// One block per word of 32 samples; warps take one group at a time, lanes one sample each.
 __global__ void count_in_groups(const std::uint32_t* bits, std::size_t words, int per_group,
                                 int groups, int* counts) {
   const int lane = threadIdx.x % 32;

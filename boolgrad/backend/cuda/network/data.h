@@ -1,4 +1,4 @@
-// Samples of a network on the device. Inside of `cuda/`.
+// Samples of a network on the device. Internal to `cuda/`.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include "boolgrad/backend/cuda/network/arguments.h"
 #include "boolgrad/backend/cuda/runtime/memory.h"
 #include "boolgrad/backend/device/network.h"
-#include "boolgrad/backend/plan/network_rows.h"
+#include "boolgrad/backend/plan/network_buffers.h"
 
 namespace boolgrad::cuda {
 
@@ -18,15 +18,16 @@ DeviceArray<T> on_device(const Tensor& tensor) {
   return result;
 }
 
-/// Inputs of samples: rows of numbers, or features that bits are made of when they are used.
+/// Inputs of samples: rows of floats, or features that are thresholded on use.
 struct NetworkData {
   std::size_t samples = 0;
   DeviceArray<float> rows;     ///< [inputs, samples]; else:
   DeviceArray<InputBit> bits;  ///< [inputs]
   DeviceArray<std::uint8_t> bytes;
-  DeviceArray<float> numbers;
+  DeviceArray<float> floats;
+  DeviceArray<float> soft_targets;  ///< [samples, classes], or empty
   std::int64_t features = 0;
-  bool has_images = false;  ///< which may be shifted
+  bool has_images = false;  ///< images may be transformed
   std::int64_t height = 1;
   std::int64_t width = 1;
 
@@ -46,8 +47,9 @@ struct NetworkData {
     if (samples.features.dtype() == DType::uint8) {
       data.bytes = on_device<std::uint8_t>(samples.features);
     } else {
-      data.numbers = on_device<float>(samples.features);
+      data.floats = on_device<float>(samples.features);
     }
+    if (samples.soft_targets.defined()) data.soft_targets = on_device<float>(samples.soft_targets);
     data.features = samples.features.shape()[1];
     data.has_images = samples.height > 0;
     data.height = data.has_images ? samples.height : 1;

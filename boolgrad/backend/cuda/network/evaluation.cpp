@@ -1,4 +1,4 @@
-// What all samples lead to, with the parameters as they are on the device.
+// Scores of all samples, with the current parameters on the device.
 #include <algorithm>
 
 #include "boolgrad/backend/cuda/network/program.h"
@@ -7,7 +7,7 @@
 namespace boolgrad::cuda {
 namespace {
 
-// Activations that an evaluation holds at a time, in bytes.
+// Limit on the activations held during an evaluation, in bytes.
 constexpr std::size_t max_activation_bytes = std::size_t{1} << 29;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -16,17 +16,19 @@ std::size_t words_of(const RowShape& rows) { return (index(rows.samples) + 31) /
 
 }  // namespace
 
-/// Of the largest part.
+/// Sized for the largest part.
 struct NetworkProgram::EvaluationBuffers {
   std::array<DeviceArray<float>, 2> rows;
-  DeviceArray<float> scores, sums;  ///< of a head
+  DeviceArray<float> slots;         ///< with learned wires
+  DeviceArray<float> scores, sums;  ///< with a head
   std::array<DeviceArray<std::uint32_t>, 2> words;
-  DeviceArray<int> counts;  ///< of a head
+  DeviceArray<int> counts;  ///< with a head
   DeviceArray<std::uint64_t> tables;
 
-  EvaluationBuffers(const RowShape& whole, std::int64_t widest, std::size_t gates,
-                    std::int64_t groups, int parts)
-      : scores(row_floats(groups * parts, whole)),
+  EvaluationBuffers(const RowShape& whole, std::int64_t widest, std::int64_t slot_count,
+                    std::size_t gates, std::int64_t groups, int parts)
+      : slots(row_floats(slot_count, whole)),
+        scores(row_floats(groups * parts, whole)),
         sums(row_floats(groups, whole)),
         counts(index(groups) * words_of(whole) * 32),
         tables(gates) {
@@ -37,10 +39,15 @@ struct NetworkProgram::EvaluationBuffers {
   }
 };
 
-/// Inputs are in the first rows; leaves sums, or the outputs in one of the two buffers.
+/// Expects the inputs in the first buffer. Leaves sums, or the outputs in one of the two buffers.
 void NetworkProgram::evaluate_soft(const RowShape& rows, EvaluationBuffers& buffers) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const float* from = buffers.rows[i % 2].data();
+    if (learns_wires(i)) {
+      check(select_slots(candidates_[i].view, from, rows, buffers.slots.data(), stream_.get()),
+            "select the wires");
+      from = buffers.slots.data();
+    }
     check(is_summed(i) ? layer_scores(layers_[i], coefficients_.data(), from, rows, groups(),
                                       parts_, buffers.scores.data(), stream_.get())
                        : layer_forward(layers_[i], coefficients_.data(), from, rows,
@@ -53,7 +60,7 @@ void NetworkProgram::evaluate_soft(const RowShape& rows, EvaluationBuffers& buff
         "add up outputs");
 }
 
-/// The same of bits, before the inputs' rows are written over.
+/// The same for bits, before the input rows are overwritten.
 void NetworkProgram::evaluate_hard(const RowShape& rows, EvaluationBuffers& buffers) {
   const std::size_t words = words_of(rows);
   check(pack_bits(buffers.rows[0].data(), static_cast<int>(inputs()), index(rows.samples),
@@ -70,39 +77,51 @@ void NetworkProgram::evaluate_hard(const RowShape& rows, EvaluationBuffers& buff
         "count ones");
 }
 
-NetworkScores NetworkProgram::evaluate(const NetworkData& data) {
+NetworkScores NetworkProgram::evaluate(const NetworkData& data, double wire_temperature) {
   const auto samples = static_cast<std::int64_t>(data.samples);
   ScoreCollector scores(spec_, outputs(), samples);
   if (samples == 0) return scores.take();
-  make_tables_as(0);
-  const std::int64_t batch = std::min<std::int64_t>(
-      max_samples, evaluation_batch(samples, widest_, max_activation_bytes, chunk_samples));
-  EvaluationBuffers buffers(row_shape(batch), widest_, gates_, groups(), parts_);
+  ensure_tables(0);
+  if (!has_choices_) choose_sources();
+  if (wire_logits_ > 0 && spec_.wire_forward == WireForward::soft) {
+    StepState& state = *host_state_.data();
+    state.wire_scale = static_cast<float>(1 / wire_temperature);
+    state_.upload(&state, 1);
+    for (const LayerCandidates& own : candidates_) {
+      if (own.view.count == 0) continue;
+      check(weigh_wires(own.view, state_.data(), stream_.get()), "weigh the wires");
+    }
+  }
+  const std::int64_t batch =
+      std::min<std::int64_t>(max_samples, evaluation_batch(samples, std::max(widest_, max_slots_),
+                                                           max_activation_bytes, chunk_samples));
+  EvaluationBuffers buffers(row_shape(batch), widest_, max_slots_, gates_, groups(), parts_);
   for (const GateUpdate& pass : passes_) {
     check(harden(update_arguments(pass, false), buffers.tables.data(), stream_.get()),
           "harden the gates");
   }
   const std::size_t last = layers_.size() % 2;
-  const std::int64_t score_rows = spec_.score_rows(outputs());
+  const std::int64_t score_count = spec_.score_count(outputs());
   for (std::int64_t first = 0; first < samples; first += batch) {
     const EvaluationPart part{first, std::min(batch, samples - first)};
     const RowShape rows = row_shape(part.count);
-    const SampleChoice choice{.chosen = nullptr, .shifts = nullptr, .first = index(first)};
+    const SampleChoice choice{
+        .chosen = nullptr, .transforms = nullptr, .only_shifts = true, .first = index(first)};
     check(gather_samples(sample_inputs(data), choice, rows, buffers.rows[0].data(), stream_.get()),
           "gather samples");
     evaluate_hard(rows, buffers);
     evaluate_soft(rows, buffers);
     stream_.wait();
-    std::vector<float> soft(row_floats(score_rows, rows));
+    std::vector<float> soft(row_floats(score_count, rows));
     (spec_.head ? buffers.sums : buffers.rows[last]).download(soft.data(), soft.size());
     scores.add_soft(part, soft, rows.stride);
     const std::size_t words = words_of(rows);
     if (spec_.head) {
-      std::vector<int> counts(index(score_rows) * words * 32);
+      std::vector<int> counts(index(score_count) * words * 32);
       buffers.counts.download(counts.data(), counts.size());
       scores.add_hard_sums(part, counts, static_cast<std::int64_t>(words * 32));
     } else {
-      std::vector<std::uint32_t> bits(index(score_rows) * words);
+      std::vector<std::uint32_t> bits(index(score_count) * words);
       buffers.words[last].download(bits.data(), bits.size());
       scores.add_hard_bits(part, bits, static_cast<std::int64_t>(words));
     }

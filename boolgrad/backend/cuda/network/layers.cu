@@ -1,9 +1,9 @@
 // Layers of soft gates, forward and backward.
 //
-// A few lanes of a warp, 32 from a batch of 68 on, share one row, four samples each. Gates and
-// inputs are taken in an order along shared wires (see plan/gate_order.h), so that what one of them
-// has read the next finds in the first cache: without it every row would come from the second as
-// often as it is read.
+// A few lanes of a warp (32 for batches of at least 68) share one row, with four samples each.
+// Gates and inputs are processed in an order along shared wires (see plan/gate_order.h), so that
+// consecutive gates reuse rows from the L1 cache. Otherwise each row would come from the L2 cache
+// every time it is read.
 #include <type_traits>
 
 #include "boolgrad/backend/cuda/network/arguments.h"
@@ -21,45 +21,44 @@ namespace {
 
 constexpr int threads = 256;
 
-// Gates whose rows a thread fetches at once: enough bytes on their way to keep memory busy. The
-// groups of a block take neighbours of that order at the same time, and so share what they fetch.
+// Gates whose activation rows one thread loads at once, to keep enough loads in flight. The groups
+// of a block process neighbours in that order at the same time, and so share their loads.
 constexpr int gates_at_once = 4;
 constexpr int sums_at_once = 2;
-// Inputs that a group takes one after the other, fetching each entry while it has the one before.
+// Inputs that a group processes in sequence, prefetching each entry during the previous one.
 constexpr int inputs_in_turn = 4;
 
-/// The threads that share rows: `kLanes` of them, four samples each.
+/// The threads that share a row: `kLanes`, with four samples each.
 template <int kLanes>
 struct Group {
   static constexpr int per_block = threads / kLanes;
-  int number;       ///< within the block
-  unsigned vector;  ///< of a row, that the thread has
+  int number;       ///< index in the block
+  unsigned vector;  ///< the thread's vector of a row
   __device__ Group()
       : number(threadIdx.x / kLanes),
         vector(blockIdx.y * (chunk_samples / 4) + threadIdx.x % kLanes) {}
   __device__ bool has_vector(RowShape rows) const {
     return vector < static_cast<unsigned>(rows.vectors);
   }
-  /// The i-th position of the order that the group takes, where a block takes `kCount` of each
-  /// group.
+  /// The i-th position that the group processes, if a block takes `kCount` per group.
   template <int kCount>
-  __device__ int place_of(int i) const {
+  __device__ int position_of(int i) const {
     return (blockIdx.x * kCount + i) * per_block + number;
   }
 };
 
-__device__ __forceinline__ unsigned place(int feature, RowShape rows, unsigned vector) {
+__device__ __forceinline__ unsigned vector_index(int feature, RowShape rows, unsigned vector) {
   return static_cast<unsigned>(feature) * (static_cast<unsigned>(rows.stride) / 4) + vector;
 }
 
 __device__ __forceinline__ float4 load(const float* x, int feature, RowShape rows,
                                        unsigned vector) {
-  return reinterpret_cast<const float4*>(x)[place(feature, rows, vector)];
+  return reinterpret_cast<const float4*>(x)[vector_index(feature, rows, vector)];
 }
 
 __device__ __forceinline__ void store(float* x, int feature, RowShape rows, unsigned vector,
                                       float4 value) {
-  reinterpret_cast<float4*>(x)[place(feature, rows, vector)] = value;
+  reinterpret_cast<float4*>(x)[vector_index(feature, rows, vector)] = value;
 }
 
 __device__ __forceinline__ float4 polynomial_of_pair(const float* coefficients,
@@ -82,14 +81,14 @@ __global__ void __launch_bounds__(threads)
     forward_pairs(const NetworkLayer layer, const float* coefficients, const float* x,
                   RowShape rows, float* y) {
   const Group<kLanes> group;
-  let_next_begin();
+  allow_next_launch();
   PairGate gate[gates_at_once];
   float4 a[gates_at_once], b[gates_at_once];
 #pragma unroll
   for (int i = 0; i < gates_at_once; ++i) {
-    const int place = group.template place_of<gates_at_once>(i);
+    const int position = group.template position_of<gates_at_once>(i);
     gate[i].gate = -1;
-    if (place < layer.gates && group.has_vector(rows)) gate[i] = layer.pair_gates[place];
+    if (position < layer.gates && group.has_vector(rows)) gate[i] = layer.pair_gates[position];
   }
   wait_for_previous();
 #pragma unroll
@@ -130,7 +129,7 @@ __global__ void __launch_bounds__(threads)
   const ScorePart part(layer, groups, parts);
   const auto add = [](float p, float q) { return p + q; };
   float4 sum = make_float4(0, 0, 0, 0);
-  let_next_begin();
+  allow_next_launch();
   wait_for_previous();
   if (at.has_vector(rows)) {
 #pragma unroll 4
@@ -153,9 +152,9 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Sums of four values over the lanes that share a row. Each exchange hands half of what a lane
-/// still has to another, so that 6 exchanges do for 32 lanes what would take 20 value by value.
-/// Afterwards `which` says whose sum a lane holds; `kLanes` / 4 lanes hold the same.
+/// Sums of four values over the lanes that share a row. In each exchange a lane hands over half of
+/// its remaining values, so that 32 lanes need 6 exchanges instead of 20. Afterwards `which` is the
+/// index of the sum that a lane holds; `kLanes` / 4 lanes hold the same one.
 template <int kLanes>
 __device__ __forceinline__ float sum_over_lanes(float4 value, int lane, int& which) {
   static_assert(kLanes >= 4);
@@ -174,7 +173,7 @@ __device__ __forceinline__ float sum_over_lanes(float4 value, int lane, int& whi
   return sum;
 }
 
-/// Beyond this the gradients of logits, sums of at most four of these, could overflow.
+/// Above this, the gradients of logits, sums of at most four of these, could overflow.
 constexpr float largest_sum = 1e37F;
 
 struct PairSums {
@@ -188,7 +187,7 @@ struct PairSums {
   }
 };
 
-/// Adds up a gate's sums over the lanes and stores them. All lanes of a warp take part.
+/// Reduces a gate's sums over the lanes and stores them. All lanes of a warp take part.
 template <int kLanes>
 __device__ __forceinline__ void store_sums(const LayerBackward& arguments, PairSums sums, int gate,
                                            float4 c, bool wanted) {
@@ -204,7 +203,7 @@ __device__ __forceinline__ void store_sums(const LayerBackward& arguments, PairS
   }
 }
 
-/// What one reader adds to the gradient of its input.
+/// The contribution of one reader to the gradient of its input.
 __device__ __forceinline__ float4 passed_back(float4 g, float4 c, bool is_second, float4 other,
                                               float4 gx) {
   const float slope = is_second ? c.z : c.y;
@@ -215,8 +214,8 @@ __device__ __forceinline__ float4 passed_back(float4 g, float4 c, bool is_second
   return gx;
 }
 
-/// Goes through the readers of one input, from entry `at` on, which `now` is. Lanes beyond the last
-/// sample read what the last one reads, with a gradient of 0.
+/// Processes the readers of one input, from entry `at` on; `now` is that entry. Lanes past the last
+/// sample read its data with a gradient of 0.
 template <int kLanes>
 __device__ __forceinline__ void gather_input(const LayerBackward& arguments, RowShape rows,
                                              const Group<kLanes>& group, int at, PairInput now,
@@ -225,7 +224,7 @@ __device__ __forceinline__ void gather_input(const LayerBackward& arguments, Row
   const unsigned vector = min(group.vector, static_cast<unsigned>(rows.vectors) - 1);
   const float4 zero = make_float4(0, 0, 0, 0);
   float4 gx = zero;
-  // Lanes of a warp exchange sums, so all of it goes round until its longest list ends.
+  // Lanes exchange sums, so the whole warp loops until its longest list ends.
   while (kLanes == 32 ? mine : __any_sync(0xffffffffU, mine)) {
     float4 g1 = load(arguments.g, now.first.g, rows, vector);
     const float4 other1 = load(arguments.x, now.first.partner, rows, vector);
@@ -253,15 +252,15 @@ __device__ __forceinline__ void gather_input(const LayerBackward& arguments, Row
   }
 }
 
-/// Gradients of inputs, gathered from those who read them, and the sums of each gate at its first
-/// input.
+/// Gradients of inputs, gathered from their readers. The sums of each gate are computed at its
+/// first input.
 template <int kLanes>
 __global__ void __launch_bounds__(threads, 4)
     backward_pairs(const LayerBackward arguments, RowShape rows) {
   const Group<kLanes> group;
   const int count = arguments.layer.pair_input_count;
-  let_next_begin();
-  int at = group.template place_of<inputs_in_turn>(0);
+  allow_next_launch();
+  int at = group.template position_of<inputs_in_turn>(0);
   PairInput next = arguments.layer.pair_inputs[at < count ? at : 0];
   wait_for_previous();
 #pragma unroll 1
@@ -269,15 +268,16 @@ __global__ void __launch_bounds__(threads, 4)
     const PairInput now = next;
     const int after = at + Group<kLanes>::per_block;
     if (i + 1 < inputs_in_turn && after < count) next = arguments.layer.pair_inputs[after];
-    // What continues another entry is taken with that one.
+    // Continuation entries are processed with the entry they continue.
     gather_input<kLanes>(arguments, rows, group, at, now,
                          at < count && (now.flags & continues) == 0);
     at = after;
   }
 }
 
-/// The sums alone, gate by gate, where nobody wants the inputs' gradients.
-template <int kLanes>
+/// Only the sums, gate by gate, if input gradients are not needed. With `kStores`, every input has
+/// one reader, which stores its gradient.
+template <int kLanes, bool kStores>
 __global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward arguments, RowShape rows) {
   const Group<kLanes> group;
   const float4 zero = make_float4(0, 0, 0, 0);
@@ -285,11 +285,11 @@ __global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward argumen
   float4 g[sums_at_once], a[sums_at_once], b[sums_at_once];
 #pragma unroll
   for (int i = 0; i < sums_at_once; ++i) {
-    const int place = group.template place_of<sums_at_once>(i);
+    const int position = group.template position_of<sums_at_once>(i);
     gate[i].gate = -1;
-    if (place < arguments.layer.gates) gate[i] = arguments.layer.pair_gates[place];
+    if (position < arguments.layer.gates) gate[i] = arguments.layer.pair_gates[position];
   }
-  let_next_begin();
+  allow_next_launch();
   wait_for_previous();
 #pragma unroll
   for (int i = 0; i < sums_at_once; ++i) {
@@ -300,10 +300,14 @@ __global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward argumen
   }
 #pragma unroll
   for (int i = 0; i < sums_at_once; ++i) {
-    const bool is_there = gate[i].gate >= 0;
+    const bool is_live = gate[i].gate >= 0;
     const float4 c =
-        polynomial_of_pair(arguments.coefficients, arguments.layer, is_there ? gate[i].gate : 0);
-    store_sums<kLanes>(arguments, PairSums(g[i], a[i], b[i]), gate[i].gate, c, is_there);
+        polynomial_of_pair(arguments.coefficients, arguments.layer, is_live ? gate[i].gate : 0);
+    store_sums<kLanes>(arguments, PairSums(g[i], a[i], b[i]), gate[i].gate, c, is_live);
+    if (kStores && is_live && group.has_vector(rows)) {
+      store(arguments.gx, gate[i].a, rows, group.vector, passed_back(g[i], c, false, b[i], zero));
+      store(arguments.gx, gate[i].b, rows, group.vector, passed_back(g[i], c, true, a[i], zero));
+    }
   }
 }
 
@@ -312,9 +316,9 @@ __global__ void __launch_bounds__(threads) sum_pairs(const LayerBackward argumen
 
 constexpr int warps = threads / 32;
 
-struct WarpPlace {
+struct WarpPosition {
   int index, first_sample, end_sample;
-  __device__ explicit WarpPlace(RowShape rows)
+  __device__ explicit WarpPosition(RowShape rows)
       : index(blockIdx.x * warps + threadIdx.x / 32),
         first_sample(blockIdx.y * chunk_samples + threadIdx.x % 32),
         end_sample(min(rows.vectors * 4, (static_cast<int>(blockIdx.y) + 1) * chunk_samples)) {}
@@ -330,8 +334,8 @@ __device__ __forceinline__ void load_inputs(const int* sources, const float* x, 
   }
 }
 
-/// Halves what is left of a polynomial with each input, from `kSlot` down. A recursion of
-/// templates, because only then is every place of the array known when it is compiled.
+/// Halves the remaining polynomial with each input, from `kSlot` down. Recursive templates keep
+/// every array index a compile-time constant.
 template <int kSlot>
 __device__ __forceinline__ void halve(float* value, const float* inputs, int derived) {
   if constexpr (kSlot >= 0) {
@@ -344,7 +348,7 @@ __device__ __forceinline__ void halve(float* value, const float* inputs, int der
   }
 }
 
-/// The polynomial at `inputs`, or its slope in direction `derived` where that is an input.
+/// The polynomial at `inputs`, or its partial derivative if `derived` is an input.
 template <int kArity>
 __device__ __forceinline__ float polynomial(const float* c, const float* inputs, int derived) {
   constexpr int half = 1 << (kArity - 1);
@@ -358,7 +362,7 @@ __device__ __forceinline__ float polynomial(const float* c, const float* inputs,
   return value[0];
 }
 
-/// Every product of some of the inputs, times what is in the first place.
+/// Products of all subsets of the inputs, times the first element.
 template <int kSlot, int kArity>
 __device__ __forceinline__ void multiply_out(float* product, const float* inputs) {
   if constexpr (kSlot < kArity) {
@@ -374,8 +378,8 @@ template <int kArity>
 __global__ void __launch_bounds__(threads)
     forward_gates(const NetworkLayer layer, const float* coefficients, const float* x,
                   RowShape rows, float* y) {
-  const WarpPlace at(rows);
-  let_next_begin();
+  const WarpPosition at(rows);
+  allow_next_launch();
   wait_for_previous();
   if (at.index >= layer.gates) return;
   const float* c =
@@ -401,7 +405,7 @@ __global__ void __launch_bounds__(threads)
   const int first_sample = blockIdx.y * chunk_samples;
   const int end_sample = rows.vectors * 4;
   const ScorePart part(layer, groups, parts);
-  let_next_begin();
+  allow_next_launch();
   wait_for_previous();
   float sum[per_lane] = {};
   for (int gate = part.begin + warp; gate < part.end; gate += warps) {
@@ -427,13 +431,14 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The sums of a gate and, into the scratch, what each of its inputs gets from it.
+/// The sums of a gate, and the contributions to the gradients of its inputs, into the scratch
+/// buffer.
 template <int kArity>
 __global__ void __launch_bounds__(threads)
     backward_gates(const LayerBackward arguments, RowShape rows) {
   constexpr int entries = 1 << kArity;
-  const WarpPlace at(rows);
-  let_next_begin();
+  const WarpPosition at(rows);
+  allow_next_launch();
   wait_for_previous();
   if (at.index >= arguments.layer.gates) return;
   const auto gate = static_cast<std::size_t>(at.index);
@@ -451,9 +456,10 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int e = 0; e < entries; ++e) sums[e] += product[e];
     if (arguments.gx == nullptr) continue;
+    float* slots = arguments.reads_slots ? arguments.gx : arguments.slot_scratch;
 #pragma unroll
     for (int slot = 0; slot < kArity; ++slot) {
-      arguments.slot_scratch[(gate * kArity + slot) * rows.stride + sample] =
+      slots[(gate * kArity + slot) * rows.stride + sample] =
           g * polynomial<kArity>(c, inputs, slot);
     }
   }
@@ -470,11 +476,11 @@ __global__ void __launch_bounds__(threads)
   if (!finite && threadIdx.x % 32 == 0) *arguments.not_finite = arguments.state->stamp;
 }
 
-/// Gradients of inputs from those of the places where they are read.
+/// Gradients of inputs, summed over all their uses.
 __global__ void __launch_bounds__(threads)
     gather_gates(const LayerBackward arguments, RowShape rows) {
-  const WarpPlace at(rows);
-  let_next_begin();
+  const WarpPosition at(rows);
+  allow_next_launch();
   wait_for_previous();
   if (at.index >= arguments.layer.inputs) return;
   const int* first_reader = arguments.layer.first_reader + at.index;
@@ -492,7 +498,7 @@ __global__ void __launch_bounds__(threads)
 
 // ---------------------------------------------------------------------------------------------
 
-/// What `f` returns for the number of lanes that share a row, as a type's constant.
+/// Calls `f` with the number of lanes per row as a compile-time constant.
 template <class F>
 cudaError_t with_lanes(RowShape rows, F f) {
   if (rows.vectors <= 4) return f(std::integral_constant<int, 4>{});
@@ -555,20 +561,23 @@ cudaError_t layer_backward(const LayerBackward& arguments, RowShape rows, cudaSt
   if (layer.arity == 2) {
     return with_lanes(rows, [&](auto lanes) {
       constexpr int groups = threads / lanes.value;
+      const dim3 by_gate = grid(layer.gates, groups * sums_at_once, rows);
+      if (arguments.gx != nullptr && arguments.reads_slots) {
+        return launch(sum_pairs<lanes.value, true>, by_gate, threads, 0, stream, arguments, rows);
+      }
       if (arguments.gx != nullptr) {
         return launch(backward_pairs<lanes.value>,
                       grid(layer.pair_input_count, groups * inputs_in_turn, rows), threads, 0,
                       stream, arguments, rows);
       }
-      return launch(sum_pairs<lanes.value>, grid(layer.gates, groups * sums_at_once, rows), threads,
-                    0, stream, arguments, rows);
+      return launch(sum_pairs<lanes.value, false>, by_gate, threads, 0, stream, arguments, rows);
     });
   }
   const cudaError_t error = with_arity(layer.arity, [&](auto arity) {
     return launch(backward_gates<arity.value>, grid(layer.gates, warps, rows), threads, 0, stream,
                   arguments, rows);
   });
-  if (error != cudaSuccess || arguments.gx == nullptr) return error;
+  if (error != cudaSuccess || arguments.gx == nullptr || arguments.reads_slots) return error;
   return launch(gather_gates, grid(layer.inputs, warps, rows), threads, 0, stream, arguments, rows);
 }
 

@@ -19,8 +19,8 @@ __device__ __forceinline__ LossValue loss_at(const LossArguments& arguments, flo
           loss_slope(arguments.kind, arguments.gamma, y, t)};
 }
 
-/// Where a sample of the step lies in the data.
-__device__ __forceinline__ std::size_t place_of(const LossArguments& arguments, int sample) {
+/// The index of a sample of the step in the data.
+__device__ __forceinline__ std::size_t data_index(const LossArguments& arguments, int sample) {
   return arguments.chosen == nullptr ? static_cast<std::size_t>(sample)
                                      : static_cast<std::size_t>(arguments.chosen[sample]);
 }
@@ -38,7 +38,7 @@ __device__ double block_sum(double value) {
   return sums[0];
 }
 
-/// Beyond this the sum of all parts could exceed a float.
+/// Above this, the sum of all parts could exceed a float.
 constexpr double largest_part = 1e35;
 
 __device__ __forceinline__ void store_loss(const LossArguments& arguments, double loss,
@@ -52,7 +52,7 @@ __device__ __forceinline__ void store_loss(const LossArguments& arguments, doubl
 __global__ void __launch_bounds__(threads)
     loss_of_outputs(const LossArguments arguments, const float* y, RowShape rows, float* g,
                     double* losses) {
-  let_next_begin();
+  allow_next_launch();
   wait_for_previous();
   double total = 0;
   const std::size_t count = static_cast<std::size_t>(arguments.outputs) * rows.stride;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads)
     if (sample < rows.samples) {
       const LossValue value =
           loss_at(arguments, y[i],
-                  arguments.targets[output * arguments.samples + place_of(arguments, sample)]);
+                  arguments.targets[output * arguments.samples + data_index(arguments, sample)]);
       total += value.loss;
       slope = value.slope;
     }
@@ -84,8 +84,7 @@ __device__ __forceinline__ float4 sum_of_warp(float4 sum) {
   return sum;
 }
 
-/// By how much the score of the label exceeds the mean of all; the scores of a sample lie four
-/// apart.
+/// The score of the label minus the mean score. The scores of a sample are four floats apart.
 __device__ __forceinline__ float above_mean(const LossArguments& arguments, const float* scores,
                                             int label) {
   float total = 0;
@@ -93,16 +92,28 @@ __device__ __forceinline__ float above_mean(const LossArguments& arguments, cons
   return scores[label * 4] - total / static_cast<float>(arguments.groups);
 }
 
-/// Adds up the parts of four samples' scores, one class per warp, and takes the softmax of each
-/// sample. The loss is the mean over the samples.
+/// The sum of q (largest - score) over the classes, for soft targets q.
+__device__ __forceinline__ float below_largest(const LossArguments& arguments, const float* scores,
+                                               float largest, const float* soft_targets) {
+  float total = 0;
+  for (int c = 0; c < arguments.groups; ++c) total += soft_targets[c] * (largest - scores[c * 4]);
+  return total;
+}
+
+/// Adds up the partial scores of four samples, one class per warp, and applies the softmax. The
+/// loss is the mean over samples.
+template <bool kHasTeacher>
 __global__ void __launch_bounds__(class_warps * 32)
     loss_of_classes(const LossArguments arguments, RowShape rows, float* g, double* losses) {
   extern __shared__ float scores[];  // [classes, 4]
   const int lane = threadIdx.x % 32;
   const int sample = blockIdx.x * 4 + threadIdx.x % 4;
-  const bool is_there = sample < rows.samples;
-  const int label = arguments.labels[is_there ? place_of(arguments, sample) : 0];
-  let_next_begin();
+  const bool is_live = sample < rows.samples;
+  const std::size_t index = is_live ? data_index(arguments, sample) : 0;
+  const int label = arguments.labels[index];
+  const float* soft_targets =
+      kHasTeacher ? arguments.soft_targets + index * arguments.groups : nullptr;
+  allow_next_launch();
   wait_for_previous();
   for (int c = threadIdx.x / 32; c < arguments.groups; c += class_warps) {
     float4 sum = make_float4(0, 0, 0, 0);
@@ -125,36 +136,45 @@ __global__ void __launch_bounds__(class_warps * 32)
   for (int c = 1; c < arguments.groups; ++c) largest = fmaxf(largest, own[c * 4]);
   float sum = 0;
   for (int c = 0; c < arguments.groups; ++c) sum += expf(own[c * 4] - largest);
-  const float factor = is_there ? arguments.scale / static_cast<float>(rows.samples) : 0.0F;
+  const float factor = is_live ? arguments.scale / static_cast<float>(rows.samples) : 0.0F;
   for (int c = threadIdx.x / 4; c < arguments.groups; c += class_warps * 8) {
     const float share = expf(own[c * 4] - largest) / sum;
     const float rest = arguments.smoothing / static_cast<float>(arguments.groups);
-    g[static_cast<std::size_t>(c) * rows.stride + sample] =
-        factor * (share - rest - (c == label ? 1.0F - arguments.smoothing : 0.0F));
+    float slope = share - rest - (c == label ? 1.0F - arguments.smoothing : 0.0F);
+    if constexpr (kHasTeacher) {
+      slope = (1 - arguments.teacher_weight) * slope +
+              arguments.teacher_weight * (share - soft_targets[c]);
+    }
+    g[static_cast<std::size_t>(c) * rows.stride + sample] = factor * slope;
   }
   if (threadIdx.x >= 32) return;
   double loss = 0;
-  if (threadIdx.x < 4 && is_there) {
+  if (threadIdx.x < 4 && is_live) {
     loss = static_cast<double>(largest) - own[label * 4] + logf(sum);
     if (arguments.smoothing > 0) loss += arguments.smoothing * above_mean(arguments, own, label);
+    if constexpr (kHasTeacher) {
+      const double of_teacher =
+          static_cast<double>(below_largest(arguments, own, largest, soft_targets)) + logf(sum);
+      loss = (1 - arguments.teacher_weight) * loss + arguments.teacher_weight * of_teacher;
+    }
     loss /= rows.samples;
   }
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
   if (threadIdx.x == 0) store_loss(arguments, loss, losses);
 }
 
-/// The loss of one sum, and its slope.
+/// The loss of one sum, and its derivative.
 template <HeadKind kHead>
 __device__ __forceinline__ LossValue loss_of_sum(const LossArguments& arguments, float sum,
-                                                 std::size_t place) {
+                                                 std::size_t index) {
   const auto outputs = static_cast<float>(arguments.outputs);
   if constexpr (kHead == HeadKind::regression) {
-    const float target = (arguments.targets[place] - arguments.low) * arguments.per_range;
+    const float target = (arguments.targets[index] - arguments.low) * arguments.per_range;
     const float off = sum / outputs - target;
     return {off * off, 2 * off / outputs};
   }
   // Two classes with logits -h and h, whose mean is 0.
-  const bool is_one = arguments.labels[place] == 1;
+  const bool is_one = arguments.labels[index] == 1;
   const float h = (sum - outputs / 2) * (arguments.scale / 2);
   const float towards = is_one ? h : -h;
   const float plain = fmaxf(-2 * towards, 0.0F) + log1pf(expf(-2 * fabsf(h)));
@@ -163,17 +183,17 @@ __device__ __forceinline__ LossValue loss_of_sum(const LossArguments& arguments,
   return {plain + arguments.smoothing * towards, arguments.scale * (share - wanted)};
 }
 
-/// Adds up the parts of four samples' sums and takes the loss of each: one warp per block. The loss
-/// is the mean over the samples.
+/// Adds up the partial sums of four samples and computes their losses: one warp per block. The loss
+/// is the mean over samples.
 template <HeadKind kHead>
 __global__ void __launch_bounds__(32)
     loss_of_sums(const LossArguments arguments, RowShape rows, float* g, double* losses) {
   const int lane = threadIdx.x;
   const int sample = blockIdx.x * 4 + lane % 4;
-  const bool is_there = sample < rows.samples;
-  let_next_begin();
+  const bool is_live = sample < rows.samples;
+  allow_next_launch();
   wait_for_previous();
-  const std::size_t place = is_there ? place_of(arguments, sample) : 0;
+  const std::size_t index = is_live ? data_index(arguments, sample) : 0;
   float4 sums = make_float4(0, 0, 0, 0);
 #pragma unroll 4
   for (int part = lane; part < arguments.parts; part += 32) {
@@ -186,9 +206,9 @@ __global__ void __launch_bounds__(32)
                     : lane % 4 == 1 ? sums.y
                     : lane % 4 == 2 ? sums.z
                                     : sums.w;
-  const LossValue value = loss_of_sum<kHead>(arguments, sum, place);
-  if (lane < 4) g[sample] = is_there ? value.slope / static_cast<float>(rows.samples) : 0.0F;
-  double loss = lane < 4 && is_there ? static_cast<double>(value.loss) / rows.samples : 0.0;
+  const LossValue value = loss_of_sum<kHead>(arguments, sum, index);
+  if (lane < 4) g[sample] = is_live ? value.slope / static_cast<float>(rows.samples) : 0.0F;
+  double loss = lane < 4 && is_live ? static_cast<double>(value.loss) / rows.samples : 0.0;
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
   if (lane == 0) store_loss(arguments, loss, losses);
 }
@@ -197,7 +217,7 @@ __global__ void __launch_bounds__(32)
 __global__ void __launch_bounds__(threads)
     add_parts(const float* scores, int groups, int parts, RowShape rows, float* sums) {
   const int vector = blockIdx.x * threads + threadIdx.x;
-  let_next_begin();
+  allow_next_launch();
   wait_for_previous();
   if (vector >= rows.vectors) return;
   const std::size_t row_vectors = static_cast<std::size_t>(rows.stride) / 4;
@@ -244,9 +264,10 @@ cudaError_t loss_and_gradient(const LossArguments& arguments, const float* y, Ro
       return launch(loss_of_sums<HeadKind::regression>, blocks, 32, 0, stream, arguments, rows, g,
                     losses);
     default:
-      return launch(loss_of_classes, blocks, class_warps * 32,
-                    static_cast<std::size_t>(arguments.groups) * sizeof(float4), stream, arguments,
-                    rows, g, losses);
+      return launch(
+          arguments.soft_targets != nullptr ? loss_of_classes<true> : loss_of_classes<false>,
+          blocks, class_warps * 32, static_cast<std::size_t>(arguments.groups) * sizeof(float4),
+          stream, arguments, rows, g, losses);
   }
 }
 

@@ -71,9 +71,20 @@ class Network final : public DeviceNetwork {
     return program_.layer_outputs();
   }
 
-  NetworkScores evaluate() override {
+  WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) override {
     select_device(device_);
-    return program_.evaluate(evaluation_ ? *evaluation_ : program_.training_data());
+    return program_.wire_signals(arguments, layer);
+  }
+
+  void set_candidates(std::size_t layer, const CandidateWires& candidates) override {
+    select_device(device_);
+    program_.set_candidates(layer, candidates);
+  }
+
+  NetworkScores evaluate(double wire_temperature) override {
+    select_device(device_);
+    return program_.evaluate(evaluation_ ? *evaluation_ : program_.training_data(),
+                             wire_temperature);
   }
 
   double milliseconds(int count) override {
@@ -82,7 +93,7 @@ class Network final : public DeviceNetwork {
   }
 
  private:
-  /// Targets of an evaluation stay with the caller, who compares.
+  /// Targets of evaluation data are not uploaded: the caller compares.
   void set_data(DataRole role, NetworkData data, const Tensor& targets) {
     if (role == DataRole::evaluation) evaluation_ = std::move(data);
     else program_.set_training_data(std::move(data), targets);

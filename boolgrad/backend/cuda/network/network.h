@@ -1,7 +1,6 @@
 // Networks of soft gates on an NVIDIA GPU: whole training steps, and the hardened circuit.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <memory>

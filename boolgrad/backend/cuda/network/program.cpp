@@ -7,12 +7,13 @@
 
 #include "boolgrad/backend/device/network_checks.h"
 #include "boolgrad/backend/plan/flat_tensors.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::cuda {
 namespace {
 
-// Gates whose outputs a block adds up to a part of a group's sum: enough for its threads, few
-// enough to keep all processors busy.
+// Gates per partial sum of a group: enough for the threads of a block, few enough to keep all
+// multiprocessors busy.
 constexpr int gates_per_part = 64;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -35,10 +36,11 @@ const NetworkSpec& checked(std::span<const LutWires> layers, const NetworkSpec& 
   return spec;
 }
 
-/// Parameters of all layers, and room for an offset of each input's threshold. Offsets that are not
-/// trained stay 0, as do their gradients.
+/// Parameters of all layers, plus one threshold offset per input. Offsets that are not trained stay
+/// 0, as do their gradients.
 std::size_t parameter_count(std::span<const LutWires> layers, const NetworkSpec& spec) {
-  return plan_network_offsets(layers, spec).logits + index(layers.front().inputs);
+  const NetworkOffsets offsets = plan_network_offsets(layers, spec);
+  return offsets.logits + offsets.wire_logits + index(layers.front().layer_inputs());
 }
 
 template <class T>
@@ -48,15 +50,15 @@ void send(DeviceArray<T>& to, const PinnedArray<T>& from, cudaStream_t stream) {
         "copy to the device");
 }
 
-/// Whether the tables of a step cannot be left by the update before it.
-bool hardens_by_itself(HardeningKind kind) {
+/// Whether the previous update cannot prepare the tables of this step.
+bool needs_table_launch(HardeningKind kind) {
   return kind == HardeningKind::gates || kind == HardeningKind::freeze || changes_logits(kind);
 }
 
 }  // namespace
 
 RowShape row_shape(std::int64_t samples) {
-  constexpr std::int64_t sector_floats = 8;  // rows begin where the memory's units do
+  constexpr std::int64_t sector_floats = 8;  // rows are aligned to memory sectors
   const std::int64_t stride = (samples + sector_floats - 1) / sector_floats * sector_floats;
   return {.samples = static_cast<int>(samples),
           .stride = static_cast<int>(stride),
@@ -75,21 +77,24 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
       gradients_(optimiser_.count()),
       state_(1),
       chosen_(index(spec.batch)),
-      shifts_(index(spec.batch)),
+      transforms_(index(spec.batch)),
       host_state_(1),
       host_chosen_(index(spec.batch)),
-      host_shifts_(index(spec.batch)),
+      host_transforms_(index(spec.batch)),
       outcome_(1) {
-  widest_ = std::max<std::int64_t>(layers.front().inputs, groups());
+  inputs_ = layers.front().layer_inputs();
+  widest_ = std::max<std::int64_t>(inputs_, groups());
   for (const LutWires& layer : layers) widest_ = std::max(widest_, layer.gates);
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
   gates_ = offsets.gates;
   entries_ = offsets.entries;
   logits_ = offsets.logits;
+  wire_logits_ = offsets.wire_logits;
   input_factor_ = static_cast<float>(offsets.input_gradient_factor);
-  const std::vector<LayerRows> rows = plan_network_rows(layers, groups());
+  const std::vector<LayerBuffers> rows = plan_network_buffers(layers, groups());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     add_layer(layers[i], rows[i], offsets.layers[i]);
+    add_candidates(layers[i], offsets.layers[i]);
     output_rows_.push_back(rows[i].output_rows);
   }
   masks_ = DeviceArray<float>(gates_);
@@ -107,7 +112,7 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
   allocate_rows();
 }
 
-void NetworkProgram::add_layer(const LutWires& wires, const LayerRows& rows,
+void NetworkProgram::add_layer(const LutWires& wires, const LayerBuffers& rows,
                                const LayerOffsets& offsets) {
   LayerWires own;
   own.sources = DeviceArray<int>(std::vector<int>(wires.sources.begin(), wires.sources.end()));
@@ -145,8 +150,54 @@ void NetworkProgram::add_layer(const LutWires& wires, const LayerRows& rows,
   wires_.push_back(std::move(own));
 }
 
-// Layers of one arity that follow one another lie side by side in every array. Gradients are linear
-// in those of the outputs, so what layers above multiply them by may be multiplied here.
+void NetworkProgram::add_candidates(const LutWires& wires, const LayerOffsets& offsets) {
+  LayerCandidates& own = candidates_.emplace_back();
+  if (!wires.learns_wires()) return;
+  const CandidateWires& given = wires.candidates;
+  const auto slots = static_cast<std::size_t>(given.slots);
+  own.chosen = DeviceArray<int>(slots);
+  own.slots = DeviceArray<float>(row_floats(given.slots, rows_));
+  if (spec_.wire_forward == WireForward::soft) {
+    own.weights = DeviceArray<float>(slots * static_cast<std::size_t>(given.count));
+  }
+  own.view = {.inputs = static_cast<int>(given.inputs),
+              .slots = static_cast<int>(given.slots),
+              .count = static_cast<int>(given.count),
+              .sources = nullptr,
+              .first_use = nullptr,
+              .uses = nullptr,
+              .logits = parameters_.data() + offsets.first_wire_logit,
+              .chosen = own.chosen.data(),
+              .weights = own.weights.data(),
+              .factor = static_cast<float>(offsets.gradient_factor)};
+  layers_.back().sources = own.chosen.data();
+  max_slots_ = std::max(max_slots_, given.slots);
+  set_candidates(candidates_.size() - 1, given);
+}
+
+void NetworkProgram::set_candidates(std::size_t layer, const CandidateWires& candidates) {
+  const WireLayer known = layer < candidates_.size() ? candidates_[layer].view : WireLayer{};
+  check_candidates("cuda", layer,
+                   {.inputs = known.inputs, .slots = known.slots, .count = known.count},
+                   candidates);
+  LayerCandidates& own = candidates_[layer];
+  has_choices_ = false;
+  if (candidates.has_all()) return;
+  stream_.wait();
+  const auto on_device = [](std::span<const std::int32_t> values) {
+    return DeviceArray<int>(std::vector<int>(values.begin(), values.end()));
+  };
+  own.sources = on_device(candidates.sources);
+  own.first_use = on_device(candidates.first_use);
+  own.uses = on_device(candidates.uses);
+  own.view.sources = own.sources.data();
+  own.view.first_use = own.first_use.data();
+  own.view.uses = own.uses.data();
+  graph_.reset();
+}
+
+// Consecutive layers of the same arity are contiguous in every array. Gradients are linear in those
+// of the outputs, so the factors of the layers above can be applied here.
 void NetworkProgram::plan_passes(const NetworkOffsets& offsets) {
   std::vector<std::size_t> first_gates;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -172,7 +223,7 @@ void NetworkProgram::allocate_rows() {
   x_ = DeviceArray<float>(row_floats(inputs(), rows_));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     y_.emplace_back(is_summed(i) ? 0 : row_floats(layers_[i].gates, rows_));
-    y_.back().clear();  // what lies between rows is read back with them
+    y_.back().clear();  // the padding between rows is read back with them
   }
   for (DeviceArray<float>& gradient : g_) {
     gradient = DeviceArray<float>(row_floats(widest_ + 1, rows_));
@@ -185,14 +236,23 @@ void NetworkProgram::allocate_rows() {
   }
   loss_count_ = loss_parts(spec_.head.has_value(), static_cast<int>(outputs()), rows_);
   losses_ = DeviceArray<double>(index(loss_count_));
+  slot_gradients_ = DeviceArray<float>(row_floats(max_slots_, rows_));
+  std::int64_t inputs_with_bits = 0;
+  for (const LayerCandidates& own : candidates_) {
+    if (own.view.sources != nullptr) {
+      inputs_with_bits = std::max<std::int64_t>(inputs_with_bits, own.view.inputs);
+    }
+  }
+  input_bits_ =
+      DeviceArray<std::uint32_t>(index(inputs_with_bits) * ((index(rows_.samples) + 31) / 32));
   allocate_scratch();
 }
 
-/// For gradients of the inputs of layers whose gates have other than two inputs.
+/// For input gradients of layers whose gates do not have two inputs.
 void NetworkProgram::allocate_scratch() {
   std::size_t scratch_rows = 0;
   for (std::size_t i = learns_thresholds() ? 0 : 1; i < layers_.size(); ++i) {
-    if (layers_[i].arity == 2) continue;
+    if (layers_[i].arity == 2 || learns_wires(i)) continue;
     scratch_rows = std::max(scratch_rows, index(layers_[i].gates) * index(layers_[i].arity));
   }
   slot_scratch_ = DeviceArray<float>(scratch_rows * index(rows_.stride));
@@ -204,10 +264,11 @@ std::vector<Shape> NetworkProgram::parameter_shapes() const {
   return shapes;
 }
 
-// ------------------------------------------------------------------ what kernels read
+// ------------------------------------------------------------------ kernel arguments
 
 LossArguments NetworkProgram::loss_arguments() const {
   const Head head = spec_.head.value_or(Head{});
+  const bool has_teacher = spec_.teacher_weight > 0 && data_.soft_targets.size() > 0;
   return {.has_head = spec_.head.has_value(),
           .head = head.kind,
           .kind = spec_.loss.kind,
@@ -219,9 +280,11 @@ LossArguments NetworkProgram::loss_arguments() const {
           .per_range = static_cast<float>(1 / (head.high - head.low)),
           .targets = targets_.data(),
           .labels = labels_.data(),
+          .soft_targets = has_teacher ? data_.soft_targets.data() : nullptr,
+          .teacher_weight = static_cast<float>(spec_.teacher_weight),
           .outputs = static_cast<int>(outputs()),
           .samples = data_.samples,
-          .chosen = chooses_ ? chosen_.data() : nullptr,
+          .chosen = has_choice_ ? chosen_.data() : nullptr,
           .parts = parts_,
           .scores = scores_.data(),
           .state = state_.data(),
@@ -260,17 +323,18 @@ SampleInputs NetworkProgram::sample_inputs(const NetworkData& data) const {
           .rows = data.has_features() ? nullptr : data.rows.data(),
           .bits = data.bits.data(),
           .bytes = data.bytes.data(),
-          .numbers = data.numbers.data(),
+          .floats = data.floats.data(),
           .features = static_cast<int>(data.features),
           .height = static_cast<int>(data.height),
           .width = static_cast<int>(data.width),
-          .offsets = learns ? parameters_.data() + logits_ : nullptr,
+          .offsets = learns ? parameters_.data() + first_offset() : nullptr,
           .ranges = learns ? ranges_.data() : nullptr};
 }
 
 SampleChoice NetworkProgram::step_choice() const {
-  return {.chosen = chooses_ ? chosen_.data() : nullptr,
-          .shifts = chooses_ && data_.has_features() ? shifts_.data() : nullptr,
+  return {.chosen = has_choice_ ? chosen_.data() : nullptr,
+          .transforms = has_choice_ && data_.has_features() ? transforms_.data() : nullptr,
+          .only_shifts = only_shifts_,
           .first = 0};
 }
 
@@ -281,18 +345,18 @@ void NetworkProgram::make_tables(float share) {
     GateUpdate arguments = update_arguments(pass, false);
     arguments.hardens = false;
     arguments.hard_share = share;
-    check(make_coefficients(arguments, stream_.get()), "make the tables");
+    check(make_coefficients(arguments, stream_.get()), "compute the tables");
   }
-  made_share_ = share;
+  table_share_ = share;
 }
 
-void NetworkProgram::make_tables_as(float share) {
-  if (made_share_ != share) make_tables(share);
+void NetworkProgram::ensure_tables(float share) {
+  if (table_share_ != share) make_tables(share);
 }
 
 void NetworkProgram::make_hardened_tables() {
   for (const GateUpdate& pass : passes_) {
-    check(make_coefficients(update_arguments(pass, false), stream_.get()), "make the tables");
+    check(make_coefficients(update_arguments(pass, false), stream_.get()), "compute the tables");
   }
 }
 
@@ -301,9 +365,25 @@ void NetworkProgram::gather() {
         "gather a batch");
 }
 
+void NetworkProgram::choose_sources() {
+  for (const LayerCandidates& own : candidates_) {
+    if (own.view.count > 0) check(choose_wires(own.view, stream_.get()), "choose the wires");
+  }
+  has_choices_ = true;
+}
+
 void NetworkProgram::forward() {
   const float* from = x_.data();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (learns_wires(i)) {
+      LayerCandidates& own = candidates_[i];
+      if (own.view.weights != nullptr) {
+        check(weigh_wires(own.view, state_.data(), stream_.get()), "weigh the wires");
+      }
+      check(select_slots(own.view, from, rows_, own.slots.data(), stream_.get()),
+            "select the wires");
+      from = own.slots.data();
+    }
     check(is_summed(i) ? layer_scores(layers_[i], coefficients_.data(), from, rows_, groups(),
                                       parts_, scores_.data(), stream_.get())
                        : layer_forward(layers_[i], coefficients_.data(), from, rows_, y_[i].data(),
@@ -313,63 +393,92 @@ void NetworkProgram::forward() {
   }
 }
 
-void NetworkProgram::backward() {
-  for (std::size_t i = layers_.size(); i-- > 0;) {
+void NetworkProgram::backward(std::size_t first, bool only_slots) {
+  for (std::size_t i = layers_.size(); i-- > first;) {
     const bool wants_inputs = i > 0 || learns_thresholds();
+    const float* inputs = i == 0 ? x_.data() : y_[i - 1].data();
+    float* input_gradients = wants_inputs ? g_[(i + 1) % 2].data() : nullptr;
+    const bool reads_slots = learns_wires(i);
     const LayerBackward arguments{.layer = layers_[i],
                                   .coefficients = coefficients_.data(),
-                                  .x = i == 0 ? x_.data() : y_[i - 1].data(),
+                                  .x = reads_slots ? candidates_[i].slots.data() : inputs,
                                   .g = g_[i % 2].data(),
-                                  .gx = wants_inputs ? g_[(i + 1) % 2].data() : nullptr,
+                                  .gx = reads_slots ? slot_gradients_.data() : input_gradients,
+                                  .reads_slots = reads_slots,
                                   .slot_scratch = slot_scratch_.data(),
                                   .sums = sums_.data(),
                                   .entries = entries_,
                                   .state = state_.data(),
                                   .not_finite = not_finite_.data()};
     check(layer_backward(arguments, rows_, stream_.get()), "compute the gradients of a layer");
+    if (!reads_slots || (only_slots && i == first)) continue;
+    const WireLayer& wires = candidates_[i].view;
+    const bool reads_bits = wires.sources != nullptr && has_binary_inputs(i);
+    if (reads_bits) {
+      check(pack_bits(inputs, wires.inputs, index(rows_.samples), index(rows_.stride),
+                      input_bits_.data(), (index(rows_.samples) + 31) / 32, stream_.get()),
+            "pack the inputs");
+    }
+    check(selection_backward({.wires = wires,
+                              .x = inputs,
+                              .bits = reads_bits ? input_bits_.data() : nullptr,
+                              .g = slot_gradients_.data(),
+                              .gx = input_gradients,
+                              .gradients = gradients_.data() + (wires.logits - parameters_.data()),
+                              .state = state_.data(),
+                              .not_finite = not_finite_.data()},
+                             rows_, stream_.get()),
+          "compute the gradients of wires");
   }
-  if (!learns_thresholds()) return;
+  if (!learns_thresholds() || only_slots) return;
   check(threshold_gradients({.from = sample_inputs(data_),
                              .choice = step_choice(),
                              .g = g_[1].data(),
                              .width_share = width_share_,
                              .factor = input_factor_,
-                             .gradients = gradients_.data() + logits_,
+                             .gradients = gradients_.data() + first_offset(),
                              .state = state_.data(),
                              .not_finite = not_finite_.data()},
                             rows_, stream_.get()),
-        "compute the gradients of thresholds");
+        "compute the gradients of the thresholds");
 }
 
-void NetworkProgram::launch_step(bool only_gradients) {
-  if (hardens_) make_hardened_tables();
-  if (chooses_ || learns_thresholds()) gather();
-  forward();
+void NetworkProgram::differentiate_loss() {
   check(loss_and_gradient(loss_arguments(), y_.back().data(), rows_,
                           g_[(layers_.size() + 1) % 2].data(), losses_.data(), loss_count_,
                           stream_.get()),
         "compute the loss");
+}
+
+void NetworkProgram::launch_step(bool only_gradients) {
+  if (hardens_) make_hardened_tables();
+  if (has_choice_ || learns_thresholds()) gather();
+  forward();
+  differentiate_loss();
   backward();
   for (const GateUpdate& pass : passes_) {
     check(update_gates(update_arguments(pass, only_gradients), stream_.get()), "update the logits");
   }
-  if (only_gradients || !learns_thresholds()) return;
-  check(update_thresholds({.inputs = static_cast<int>(inputs()),
-                           .offsets = parameters_.data() + logits_,
+  // The logits of wires and the threshold offsets follow those of gates.
+  const std::size_t others = wire_logits_ + (learns_thresholds() ? index(inputs()) : 0);
+  if (only_gradients || others == 0) return;
+  check(update_parameters({.count = others,
+                           .values = parameters_.data() + logits_,
                            .first = optimiser_.first().data() + logits_,
                            .second = optimiser_.second().data() + logits_,
                            .gradients = gradients_.data() + logits_,
                            .state = state_.data(),
                            .not_finite = not_finite_.data()},
                           stream_.get()),
-        "update the thresholds");
+        "update wires and thresholds");
+  choose_sources();
 }
 
 void NetworkProgram::send_step() {
   send(state_, host_state_, stream_.get());
-  if (!chooses_) return;
+  if (!has_choice_) return;
   send(chosen_, host_chosen_, stream_.get());
-  if (data_.has_features()) send(shifts_, host_shifts_, stream_.get());
+  if (data_.has_features()) send(transforms_, host_transforms_, stream_.get());
 }
 
 void NetworkProgram::prepare(const NetworkStepArguments& arguments) {
@@ -377,26 +486,40 @@ void NetworkProgram::prepare(const NetworkStepArguments& arguments) {
              {.samples = static_cast<std::int64_t>(data_.samples), .has_images = data_.has_images},
              layer_gates_);
   const std::span<const std::int64_t> samples = arguments.samples;
+  bool only_shifts = only_shifts_;
   for (std::size_t i = 0; i < samples.size(); ++i) {
+    const ImageTransform transform =
+        arguments.transforms.empty() ? ImageTransform{} : arguments.transforms[i];
     host_chosen_.data()[i] = static_cast<int>(samples[i]);
-    host_shifts_.data()[i] = arguments.shifts.empty() ? ImageShift{} : arguments.shifts[i];
+    host_transforms_.data()[i] = transform;
+    only_shifts = only_shifts && transform.is_shift();
   }
-  if (chooses_ != !samples.empty()) {
-    chooses_ = !samples.empty();
-    graph_.forget();
-    if (!chooses_) gather();
+  if (only_shifts != only_shifts_) {
+    only_shifts_ = only_shifts;
+    graph_.reset();
+  }
+  if (has_choice_ != !samples.empty()) {
+    has_choice_ = !samples.empty();
+    graph_.reset();
+    if (!has_choice_) gather();
   }
   HardeningStep hardening = arguments.hardening;
   if (!(hardening.share > 0)) hardening.kind = HardeningKind::none;
-  if (hardens_ != hardens_by_itself(hardening.kind)) {
+  if (hardens_ != needs_table_launch(hardening.kind)) {
     hardens_ = !hardens_;
-    graph_.forget();
+    graph_.reset();
   }
   if (hardening.kind == HardeningKind::freeze) upload_frozen(arguments.frozen);
   const bool is_soft = hardens_ || hardening.kind == HardeningKind::none;
   const float share = is_soft ? 0.0F : static_cast<float>(hardening.share);
-  if (!hardens_) make_tables_as(share);
+  if (!hardens_) ensure_tables(share);
+  if (tables_are_hard_ != (share == 1)) {
+    tables_are_hard_ = !tables_are_hard_;
+    graph_.reset();
+  }
+  if (!has_choices_) choose_sources();
   StepState& state = *host_state_.data();
+  state.wire_scale = static_cast<float>(1 / arguments.wire_temperature);
   state.stamp = ++stamp_;
   state.hard_share = share;
   state.hardening = hardening;
@@ -420,6 +543,7 @@ StepResult NetworkProgram::step(const NetworkStepArguments& arguments) {
     optimiser_.step(parameters_.data(), gradients_.data(), loss_.data(), arguments.step,
                     arguments.learning_rate, stream_.get());
     make_tables(state.hard_share);
+    choose_sources();
     stream_.wait();
     int flag = 0;
     copy_to_host(&flag, optimiser_.finite(), sizeof(flag));
@@ -429,8 +553,8 @@ StepResult NetworkProgram::step(const NetworkStepArguments& arguments) {
   const StepOutcome& outcome = *outcome_.data();
   finite = finite && outcome.finite != 0;
   if (hardens_ && updates_in_step()) {
-    // The update leaves soft tables, but where nothing is updated it leaves this step's.
-    made_share_ = finite ? std::optional(0.0F) : std::nullopt;
+    // A successful update leaves soft tables. A skipped one leaves the tables of this step.
+    table_share_ = finite ? std::optional(0.0F) : std::nullopt;
   }
   return {.loss = outcome.loss, .finite = finite};
 }
@@ -440,12 +564,30 @@ double NetworkProgram::gradients_of(const NetworkStepArguments& arguments) {
   send_step();
   launch_step(true);
   stream_.wait();
-  if (hardens_) made_share_.reset();
+  if (hardens_) table_share_.reset();
   return outcome_.data()->loss;
 }
 
+WireSignals NetworkProgram::wire_signals(const NetworkStepArguments& arguments, std::size_t layer) {
+  if (layer >= layers_.size() || !learns_wires(layer)) {
+    fail("cuda", "expected a layer with learned wires, received layer {}", layer);
+  }
+  prepare(arguments);
+  send_step();
+  if (hardens_) make_hardened_tables();
+  if (has_choice_ || learns_thresholds()) gather();
+  forward();
+  differentiate_loss();
+  backward(layer, true);
+  stream_.wait();
+  if (hardens_) table_share_.reset();
+  const WireLayer& wires = candidates_[layer].view;
+  return {.inputs = download_rows(layer == 0 ? x_ : y_[layer - 1], wires.inputs),
+          .slot_gradients = download_rows(slot_gradients_, wires.slots)};
+}
+
 double NetworkProgram::milliseconds(int count) {
-  if (!graph_.is_captured()) fail("cuda", "expected a step before it is timed, received none");
+  if (!graph_.is_captured()) fail("cuda", "no step has been run yet");
   return milliseconds_of(stream_, [&] {
     for (int i = 0; i < count; ++i) run_whole_step();
   });
@@ -461,8 +603,9 @@ void NetworkProgram::set_training_data(NetworkData data, const Tensor& targets) 
   } else {
     targets_ = on_device<float>(targets);
   }
-  chooses_ = true;  // so that the first step in order gathers its batch
-  graph_.forget();
+  has_choice_ = true;  // so that the next sequential step gathers its batch
+  only_shifts_ = true;
+  graph_.reset();
 }
 
 void NetworkProgram::set_threshold_ranges(std::span<const float> ranges, double width_share) {
@@ -472,7 +615,7 @@ void NetworkProgram::set_threshold_ranges(std::span<const float> ranges, double 
   width_share_ = static_cast<float>(width_share);
   gradients_.clear();
   allocate_scratch();
-  graph_.forget();
+  graph_.reset();
 }
 
 void NetworkProgram::set_parameters(std::span<const Tensor> parameters,
@@ -482,9 +625,13 @@ void NetworkProgram::set_parameters(std::span<const Tensor> parameters,
   const std::vector<float> all_masks = flat(masks);
   masks_.upload(all_masks.data(), all_masks.size());
   input_mask_.upload(input_mask.values<float>().data(), input_mask_.size());
-  made_share_.reset();
-  chooses_ = true;  // the batch may be masked otherwise now
-  graph_.forget();
+  const auto is_binary = [](float mask) { return mask == 0 || mask == 1; };
+  mask_is_binary_ = std::ranges::all_of(all_masks, is_binary) &&
+                    std::ranges::all_of(input_mask.values<float>(), is_binary);
+  table_share_.reset();
+  has_choices_ = false;
+  has_choice_ = true;  // the input mask may have changed
+  graph_.reset();
 }
 
 void NetworkProgram::set_moments(std::span<const Tensor> first, std::span<const Tensor> second) {
@@ -514,6 +661,18 @@ std::vector<Tensor> NetworkProgram::download(const DeviceArray<float>& flat) con
     copy_to_host(tensor.mutable_data(), flat.data() + first, tensor.bytes());
     first += index(tensor.size());
     result.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+Tensor NetworkProgram::download_rows(const DeviceArray<float>& rows, std::int64_t count) const {
+  std::vector<float> all(row_floats(count, rows_));
+  rows.download(all.data(), all.size());
+  Tensor result({count, rows_.samples}, DType::float32);
+  const auto to = result.mutable_values<float>();
+  const std::size_t samples = index(rows_.samples);
+  for (std::size_t at = 0; at < to.size(); ++at) {
+    to[at] = all[at / samples * index(rows_.stride) + at % samples];
   }
   return result;
 }

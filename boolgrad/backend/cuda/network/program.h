@@ -1,5 +1,4 @@
-// The buffers of a gate network on the device, and the launches of a step and of an evaluation.
-// Inside of `cuda/`.
+// Device buffers and launches of a gate network. Internal to `cuda/`.
 #pragma once
 
 #include <array>
@@ -10,10 +9,11 @@
 
 #include "boolgrad/backend/cuda/network/arguments.h"
 #include "boolgrad/backend/cuda/network/data.h"
+#include "boolgrad/backend/cuda/network/selection.h"
 #include "boolgrad/backend/cuda/optimiser/optimiser.h"
 #include "boolgrad/backend/cuda/runtime/stream.h"
 #include "boolgrad/backend/device/network.h"
-#include "boolgrad/backend/plan/network_rows.h"
+#include "boolgrad/backend/plan/network_buffers.h"
 
 namespace boolgrad::cuda {
 
@@ -23,19 +23,18 @@ class NetworkProgram {
   NetworkProgram(std::span<const LutWires> layers, const NetworkSpec& spec);
 
   const NetworkSpec& spec() const { return spec_; }
-  std::int64_t inputs() const { return layers_.front().inputs; }
+  std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return layers_.back().gates; }
   std::span<const std::int64_t> gates_of_layers() const { return layer_gates_; }
-  /// Of the logits and, where thresholds are trained, of their offsets.
+  /// Shapes of the logits and, if thresholds are trained, of their offsets.
   std::vector<Shape> parameter_shapes() const;
 
   void set_training_data(NetworkData data, const Tensor& targets);
-  /// Trains the thresholds of the training data, or leaves them as they are where `ranges` is
-  /// empty.
+  /// Trains the thresholds of the training data. They stay fixed if `ranges` is empty.
   void set_threshold_ranges(std::span<const float> ranges, double width_share);
   const NetworkData& training_data() const { return data_; }
 
-  /// Offsets may be given before the data that says whether thresholds are trained.
+  /// Offsets may be given before the data that defines whether thresholds are trained.
   void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                       const Tensor& input_mask);
   void set_moments(std::span<const Tensor> first, std::span<const Tensor> second);
@@ -44,11 +43,14 @@ class NetworkProgram {
   std::vector<Tensor> first_moments() const { return download(optimiser_.first()); }
   std::vector<Tensor> second_moments() const { return download(optimiser_.second()); }
 
+  void set_candidates(std::size_t layer, const CandidateWires& candidates);
+
   StepResult step(const NetworkStepArguments& arguments);
   double gradients_of(const NetworkStepArguments& arguments);
-  /// Outputs of the layers that store them, of the last step.
+  WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer);
+  /// Outputs of the last step, for the layers that store them.
   std::vector<Tensor> layer_outputs() const;
-  NetworkScores evaluate(const NetworkData& data);
+  NetworkScores evaluate(const NetworkData& data, double wire_temperature);
   double milliseconds(int count);
 
  private:
@@ -61,20 +63,38 @@ class NetworkProgram {
     DeviceArray<int> sources, source_rows, output_rows, gradient_rows;
   };
 
+  /// The candidates of a layer on the device.
+  struct LayerCandidates {
+    WireLayer view;
+    DeviceArray<int> sources, first_use, uses, chosen;
+    DeviceArray<float> weights;
+    DeviceArray<float> slots;  ///< their values in a step
+  };
+
   // How the network is laid out.
-  void add_layer(const LutWires& wires, const LayerRows& rows, const LayerOffsets& offsets);
+  void add_layer(const LutWires& wires, const LayerBuffers& rows, const LayerOffsets& offsets);
+  void add_candidates(const LutWires& wires, const LayerOffsets& offsets);
   void plan_passes(const NetworkOffsets& offsets);
   void allocate_rows();
   void allocate_scratch();
   bool is_summed(std::size_t layer) const { return spec_.head && layer + 1 == layers_.size(); }
   int groups() const { return spec_.head ? static_cast<int>(spec_.head->groups()) : 0; }
   bool learns_thresholds() const { return ranges_.size() > 0; }
-  /// Where the norm or noise needs all gradients first, the optimiser goes through them by itself.
+  bool learns_wires(std::size_t layer) const { return candidates_[layer].view.count > 0; }
+  /// Whether the inputs of a layer are 0 or 1 in the step.
+  bool has_binary_inputs(std::size_t layer) const {
+    return data_.has_features() && mask_is_binary_ &&
+           (layer == 0 || (tables_are_hard_ && spec_.wire_forward == WireForward::hard));
+  }
+  /// The first threshold offset among the parameters.
+  std::size_t first_offset() const { return logits_ + wire_logits_; }
+  /// Clipping by norm and noise need all gradients first; the optimiser then runs as a separate
+  /// launch.
   bool updates_in_step() const {
     return spec_.optimiser.clip_norm <= 0 && spec_.optimiser.gradient_noise == 0;
   }
 
-  // What kernels read.
+  // Kernel arguments.
   LossArguments loss_arguments() const;
   GateUpdate update_arguments(GateUpdate pass, bool only_gradients) const;
   SampleInputs sample_inputs(const NetworkData& data) const;
@@ -82,11 +102,15 @@ class NetworkProgram {
 
   // Launches.
   void make_tables(float share);
-  void make_tables_as(float share);
+  void ensure_tables(float share);
   void make_hardened_tables();
+  void choose_sources();
   void gather();
   void forward();
-  void backward();
+  /// The gradients of layers from the last one down to `first`; of slots only, in that layer, if
+  /// `only_slots`.
+  void backward(std::size_t first = 0, bool only_slots = false);
+  void differentiate_loss();
   void launch_step(bool only_gradients);
   void send_step();
   void prepare(const NetworkStepArguments& arguments);
@@ -98,6 +122,7 @@ class NetworkProgram {
   void evaluate_hard(const RowShape& rows, EvaluationBuffers& buffers);
 
   std::vector<Tensor> download(const DeviceArray<float>& flat) const;
+  Tensor download_rows(const DeviceArray<float>& rows, std::int64_t count) const;
   void upload(std::span<const Tensor> tensors, DeviceArray<float>& flat) const;
   void upload_frozen(std::span<const Tensor> frozen);
 
@@ -105,27 +130,36 @@ class NetworkProgram {
   RowShape rows_;
   std::vector<NetworkLayer> layers_;
   std::vector<LayerWires> wires_;
+  std::vector<LayerCandidates> candidates_;  ///< one per layer; empty if its wires are fixed
+  std::int64_t inputs_ = 0;
   std::vector<std::int64_t> layer_gates_;
   std::vector<Shape> logit_shapes_;
   std::vector<std::vector<std::int32_t>> output_rows_;
-  std::vector<GateUpdate> passes_;  ///< runs of layers that one launch updates
-  std::int64_t widest_ = 0;         ///< rows of gradients; one of zeros follows
+  std::vector<GateUpdate> passes_;  ///< runs of layers updated by one launch
+  std::int64_t widest_ = 0;         ///< rows of the widest gradient; followed by a row of zeros
   std::size_t gates_ = 0;
   std::size_t entries_ = 0;
-  std::size_t logits_ = 0;
-  float input_factor_ = 1;  ///< of the gradients of the inputs
-  int parts_ = 0;           ///< of a group's sum
+  std::size_t logits_ = 0;       ///< of gates
+  std::size_t wire_logits_ = 0;  ///< of learned wires
+  std::int64_t max_slots_ = 0;   ///< of a layer with learned wires
+  float input_factor_ = 1;       ///< scale of the input gradients
+  int parts_ = 0;                ///< partial sums per group
   int loss_count_ = 0;
 
-  OwnStream stream_;
+  OwnedStream stream_;
   StepGraph graph_;
   Optimiser optimiser_;
   std::uint32_t stamp_ = 0;
-  bool chooses_ = false;             ///< whether the captured step has samples of its own
-  bool hardens_ = false;             ///< whether its tables have a launch of their own
-  std::optional<float> made_share_;  ///< how hard the coefficients are, where they are the update's
+  bool has_choice_ = false;           ///< whether the captured step has an explicit choice of
+                                      ///< samples
+  bool only_shifts_ = true;           ///< whether all transforms of this data were shifts
+  bool hardens_ = false;              ///< whether its tables are computed by a separate launch
+  bool mask_is_binary_ = true;        ///< whether all masks are 0 or 1
+  bool tables_are_hard_ = false;      ///< in the captured step
+  bool has_choices_ = false;          ///< whether the chosen wires are those of the parameters
+  std::optional<float> table_share_;  ///< hardness of the coefficients, if the update left them
 
-  // Logits, then offsets of thresholds, in all of these.
+  // Each holds the logits of gates, those of wires, then the threshold offsets.
   DeviceArray<float> parameters_, gradients_;
   DeviceArray<float> masks_, input_mask_, coefficients_, sums_, loss_, frozen_;
   DeviceArray<std::size_t> first_gates_;
@@ -133,23 +167,25 @@ class NetworkProgram {
   NetworkData data_;
   DeviceArray<float> targets_;
   DeviceArray<int> labels_;
-  DeviceArray<float> ranges_;  ///< [inputs] where thresholds are trained
+  DeviceArray<float> ranges_;  ///< [inputs] if thresholds are trained
   float width_share_ = 0;
   DeviceArray<float> x_, scores_, slot_scratch_;
+  DeviceArray<float> slot_gradients_;      ///< of one layer with learned wires
+  DeviceArray<std::uint32_t> input_bits_;  ///< of one layer with learned wires
   std::vector<DeviceArray<float>> y_;
   std::array<DeviceArray<float>, 2> g_;
   DeviceArray<double> losses_;
   DeviceArray<std::uint32_t> not_finite_;
   DeviceArray<StepState> state_;
   DeviceArray<int> chosen_;
-  DeviceArray<ImageShift> shifts_;
+  DeviceArray<ImageTransform> transforms_;
   PinnedArray<StepState> host_state_;
   PinnedArray<int> host_chosen_;
-  PinnedArray<ImageShift> host_shifts_;
+  PinnedArray<ImageTransform> host_transforms_;
   PinnedArray<StepOutcome> outcome_;
 };
 
-/// The geometry of rows of so many samples.
+/// The row layout for a number of samples.
 RowShape row_shape(std::int64_t samples);
 
 inline std::size_t row_floats(std::int64_t features, const RowShape& rows) {

@@ -1,4 +1,4 @@
-// What the optimiser's kernels read. Inside of `cuda/`.
+// Arguments of the optimiser's kernels. Internal to `cuda/`.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,14 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boolgrad/backend/options/adamw.h"
+#include "boolgrad/options/adamw.h"
 
 namespace boolgrad::cuda {
 
-/// What one step does to gradients and parameters, other than clipping by norm.
+/// What one step does to gradients and parameters, except for clipping by norm.
 struct UpdateArguments {
   AdamWFactors<float> adamw;
-  float clip_value;  ///< 0: not clipped
+  float clip_value;  ///< 0: no clipping
   double noise;      ///< 0: none
   std::uint64_t seed;
   std::uint32_t step;
@@ -27,15 +27,16 @@ struct OptimiserArguments {
   const float* gradients;
   const float* loss;  ///< may be null
   UpdateArguments factors;
-  double clip_norm;   ///< 0: not clipped
-  double* part_sums;  ///< [parts], or null where every block looks at all gradients itself
+  double clip_norm;   ///< 0: no clipping
+  double* part_sums;  ///< [parts], or null if every block reads all gradients
   int parts;
   int* finite;
 };
 
 cudaError_t launch_update(const OptimiserArguments& arguments, cudaStream_t stream);
 
-/// Parts that gradients are looked at in; 0 where they are so few that blocks do it themselves.
+/// Number of partial sums over the gradients; 0 if there are so few gradients that every block
+/// reads all of them.
 int update_parts(std::size_t count);
 
 }  // namespace boolgrad::cuda

@@ -1,8 +1,8 @@
-// Looks at all gradients, then updates all parameters.
+// Checks all gradients, then updates all parameters.
 //
-// Whether anything is updated depends on every gradient, and no block can know what another has
-// seen. Few gradients every block looks at by itself, in one launch; many are looked at by a launch
-// of their own.
+// The update depends on every gradient: it is skipped if one of them is not finite, and clipping
+// needs their norm. If there are few gradients, each block reads all of them, in one launch.
+// Otherwise a first launch computes partial sums.
 #include "boolgrad/backend/cuda/optimiser/arguments.h"
 #include "boolgrad/backend/cuda/optimiser/update.cuh"
 
@@ -10,10 +10,10 @@ namespace boolgrad::cuda {
 namespace {
 
 constexpr int threads = 512;
-constexpr std::size_t few = 64 * 1024;  // gradients that each block looks at itself
+constexpr std::size_t max_unsplit = 64 * 1024;  // gradients that every block can read by itself
 constexpr int max_parts = 528;
 
-/// The sum of what the threads of a block hold, known to all of them, in a fixed order.
+/// The sum over the threads of a block, returned to all of them, in a fixed order.
 __device__ double block_sum(double value) {
   __shared__ double sums[threads];
   sums[threadIdx.x] = value;
@@ -27,7 +27,7 @@ __device__ double block_sum(double value) {
   return total;
 }
 
-/// The sum over some gradients of their squares, clipped by value; NaN where one is not finite.
+/// The sum of squared gradients, after clipping by value. NaN if one is not finite.
 __device__ double sum_of_squares(const OptimiserArguments& arguments, std::size_t first,
                                  std::size_t stride) {
   double sum = 0;
@@ -41,10 +41,11 @@ __device__ double sum_of_squares(const OptimiserArguments& arguments, std::size_
   return finite ? sum : NAN;
 }
 
-__global__ void __launch_bounds__(threads) look_at_gradients(const OptimiserArguments arguments) {
-  const std::size_t place = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+__global__ void __launch_bounds__(threads)
+    sum_squares_in_parts(const OptimiserArguments arguments) {
+  const std::size_t first = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   const double sum =
-      block_sum(sum_of_squares(arguments, place, gridDim.x * static_cast<std::size_t>(threads)));
+      block_sum(sum_of_squares(arguments, first, gridDim.x * static_cast<std::size_t>(threads)));
   if (threadIdx.x == 0) arguments.part_sums[blockIdx.x] = sum;
 }
 
@@ -79,21 +80,21 @@ __global__ void __launch_bounds__(threads) update(const OptimiserArguments argum
 }  // namespace
 
 int update_parts(std::size_t count) {
-  if (count <= few) return 0;
-  const std::size_t wanted = (count + threads - 1) / threads;
-  return wanted < max_parts ? static_cast<int>(wanted) : max_parts;
+  if (count <= max_unsplit) return 0;
+  const std::size_t needed = (count + threads - 1) / threads;
+  return needed < max_parts ? static_cast<int>(needed) : max_parts;
 }
 
 cudaError_t launch_update(const OptimiserArguments& arguments, cudaStream_t stream) {
   if (arguments.parts > 0) {
-    look_at_gradients<<<static_cast<unsigned>(arguments.parts), threads, 0, stream>>>(arguments);
+    sum_squares_in_parts<<<static_cast<unsigned>(arguments.parts), threads, 0, stream>>>(arguments);
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return error;
   }
-  // A few elements per thread where there are many.
+  // Several elements per thread if there are many.
   constexpr std::size_t max_blocks = 2112;
-  const std::size_t wanted = (arguments.count + threads - 1) / threads;
-  const unsigned blocks = static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks);
+  const std::size_t needed = (arguments.count + threads - 1) / threads;
+  const unsigned blocks = static_cast<unsigned>(needed < max_blocks ? needed : max_blocks);
   update<<<blocks == 0 ? 1 : blocks, threads, 0, stream>>>(arguments);
   return cudaGetLastError();
 }

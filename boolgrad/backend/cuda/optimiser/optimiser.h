@@ -1,7 +1,6 @@
-// AdamW on an NVIDIA GPU, with what is done to gradients before it.
+// AdamW on an NVIDIA GPU, with gradient clipping and noise.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "boolgrad/backend/cuda/runtime/memory.h"
-#include "boolgrad/backend/options/adamw.h"
+#include "boolgrad/options/adamw.h"
 
 struct CUstream_st;
 
@@ -19,19 +18,19 @@ namespace boolgrad::cuda {
 using Stream = CUstream_st*;
 struct UpdateArguments;
 
-/// The moments of one flat array of parameters, and steps with them. Given the same gradients, the
-/// same bits come out as from `optim/`, but for the last bit of norms and noise.
+/// The moments of one flat array of parameters, and its update steps. Results are bit-identical to
+/// those of `optim/`, except for the last bit of norms and noise.
 class Optimiser {
  public:
   Optimiser(std::size_t count, const AdamWOptions& options);
 
-  /// Step `step`, counted from 0: clips, adds noise and updates `parameters`, or leaves everything
-  /// as it is where a gradient or `loss` (which may be null) is not finite. All three lie on the
-  /// device; nothing is waited for.
+  /// Step `step`, counted from 0: clips, adds noise and updates `parameters`. Changes nothing if a
+  /// gradient or `loss` (may be null) is not finite. All pointers are to device memory. Does not
+  /// wait.
   void step(float* parameters, const float* gradients, const float* loss, std::int64_t step,
             double learning_rate, Stream stream = nullptr);
 
-  /// On the device: 1 where the last step updated, 0 where something was not finite.
+  /// On the device: 1 if the last step updated, 0 if something was not finite.
   const int* finite() const { return finite_.data(); }
 
   std::size_t count() const { return first_.size(); }
@@ -41,7 +40,7 @@ class Optimiser {
   const DeviceArray<float>& first() const { return first_; }
   const DeviceArray<float>& second() const { return second_; }
 
-  /// What kernels that update by themselves need for step `step`.
+  /// Arguments for kernels that perform the update of step `step` themselves.
   UpdateArguments factors(std::int64_t step, double learning_rate) const;
 
  private:

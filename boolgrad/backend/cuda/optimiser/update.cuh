@@ -1,7 +1,7 @@
-// What happens to one gradient and one parameter. Inside of `cuda/`.
+// The update of one parameter. Internal to `cuda/`.
 //
-// Every operation is rounded by itself, as on the CPU, so that the same gradients give the same
-// bits there and here.
+// Every operation is rounded separately, as on the CPU, so that the same gradients give the same
+// bits.
 #pragma once
 
 #include "boolgrad/backend/cuda/common/random.cuh"
@@ -21,7 +21,7 @@ __device__ __forceinline__ float clipped(const UpdateArguments& factors, float g
   return fminf(fmaxf(gradient, -factors.clip_value), factors.clip_value);
 }
 
-/// With noise; what is exactly 0 stays so.
+/// Adds noise. Exact zeros stay zero.
 __device__ __forceinline__ float noisy(const UpdateArguments& factors, float gradient,
                                        std::uint64_t index) {
   if (factors.noise == 0 || gradient == 0) return gradient;

@@ -14,18 +14,18 @@ int device_count() {
 std::string unavailable(int index) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorInsufficientDriver) return "no NVIDIA driver, or one that is too old";
+  if (error == cudaErrorInsufficientDriver) return "no NVIDIA driver, or it is too old";
   if (error != cudaSuccess) return cudaGetErrorString(error);
   if (count == 0) return "no device";
   if (index < count) return "";
-  return fmt::format("there is no device {} among {}", index, count);
+  return fmt::format("no device {}: there are {}", index, count);
 }
 
-void select_device(int index) { check(cudaSetDevice(index), "select the device"); }
+void select_device(int index) { check(cudaSetDevice(index), "select a device"); }
 
 std::string device_description(int index) {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, index), "describe the device");
+  check(cudaGetDeviceProperties(&properties, index), "query the device properties");
   return fmt::format("{}, compute capability {}.{}, {:.0f} GB", properties.name, properties.major,
                      properties.minor, static_cast<double>(properties.totalGlobalMem) / 1e9);
 }

@@ -1,7 +1,6 @@
-// Whether there is an NVIDIA GPU to compute on.
+// Queries about NVIDIA GPUs.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <string>
@@ -10,21 +9,21 @@
 
 namespace boolgrad::cuda {
 
-/// Devices that the driver shows; 0 where there is no driver.
+/// Number of devices that the driver reports; 0 without a driver.
 int device_count();
 
-/// Empty where device `index` is there and can be used; else why not.
+/// Empty if device `index` can be used; else the reason why not.
 std::string unavailable(int index = 0);
 
-/// Makes `index` the device of all that this thread does from here on.
+/// Makes `index` the current device of this thread.
 void select_device(int index);
 
-/// What this backend supports, whether or not it was built and there is a device.
+/// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
   return Capabilities().set().reset(static_cast<std::size_t>(Feature::float64));
 }
 
-/// `select_device` as a member of an object is made: the device that the object belongs to.
+/// `select_device` for use in member initialisers. Returns `index`.
 inline int selected(int index) {
   select_device(index);
   return index;

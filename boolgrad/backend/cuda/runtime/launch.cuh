@@ -1,8 +1,8 @@
-// Launches that begin while the one before ends. Inside of `cuda/`.
+// Programmatic dependent launches. Internal to `cuda/`.
 //
-// A step of a network is a dozen short launches, each of which needs what the one before has
-// written. From compute capability 9.0 on the next one's blocks may start, and fetch what nobody
-// writes, while the last blocks of the one before still run.
+// A step of a network is a dozen short launches, each of which needs the results of the previous
+// one. From compute capability 9.0 on, the blocks of the next launch may start and load constant
+// data while the last blocks of the previous one still run.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,25 +12,25 @@
 
 namespace boolgrad::cuda {
 
-/// Lets the next launch start, as far as there is room.
-__device__ __forceinline__ void let_next_begin() {
+/// Allows the next launch to start as soon as there is room.
+__device__ __forceinline__ void allow_next_launch() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
-/// Waits until all that was launched before has ended. Every kernel that is launched here does, so
-/// that the end of one means the end of all before it.
+/// Waits until all previous launches have finished. Every kernel launched here must call it, so
+/// that the end of one implies the end of all before it.
 __device__ __forceinline__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Whether the selected device can. Asked once per device.
+/// Whether the selected device supports this. Queried once per device.
 inline bool device_overlaps_launches() {
   constexpr int remembered = 64;
-  static std::atomic<signed char> known[remembered];  // 0: not asked yet, 1: yes, -1: no
+  static std::atomic<signed char> known[remembered];  // 0: unknown, 1: yes, -1: no
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return false;
   if (device < remembered && known[device] != 0) return known[device] > 0;

@@ -10,19 +10,19 @@ namespace {
 
 constexpr int attempts = 10;
 
-/// The least time of several, in seconds.
+/// The shortest of several measurements, in seconds.
 template <class F>
 double least_seconds(F launch) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin), "make an event");
-  check(cudaEventCreate(&end), "make an event");
+  check(cudaEventCreate(&begin), "create an event");
+  check(cudaEventCreate(&end), "create an event");
   float least = 0;
   for (int i = 0; i < attempts; ++i) {
     check(cudaEventRecord(begin), "record an event");
-    check(launch(), "measure the device");
+    check(launch(), "measure the bandwidth");
     check(cudaEventRecord(end), "record an event");
-    check(cudaEventSynchronize(end), "measure the device");
+    check(cudaEventSynchronize(end), "measure the bandwidth");
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin, end), "read an event");
     least = i == 0 ? milliseconds : std::min(least, milliseconds);
@@ -35,8 +35,8 @@ double least_seconds(F launch) {
 }  // namespace
 
 MachineRates measure_machine_rates() {
-  constexpr std::size_t large = std::size_t{1} << 26;  // vectors: a gigabyte, no cache holds it
-  constexpr std::size_t small = std::size_t{1} << 20;  // 16 megabytes: the second cache does
+  constexpr std::size_t large = std::size_t{1} << 26;  // vectors: 1 GB, larger than any cache
+  constexpr std::size_t small = std::size_t{1} << 20;  // 16 MB: fits in the L2 cache
   constexpr int rounds = 20;
   DeviceArray<float4> from(large);
   const DeviceArray<float4> to(std::max(large, read_results()));

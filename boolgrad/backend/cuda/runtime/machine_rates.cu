@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Reads everything `rounds` times, past the first cache.
+/// Reads everything `rounds` times, bypassing the L1 cache.
 __global__ void __launch_bounds__(threads)
     read_all(const float4* from, float4* to, std::size_t count, int rounds) {
   constexpr std::size_t stride = static_cast<std::size_t>(threads) * blocks;

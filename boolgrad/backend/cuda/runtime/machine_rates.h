@@ -1,11 +1,11 @@
-// What an NVIDIA GPU can move, as measured: the ceilings that benchmarks are compared with.
+// Measured bandwidths of an NVIDIA GPU: the upper bounds for benchmarks.
 #pragma once
 
 namespace boolgrad::cuda {
 
 struct MachineRates {
-  double memory_gigabytes = 0;  ///< a second, read and written, copying what no cache holds
-  double cache_gigabytes = 0;   ///< a second, read, out of the second-level cache
+  double memory_gigabytes = 0;  ///< GB/s, read plus written, for copies larger than any cache
+  double cache_gigabytes = 0;   ///< GB/s, read from the L2 cache
 };
 
 MachineRates measure_machine_rates();

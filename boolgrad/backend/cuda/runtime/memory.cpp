@@ -6,32 +6,32 @@
 #include <mutex>
 
 #include "boolgrad/backend/cuda/runtime/check.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::cuda {
 namespace {
 
-/// The blocks that are in use and those that are kept for the next request, by device. Never
-/// destroyed: the driver takes all memory back when the process ends, and arrays may outlive this
-/// file's objects.
+/// Blocks in use, and free blocks cached for the next request, by device. Never destroyed: the
+/// driver releases all memory when the process ends, and arrays may outlive static objects.
 class Pool {
  public:
-  /// Of the device that the thread has selected.
-  void* take(std::size_t bytes) {
+  /// On the current device of this thread.
+  void* allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     int device = 0;
-    check(cudaGetDevice(&device), "find the device");
-    Block block = kept_block(device, bytes);
+    check(cudaGetDevice(&device), "query the current device");
+    Block block = cached_block(device, bytes);
     if (block.memory == nullptr) block = new_block(device, bytes);
-    taken_.emplace(block.memory, Taken{block.bytes, device});
+    used_.emplace(block.memory, Used{block.bytes, device});
     return block.memory;
   }
 
-  void give_back(void* memory) {
+  void release(void* memory) {
     const std::lock_guard lock(mutex_);
-    const auto found = taken_.find(memory);
-    kept_[found->second.device].emplace(found->second.bytes, memory);
-    taken_.erase(found);
+    const auto found = used_.find(memory);
+    cached_[found->second.device].emplace(found->second.bytes, memory);
+    used_.erase(found);
   }
 
  private:
@@ -39,20 +39,20 @@ class Pool {
     void* memory = nullptr;
     std::size_t bytes = 0;
   };
-  struct Taken {
+  struct Used {
     std::size_t bytes;
     int device;
   };
-  using Kept = std::multimap<std::size_t, void*>;
+  using Cached = std::multimap<std::size_t, void*>;
 
-  // A block more than twice as large as needed is left to those who need it.
-  Block kept_block(int device, std::size_t bytes) {
-    Kept& kept = kept_[device];
-    const auto found = kept.lower_bound(bytes);
-    if (found == kept.end() || found->first > 2 * bytes) return {};
-    check(cudaDeviceSynchronize(), "finish what was launched");
+  // Blocks more than twice as large as needed are left for larger requests.
+  Block cached_block(int device, std::size_t bytes) {
+    Cached& cached = cached_[device];
+    const auto found = cached.lower_bound(bytes);
+    if (found == cached.end() || found->first > 2 * bytes) return {};
+    check(cudaDeviceSynchronize(), "wait for the device");
     const Block block{found->second, found->first};
-    kept.erase(found);
+    cached.erase(found);
     return block;
   }
 
@@ -60,15 +60,15 @@ class Pool {
     void* memory = nullptr;
     cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // it stays set otherwise
-      free_kept(device);
+      cudaGetLastError();  // clears the sticky error
+      free_cached(device);
       error = cudaMalloc(&memory, bytes);
     }
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();
       std::size_t free = 0;
       std::size_t total = 0;
-      check(cudaMemGetInfo(&free, &total), "ask for the free memory");
+      check(cudaMemGetInfo(&free, &total), "query the free memory");
       fail("cuda", "out of device memory: {} requested, {} of {} free", bytes_text(bytes),
            bytes_text(free), bytes_text(total));
     }
@@ -76,14 +76,15 @@ class Pool {
     return {memory, bytes};
   }
 
-  void free_kept(int device) {
-    for (const auto& [bytes, memory] : kept_[device]) check(cudaFree(memory), "free device memory");
-    kept_[device].clear();
+  void free_cached(int device) {
+    for (const auto& [bytes, memory] : cached_[device])
+      check(cudaFree(memory), "free device memory");
+    cached_[device].clear();
   }
 
   std::mutex mutex_;
-  std::map<void*, Taken> taken_;
-  std::map<int, Kept> kept_;
+  std::map<void*, Used> used_;
+  std::map<int, Cached> cached_;
 };
 
 Pool& pool() {
@@ -93,16 +94,21 @@ Pool& pool() {
 
 }  // namespace
 
-void* allocate(std::size_t bytes) { return pool().take(std::max<std::size_t>(bytes, 1)); }
+void* allocate(std::size_t bytes) { return pool().allocate(std::max<std::size_t>(bytes, 1)); }
 
 void release(void* memory) noexcept {
-  if (memory != nullptr) pool().give_back(memory);
+  if (memory != nullptr) pool().release(memory);
 }
 
 void* allocate_pinned(std::size_t bytes) {
   void* memory = nullptr;
-  check(cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocDefault),
-        "allocate memory of the host");
+  const cudaError_t error =
+      cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocDefault);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // clears the sticky error
+    fail("cuda", "out of pinned host memory: {} requested", bytes_text(bytes));
+  }
+  check(error, "allocate pinned host memory");
   std::memset(memory, 0, bytes);
   return memory;
 }

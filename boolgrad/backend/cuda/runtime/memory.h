@@ -1,8 +1,7 @@
-// Device memory. What is given back is kept for the next request of about the same size on the same
-// device.
+// Device memory, from a caching allocator: released blocks are reused for requests of similar size
+// on the same device.
 //
-// No vendor header is included here, so that other modules need not know whether the backend was
-// built.
+// No vendor header is included here, so that other modules compile without CUDA.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +10,23 @@
 
 namespace boolgrad::cuda {
 
-/// At least so many bytes on the device that the thread has selected, aligned for any type. Throws,
-/// saying how much was requested and how much is free, where the device has no more.
+/// Allocates at least `bytes` on the current device, aligned for any type. If the device is out of
+/// memory, throws with the requested and the free amount.
 void* allocate(std::size_t bytes);
 
-/// Gives memory back to the device it came from. Launches that still use it are waited for before
-/// the block is handed out again.
+/// Returns memory to its device. The block is reused only after all launches that use it have
+/// finished.
 void release(void* memory) noexcept;
 
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void clear(void* memory, std::size_t bytes);
 
-/// Memory of the host that the device reads and writes by itself, without anybody waiting; all 0.
+/// Page-locked host memory that the device can access directly, initialised to 0.
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 
-/// Such memory, given back with the object.
+/// Pinned memory, released with the object.
 template <class T>
 class PinnedArray {
  public:
@@ -54,7 +53,7 @@ class PinnedArray {
   std::size_t count_ = 0;
 };
 
-/// Memory on the device, given back with the object.
+/// Device memory, released with the object.
 template <class T>
 class DeviceArray {
  public:

@@ -1,4 +1,4 @@
-// Streams, and launches that are captured once and replayed. Inside of `cuda/`.
+// Streams and CUDA graphs. Internal to `cuda/`.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,14 +7,14 @@
 
 namespace boolgrad::cuda {
 
-/// A stream of its own: only such a one can be captured. What the default stream does waits for it,
-/// and it for that.
-class OwnStream {
+/// A stream that can be captured, unlike the default stream. It synchronises with the default
+/// stream.
+class OwnedStream {
  public:
-  OwnStream() { check(cudaStreamCreate(&stream_), "make a stream"); }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
+  OwnedStream() { check(cudaStreamCreate(&stream_), "create a stream"); }
+  ~OwnedStream() { cudaStreamDestroy(stream_); }
+  OwnedStream(const OwnedStream&) = delete;
+  OwnedStream& operator=(const OwnedStream&) = delete;
 
   cudaStream_t get() const { return stream_; }
   void wait() const { check(cudaStreamSynchronize(stream_), "wait for the device"); }
@@ -23,31 +23,31 @@ class OwnStream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Launches captured once and replayed as one.
+/// Launches captured once and replayed as one graph.
 class StepGraph {
  public:
   StepGraph() = default;
-  ~StepGraph() { forget(); }
+  ~StepGraph() { reset(); }
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
 
   bool is_captured() const { return graph_ != nullptr; }
-  void forget() {
+  void reset() {
     if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
     graph_ = nullptr;
   }
 
-  /// Captures what `launches` puts into the stream, without running it.
+  /// Captures the launches of `launches` without running them.
   template <class F>
   void capture(cudaStream_t stream, const F& launches) {
-    forget();
+    reset();
     cudaGraph_t captured = nullptr;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture launches");
     launches();
     check(cudaStreamEndCapture(stream, &captured), "capture launches");
     const cudaError_t error = cudaGraphInstantiate(&graph_, captured, 0);
     cudaGraphDestroy(captured);
-    check(error, "prepare captured launches");
+    check(error, "instantiate captured launches");
   }
 
   void replay(cudaStream_t stream) const {
@@ -58,13 +58,13 @@ class StepGraph {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-/// Milliseconds of the device for what `launches` puts into the stream.
+/// Device time of what `launches` puts into the stream, in milliseconds.
 template <class F>
-double milliseconds_of(const OwnStream& stream, const F& launches) {
+double milliseconds_of(const OwnedStream& stream, const F& launches) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin), "make an event");
-  check(cudaEventCreate(&end), "make an event");
+  check(cudaEventCreate(&begin), "create an event");
+  check(cudaEventCreate(&end), "create an event");
   check(cudaEventRecord(begin, stream.get()), "record an event");
   launches();
   check(cudaEventRecord(end, stream.get()), "record an event");

@@ -1,5 +1,5 @@
-// What the shaders of automata read: the host's side of `shaders/automaton/automaton.glsl`. Inside
-// of `vulkan/`.
+// Arguments of the automaton shaders. Must match `shaders/automaton/automaton.glsl`. Internal to
+// `vulkan/`.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace boolgrad::vulkan {
 
-/// Constants that the shaders are compiled with, in the order of their ids from 1 on.
+/// Specialisation constants, in the order of their ids from 1 on.
 struct AutomatonConstants {
   int channels, kernels, tree_outputs, perceive_layers, layers, perceive_gates, gates, own_row;
   int parametrisation, loss_kind, periodic;
@@ -17,7 +17,7 @@ struct AutomatonConstants {
   int even_inputs, odd_inputs, patch, even_perceived, odd_perceived;
   int even_edges, odd_edges, leftover, staging, kernel_groups, even_perceive_edges,
       odd_perceive_edges;
-  int layer_of, rest, input_reads, patch_reads, places;
+  int layer_of, rest, input_reads, patch_reads, positions;
   int fetched, ahead;
   int held;
   int staged_groups;
@@ -25,7 +25,7 @@ struct AutomatonConstants {
   int several_losses, hardening, penalises;
 };
 
-/// Push constants: what a dispatch is for.
+/// Push constants of a dispatch.
 struct AutomatonPush {
   int step, steps;
   int cells, all_cells;
@@ -43,12 +43,12 @@ struct AutomatonPush {
   int finish_groups;
 };
 
-/// What changes from step to step.
+/// Arguments that change from step to step.
 struct AutomatonArguments {
   std::uint32_t seed_low, seed_high;
   std::uint32_t start_stream, fire_stream;
   std::uint32_t draw;
-  std::uint32_t drawn_cells;
+  std::uint32_t sampled_cells;
   std::uint32_t random_starts;
   std::uint32_t fire_mode;
   std::uint32_t fire_always, fire_below;
@@ -78,11 +78,11 @@ enum AutomatonBinding : std::uint8_t {
   moments_binding,
   parts_binding,
   loss_parts_binding,
-  seen_binding,
+  results_binding,
   finite_binding,
   around_binding,
   waiting_binding,
-  waiting_beside_binding,
+  concurrent_waiting_binding,
   automaton_bindings
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "boolgrad/backend/vulkan/automaton/program.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::vulkan {
@@ -23,16 +23,16 @@ class Automaton final : public DeviceAutomaton {
   std::vector<Tensor> first_moments() const override;
   std::vector<Tensor> second_moments() const override;
   void set_inputs(const AutomatonInputs& inputs) override;
-  double gradients(const AutomatonDraws& draws) override;
+  double gradients(const RolloutArguments& draws) override;
   std::vector<Tensor> parameter_gradients() const override;
   Tensor states() const override;
   Tensor final_state() const override;
-  AutomatonOutcome step(const AutomatonDraws& draws, std::int64_t step, double learning_rate,
+  AutomatonOutcome step(const RolloutArguments& draws, std::int64_t step, double learning_rate,
                         bool with_hard) override;
   double soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                      const AutomatonDraws& draws, Tensor& last) override;
-  HardOutcome hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                           const AutomatonDraws& draws) override;
+                      const RolloutArguments& draws, Tensor& last) override;
+  HardErrors hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                          const RolloutArguments& draws) override;
   Tensor hard_state() const override;
 
  private:
@@ -40,7 +40,7 @@ class Automaton final : public DeviceAutomaton {
   std::unique_ptr<State> state_;
 };
 
-bool has_room_for_activations(int number, const AutomatonShape& shape) {
+bool can_keep_activations(int number, const AutomatonShape& shape) {
   const Context& context = Context::get(number);
   const AutomatonLimits limits = limits_of(context.physical());
   return buffers_are_allowed(limits, shape) &&
@@ -60,18 +60,19 @@ const AutomatonShape& checked(const Context& context, const AutomatonShape& shap
                         [&](const AutomatonShape& other) { return training_bytes(limits, other); });
   if (!buffers_are_allowed(limits, shape)) {
     fail("vulkan",
-         "expected buffers of at most {} for training on this device, received a grid, steps and a "
-         "memory policy that need larger ones",
+         "expected a grid, number of steps and memory policy that need no buffer above {} on this "
+         "device",
          bytes_text(limits.buffer_bytes));
   }
   return shape;
 }
 
-/// What is recorded: gradients alone, or with an update, or with a hard rollout next to that too.
+/// What is recorded: gradients only; a step with update; or a step with update and a concurrent
+/// hard rollout.
 enum class Kind : std::uint8_t { gradients, step, step_with_hard };
 
-/// A recording is for a number of steps, and for how tables are hardened.
-using RecordingKey = std::tuple<Kind, int, HardeningKind>;
+/// Commands depend on the number of steps and on how tables are hardened.
+using RecorderKey = std::tuple<Kind, int, HardeningKind>;
 
 }  // namespace
 
@@ -81,13 +82,13 @@ struct Automaton::State {
   const AutomatonShape& shape = owned.get();
   AdamWOptions options;
   AutomatonParameters parameters;
-  std::vector<float> frozen;  ///< as they are on the device
+  std::vector<float> frozen;  ///< as on the device
   std::optional<AutomatonProgram> training;
   std::map<std::pair<RolloutUse, std::int64_t>, AutomatonProgram> rollouts;
   AutomatonProgram* last_hard = nullptr;
-  AutomatonInputs inputs;                           ///< of training
-  std::optional<AutomatonProgram> beside_training;  ///< a hard rollout from the same starts
-  std::map<RecordingKey, Recording> recordings;
+  AutomatonInputs inputs;                           ///< inputs of training
+  std::optional<AutomatonProgram> concurrent_hard;  ///< hard rollout from the same start states
+  std::map<RecorderKey, CommandRecorder> recorders;
 
   State(int number, const AutomatonShape& given, const AdamWOptions& how)
       : context(Context::get(number)),
@@ -105,29 +106,29 @@ struct Automaton::State {
     parameters.moments.clear();
     const std::vector<std::uint32_t> none(2);
     parameters.waiting = {context, none};
-    parameters.waiting_beside = {context, none};
+    parameters.concurrent_waiting = {context, none};
     training.emplace(context, shape, RolloutUse::training, shape.batch, parameters);
   }
 
-  AutomatonProgram& hard_beside_training() {
-    if (!beside_training) {
-      beside_training.emplace(context, shape, RolloutUse::hard, shape.batch, parameters);
-      static_cast<void>(beside_training->set_inputs(inputs));
+  AutomatonProgram& make_concurrent_hard() {
+    if (!concurrent_hard) {
+      concurrent_hard.emplace(context, shape, RolloutUse::hard, shape.batch, parameters);
+      static_cast<void>(concurrent_hard->set_inputs(inputs));
     }
-    return *beside_training;
+    return *concurrent_hard;
   }
 
   void set_inputs(const AutomatonInputs& given) {
     take_over(inputs, given);
     bool must_record = training->set_inputs(given);
-    if (beside_training) must_record = beside_training->set_inputs(given) || must_record;
-    if (must_record) recordings.clear();
+    if (concurrent_hard) must_record = concurrent_hard->set_inputs(given) || must_record;
+    if (must_record) recorders.clear();
   }
 
   void set_frozen(std::span<const Tensor> given) {
     std::vector<float> wanted = flat(given);
     if (wanted.size() != frozen.size()) {
-      fail("vulkan", "expected {} gates that are frozen or not, received {}", frozen.size(),
+      fail("vulkan", "expected frozen flags of {} gates, received {}", frozen.size(),
            wanted.size());
     }
     if (wanted == frozen) return;
@@ -135,14 +136,14 @@ struct Automaton::State {
     parameters.masks.upload(frozen, frozen.size());
   }
 
-  /// What the next training rollout reads.
-  void set_draws(const AutomatonDraws& draws) {
+  /// Arguments of the next training rollout.
+  void set_draws(const RolloutArguments& draws) {
     training->set_draws(draws);
     if (training->hardening() == HardeningKind::freeze) set_frozen(draws.frozen);
   }
 
-  /// Steps of `programs` side by side, with one barrier for all.
-  static void record_rollout(Recording& to,
+  /// Records the steps of `programs` concurrently, with one barrier for all.
+  static void record_rollout(CommandRecorder& to,
                              std::initializer_list<const AutomatonProgram*> programs) {
     int steps = 0;
     for (const AutomatonProgram* program : programs) {
@@ -163,13 +164,13 @@ struct Automaton::State {
     }
   }
 
-  /// The same with all steps of a program in one dispatch, and back for training. The hard rollout
-  /// comes first: its groups are few, and none of them waits for others to end.
-  void record_all_steps(Recording& to, bool with_hard) {
+  /// The same with all steps of a program in one dispatch, and the backward pass for training. The
+  /// hard rollout comes first: it has few workgroups, and none of them waits for another to finish.
+  void record_all_steps(CommandRecorder& to, bool with_hard) {
     training->prepare(to);
-    if (with_hard) beside_training->prepare(to);
+    if (with_hard) concurrent_hard->prepare(to);
     to.barrier();
-    if (with_hard) beside_training->all_steps(to);
+    if (with_hard) concurrent_hard->all_steps(to);
     training->all_steps(to);
     to.barrier();
     for (int step = 0; step < training->steps(); ++step) {
@@ -177,52 +178,53 @@ struct Automaton::State {
       training->score(to, step);
       if (step + 1 < training->steps()) to.barrier();
     }
-    if (with_hard) beside_training->score(to, beside_training->steps() - 1);
+    if (with_hard) concurrent_hard->score(to, concurrent_hard->steps() - 1);
   }
 
-  /// Runs what is recorded, again and step by step where groups waited without success.
+  /// Runs the recorded commands. If workgroups gave up waiting for each other, runs again step by
+  /// step.
   void run(Kind kind) {
     recorded(kind).run();
     const bool with_hard = kind == Kind::step_with_hard;
-    if (!training->gave_up() && !(with_hard && beside_training->gave_up())) return;
-    context.let_groups_wait(false);
-    recordings.clear();
+    if (!training->gave_up() && !(with_hard && concurrent_hard->gave_up())) return;
+    context.set_groups_wait(false);
+    recorders.clear();
     recorded(kind).run();
   }
 
-  Recording& recorded(Kind kind) {
-    const RecordingKey key{kind, training->steps(), training->hardening()};
-    const auto [found, is_new] = recordings.try_emplace(key, context);
-    Recording& recording = found->second;
-    if (!is_new) return recording;
+  CommandRecorder& recorded(Kind kind) {
+    const RecorderKey key{kind, training->steps(), training->hardening()};
+    const auto [found, is_new] = recorders.try_emplace(key, context);
+    CommandRecorder& commands = found->second;
+    if (!is_new) return commands;
     const bool with_hard = kind == Kind::step_with_hard;
-    if (with_hard) hard_beside_training();
-    if (training->takes_all_steps() && (!with_hard || beside_training->takes_all_steps())) {
-      record_all_steps(recording, with_hard);
+    if (with_hard) make_concurrent_hard();
+    if (training->takes_all_steps() && (!with_hard || concurrent_hard->takes_all_steps())) {
+      record_all_steps(commands, with_hard);
     } else {
-      if (with_hard) record_rollout(recording, {&*training, &*beside_training});
-      else record_rollout(recording, {&*training});
-      training->backward(recording);
+      if (with_hard) record_rollout(commands, {&*training, &*concurrent_hard});
+      else record_rollout(commands, {&*training});
+      training->backward(commands);
     }
-    training->gather(recording);
-    recording.barrier();
-    training->finish(recording);
-    if (kind == Kind::gradients) return recording;
-    recording.barrier();
-    training->update(recording);
-    return recording;
+    training->gather(commands);
+    commands.barrier();
+    training->finish(commands);
+    if (kind == Kind::gradients) return commands;
+    commands.barrier();
+    training->update(commands);
+    return commands;
   }
 
   AutomatonProgram& roll_out(RolloutUse use, std::int64_t samples, const AutomatonInputs& given,
-                             const AutomatonDraws& draws) {
+                             const RolloutArguments& draws) {
     AutomatonProgram& program =
         rollouts.try_emplace({use, samples}, context, shape, use, samples, parameters)
             .first->second;
-    static_cast<void>(program.set_inputs(given));  // it is recorded each time
+    static_cast<void>(program.set_inputs(given));  // commands are recorded each time
     program.set_draws(draws);
-    Recording recording(context);
-    record_rollout(recording, {&program});
-    recording.run();
+    CommandRecorder commands(context);
+    record_rollout(commands, {&program});
+    commands.run();
     return program;
   }
 
@@ -267,7 +269,7 @@ std::vector<Tensor> Automaton::second_moments() const {
 
 void Automaton::set_inputs(const AutomatonInputs& inputs) { state_->set_inputs(inputs); }
 
-double Automaton::gradients(const AutomatonDraws& draws) {
+double Automaton::gradients(const RolloutArguments& draws) {
   State& s = *state_;
   s.set_draws(draws);
   s.run(Kind::gradients);
@@ -282,8 +284,7 @@ Tensor Automaton::states() const {
   const AutomatonShape& shape = state_->shape;
   const std::int64_t steps = state_->training->steps();
   if (shape.keep_every() != 1) {
-    fail("vulkan", "expected the state of every step to be kept, received one in {}",
-         shape.keep_every());
+    fail("vulkan", "expected all states to be kept, received one of every {}", shape.keep_every());
   }
   Tensor all({steps + 1, shape.channels, shape.batch, shape.height, shape.width}, DType::float32);
   const auto to = all.mutable_values<float>();
@@ -296,35 +297,35 @@ Tensor Automaton::states() const {
 
 Tensor Automaton::final_state() const { return state_->training->state(state_->training->steps()); }
 
-AutomatonOutcome Automaton::step(const AutomatonDraws& draws, std::int64_t step,
+AutomatonOutcome Automaton::step(const RolloutArguments& draws, std::int64_t step,
                                  double learning_rate, bool with_hard) {
   State& s = *state_;
   s.set_draws(draws);
   s.training->set_update(s.options, step, learning_rate);
-  if (with_hard) s.hard_beside_training().set_draws(draws);
+  if (with_hard) s.make_concurrent_hard().set_draws(draws);
   s.run(with_hard ? Kind::step_with_hard : Kind::step);
   AutomatonOutcome outcome{
       .loss = s.training->loss(), .finite = s.training->was_finite(), .hard = {}};
-  if (with_hard) outcome.hard = s.beside_training->outcome();
+  if (with_hard) outcome.hard = s.concurrent_hard->outcome();
   return outcome;
 }
 
 double Automaton::soft_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                               const AutomatonDraws& draws, Tensor& last) {
+                               const RolloutArguments& draws, Tensor& last) {
   const AutomatonProgram& program = state_->roll_out(RolloutUse::soft, samples, inputs, draws);
   last = program.state(state_->shape.steps);
   return program.loss();
 }
 
-HardOutcome Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
-                                    const AutomatonDraws& draws) {
+HardErrors Automaton::hard_rollout(std::int64_t samples, const AutomatonInputs& inputs,
+                                   const RolloutArguments& draws) {
   State& s = *state_;
   s.last_hard = &s.roll_out(RolloutUse::hard, samples, inputs, draws);
   return s.last_hard->outcome();
 }
 
 Tensor Automaton::hard_state() const {
-  if (state_->last_hard == nullptr) fail("vulkan", "expected a hard rollout before, received none");
+  if (state_->last_hard == nullptr) fail("vulkan", "no hard rollout has been run");
   return state_->last_hard->state(state_->shape.steps);
 }
 

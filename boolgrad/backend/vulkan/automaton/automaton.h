@@ -1,8 +1,7 @@
-// Automata on a device that Vulkan shows: training steps and rollouts, each in one submission that
-// was recorded once.
+// Automata on a Vulkan device: training steps and rollouts, each in one submission that is recorded
+// once.
 //
-// No header of Vulkan is included here, so that modules above need not know whether the backend was
-// built.
+// No Vulkan header is included here, so that other modules compile without Vulkan.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +11,14 @@
 
 namespace boolgrad::vulkan {
 
-/// Whether device `number` has memory enough to keep all activations.
-bool has_room_for_activations(int number, const AutomatonShape& shape);
+/// Whether device `number` has enough memory to keep all activations.
+bool can_keep_activations(int number, const AutomatonShape& shape);
 
-/// A rule of two-input gates with all that training needs, on device `number`.
+/// A rule of two-input gates on device `number`, ready for training.
 std::unique_ptr<DeviceAutomaton> make_automaton(int number, const AutomatonShape& shape,
                                                 const AdamWOptions& options);
 
-/// Memory of device `number` that training takes.
+/// Memory needed for training on device `number`.
 std::size_t training_bytes(int number, const AutomatonShape& shape);
 
 }  // namespace boolgrad::vulkan

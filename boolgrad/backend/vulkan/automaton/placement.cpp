@@ -14,13 +14,13 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr int max_layers = 64;
 constexpr int row_bytes = 16;
-/// Shared memory that shaders have next to the rows: layers, neighbours, and who fires.
+/// Shared memory that shaders use in addition to the rows: layers, neighbours, and firing masks.
 constexpr int other_shared_rows = max_layers + 16;
-/// Banks of shared memory are 32 words wide nearly everywhere, and a row takes four.
+/// Shared memory usually has 32 banks of one word, and a row has four words.
 constexpr int rows_on_all_banks = 8;
 
-/// Hands out rows.
-class Rows {
+/// Allocates consecutive rows.
+class OffsetAllocator {
  public:
   int take(int count) {
     const int first = at_;
@@ -33,8 +33,8 @@ class Rows {
   int at_ = 0;
 };
 
-/// The largest of two kinds of layers, by whether their number is odd.
-struct Largest {
+/// The maximum over even and over odd layers.
+struct EvenOddMaximum {
   std::array<int, 2> of{};
   void add(int number, int size) {
     int& largest = of[index(number & 1)];
@@ -91,8 +91,8 @@ class Placer {
     }
   }
 
-  /// How far ahead threads fetch: as far as registers last where memory is far, and by one layer
-  /// where threads are loops.
+  /// How far ahead threads prefetch: as far as registers allow on GPUs; one layer on CPUs, where
+  /// threads are loops.
   void choose_distances() {
     constexpr int threads_with_many_registers = 256;
     const bool has_many = layout_.threads <= threads_with_many_registers;
@@ -100,20 +100,21 @@ class Placer {
     layout_.constants.ahead = limits_.is_cpu ? 1 : has_many ? 4 : 2;
   }
 
-  /// Sums of a gate of perception: trees have one for two cells of a channel, others one for all.
+  /// Sums per gate of perception: trees have one per two cells of a channel, other kernels one per
+  /// channel.
   int sum_columns() { return (plan().tree_outputs > 0 ? 2 : 1) * channels_; }
 
-  /// Rows of the inputs of layer `u` of the update; those after the last are its outputs.
+  /// Input rows of layer `u` of the update. The inputs of the layer after the last are the outputs.
   int update_inputs(int u) {
     if (u == 0) return static_cast<int>(plan().input_reads.size());
     return plan().layers[index(plan().perceive_layers + u - 1)].gates;
   }
   int update_layers() { return layout_.constants.layers - plan().perceive_layers; }
 
-  /// Activations of a tile: patches, what perception computes layer by layer where it does, the
-  /// inputs of the update and of all its layers.
+  /// Rows for the activations of a tile: patches, the layers of perception unless kernels are
+  /// trees, and the inputs of all layers of the update.
   void place_acts() {
-    Rows rows;
+    OffsetAllocator rows;
     int inputs_at = rows.take(neighbourhood * channels_);
     for (int l = 0; l < plan().perceive_layers; ++l) {
       Layer& layer = plan().layers[index(l)];
@@ -129,15 +130,15 @@ class Placer {
 
   void place_forward() {
     AutomatonConstants& constants = layout_.constants;
-    Largest inputs;
+    EvenOddMaximum inputs;
     for (int u = 0; u <= update_layers(); ++u) inputs.add(u, update_inputs(u));
-    Largest perceived;
+    EvenOddMaximum perceived;
     for (int l = 0; l + 1 < plan().perceive_layers && plan().tree_outputs == 0; ++l) {
       perceived.add(l, plan().layers[index(l)].gates * channels_);
     }
-    Rows rows;
+    OffsetAllocator rows;
     constants.even_inputs = rows.take(inputs.of[0]);
-    // Patches are done with when the first layer of the update has outputs.
+    // Patches are no longer needed once the first layer of the update has outputs.
     constants.odd_inputs = rows.take(std::max(inputs.of[1], neighbourhood * channels_));
     constants.patch = constants.odd_inputs;
     constants.even_perceived = rows.take(perceived.of[0]);
@@ -145,8 +146,8 @@ class Placer {
     layout_.forward_rows = rows.count();
   }
 
-  /// Every thread holds a gate of each wide layer of the update and one of the narrow layers after
-  /// them, which together have no more gates than there are threads.
+  /// Each thread holds one gate of each wide layer of the update and one gate of the narrow layers
+  /// after them, whose gates together fit one per thread.
   void hold_gates() {
     constexpr int max_held = 24;  // as in the shader
     AutomatonConstants& constants = layout_.constants;
@@ -160,8 +161,8 @@ class Placer {
                           plan().update_width() <= layout_.threads && held <= max_held;
   }
 
-  /// Lays out the inputs of wide layers after the edges, if they fit, so that they are fetched row
-  /// by row and not by whom they are for.
+  /// Reserves a staging buffer for the inputs of wide layers after the edges, if it fits. Inputs
+  /// are then fetched row by row instead of by their reader.
   int stage_inputs(int at) {
     AutomatonConstants& constants = layout_.constants;
     if (!layout_.holds_gates || constants.held == 0) return 0;
@@ -175,20 +176,20 @@ class Placer {
   }
 
   void place_backward() {
-    Largest edges;
+    EvenOddMaximum edges;
     for (int l = plan().perceive_layers; l < layout_.constants.layers; ++l) {
       edges.add(l, plan().edge_rows[index(l)]);
     }
     edges.add(layout_.constants.layers, 1 + channels_);
     const auto inner = index(plan().perceive_layers & 1);
-    Rows rows;
+    OffsetAllocator rows;
     std::array<int, 2> edges_at{};
     edges_at[inner] = rows.take(edges.of[inner]);
     layout_.constants.leftover = rows.take(channels_);
     edges_at[1 - inner] = rows.count();
     layout_.constants.even_edges = edges_at[0];
     layout_.constants.odd_edges = edges_at[1];
-    // What perception needs takes the place of edges that are done with.
+    // Perception reuses the rows of edges that are no longer needed.
     const int others =
         plan().tree_outputs > 0 ? stage_kernels(rows.count()) : place_perceive_edges(rows.count());
     const int outer = edges.of[1 - inner];
@@ -199,8 +200,8 @@ class Placer {
         std::max(layout_.forward_rows, layout_.backward_rows) <= limits_.shared_rows;
   }
 
-  /// Deals the kernels to as many threads as there are, and lets as many of them leave their rows
-  /// at a time as fit.
+  /// Distributes the kernels over the threads, and stages the gradients of as many kernel groups at
+  /// once as fit.
   int stage_kernels(int at) {
     AutomatonConstants& constants = layout_.constants;
     constants.staging = at;
@@ -218,7 +219,7 @@ class Placer {
   }
 
   int place_perceive_edges(int at) {
-    Largest edges;
+    EvenOddMaximum edges;
     for (int l = 0; l < plan().perceive_layers; ++l) {
       edges.add(l, plan().edge_rows[index(l)] * channels_);
     }
@@ -232,13 +233,13 @@ class Placer {
 
   void place_table() {
     AutomatonConstants& constants = layout_.constants;
-    Rows words;
-    words.take(constants.gates);  // where gates come from
+    OffsetAllocator words;
+    words.take(constants.gates);  // origin of the gates
     constants.layer_of = words.take(constants.gates);
     constants.rest = words.take(static_cast<int>(plan().rest.size()));
     constants.input_reads = words.take(2 * static_cast<int>(plan().input_reads.size()));
     constants.patch_reads = words.take(2 * neighbourhood);
-    constants.places = words.take(2 * neighbourhood);
+    constants.positions = words.take(2 * neighbourhood);
   }
 
   const AutomatonLimits& limits_;
@@ -263,8 +264,8 @@ AutomatonLimits limits_of(const PhysicalDevice& physical) {
   limits.shared_rows =
       static_cast<int>(device.maxComputeSharedMemorySize / row_bytes) - other_shared_rows;
   limits.buffer_bytes = device.maxStorageBufferRange;
-  // A processor of a slow GPU takes some hundred millions of gates a second, a CPU some ten
-  // millions.
+  // A multiprocessor of a slow GPU computes some hundred million gates per second, a CPU core some
+  // ten million.
   constexpr double gates_per_processor = 3e7;
   limits.gates_per_submission = physical.is_cpu ? 4e6 : gates_per_processor * physical.processors;
   return limits;

@@ -1,4 +1,5 @@
-// How the work of an automaton is cut for a device, and its layout in buffers. Inside of `vulkan/`.
+// How the work of an automaton is divided for a device, and its layout in buffers. Internal to
+// `vulkan/`.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +11,36 @@
 
 namespace boolgrad::vulkan {
 
-/// Words of cells that a group of threads takes at a time.
+/// Words of cells that a workgroup processes at a time.
 constexpr int tile_cells = 4;
 
-/// Threads of a group that works on a list of items, not on tiles.
+/// Workgroup size of shaders that process lists instead of tiles.
 constexpr int list_threads = 128;
 
-/// Limits of a device that decide how work is cut.
+/// Device limits that determine the tiling.
 struct AutomatonLimits {
   bool is_cpu = false;
-  int slots = 1;               ///< groups that have sums of their own, at most
-  int threads = list_threads;  ///< of a group, at most
-  int shared_rows = 0;         ///< of four words
+  int slots = 1;               ///< maximum number of workgroups with their own sums
+  int threads = list_threads;  ///< maximum workgroup size
+  int shared_rows = 0;         ///< rows of four words in shared memory
   std::uint64_t buffer_bytes = 0;
-  double gates_per_submission =
-      0;  ///< gates of cells in a quarter of a second, even on slow devices
+  double gates_per_submission = 0;  ///< gate evaluations that take about 1/4 s on slow devices
 };
 
 AutomatonLimits limits_of(const PhysicalDevice& physical);
 
-/// A rule laid out. The work memory of stepping, of going back, and of both in one differ in size.
+/// The layout of a rule. The forward shader, the backward shader and the combined one need
+/// different amounts of work memory.
 struct AutomatonLayout {
-  RulePlan plan;  ///< with the rows of the inputs of layers among the activations as `inputs_at`
+  RulePlan plan;  ///< with `inputs_at` as a row among the activations
   AutomatonConstants constants{};
   int threads = list_threads;
   int forward_rows = 0;
   int backward_rows = 0;
-  int sums = 0;  ///< of a slot
-  /// Whether threads can hold their gates of all layers, so that a dispatch takes all steps.
+  int sums = 0;  ///< sums per slot
+  /// Whether threads can hold their gates of all layers, so that one dispatch takes all steps.
   bool holds_gates = false;
-  double gates_of_tile = 0;  ///< of all its cells and channels
+  double gates_of_tile = 0;  ///< over all cells and channels of a tile
 };
 
 AutomatonLayout automaton_layout(const AutomatonShape& shape, const AutomatonLimits& limits);

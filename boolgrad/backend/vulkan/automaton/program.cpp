@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "boolgrad/backend/vulkan/runtime/draws.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/vulkan/runtime/rate_threshold.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 
@@ -20,8 +20,8 @@ constexpr int row_words = 4;
 constexpr int max_loss_parts = 64;
 constexpr int gates_per_finish_group = 8;
 constexpr int sums_per_gather_group = 16;
-constexpr int table_lanes = 16;  ///< threads that make the table of a gate
-constexpr double work_back = 4;  ///< of a gate, in units of its way forward
+constexpr int table_lanes = 16;  ///< threads per gate that compute its table
+constexpr double work_back = 4;  ///< cost of a gate's backward pass, relative to forward
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -32,8 +32,8 @@ int groups_for(std::int64_t items, int items_per_group) {
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 
-/// Sets constants that a shader does not read to 0, so that none is compiled twice for the same.
-void keep_what_is_read(AutomatonConstants& constants, std::string_view shader) {
+/// Sets constants that a shader does not read to 0, so that equal pipelines are shared.
+void clear_unread(AutomatonConstants& constants, std::string_view shader) {
   const auto is = [&](std::string_view name) { return shader.substr(0, name.size()) == name; };
   const bool is_finish = is("automaton/finish");
   const bool makes_tables = is_finish || is("automaton/prepare");
@@ -45,7 +45,7 @@ void keep_what_is_read(AutomatonConstants& constants, std::string_view shader) {
   if (!goes_back && !is("automaton/loss")) constants.loss_kind = 0;
 }
 
-/// States that are there at once: those that are kept, those of a stretch between, and the last.
+/// Number of states stored at once: the kept ones, those of one segment, and the last.
 std::int64_t states_kept(const AutomatonShape& shape, RolloutUse use, std::int64_t steps) {
   if (use != RolloutUse::training) return 4;
   return (steps - 1) / shape.keep_every() + 1 + (shape.keep_every() - 1) + 1;
@@ -53,7 +53,7 @@ std::int64_t states_kept(const AutomatonShape& shape, RolloutUse use, std::int64
 
 }  // namespace
 
-// ------------------------------------------------------------------ making it
+// ------------------------------------------------------------------ construction
 
 AutomatonProgram::AutomatonProgram(Context& context, const AutomatonShape& shape, RolloutUse use,
                                    std::int64_t samples, const AutomatonParameters& parameters)
@@ -88,7 +88,7 @@ AutomatonProgram::AutomatonProgram(Context& context, const AutomatonShape& shape
 }
 
 std::int64_t AutomatonProgram::max_steps() const {
-  return use_ == RolloutUse::training ? shape_.most_steps() : shape_.steps;
+  return use_ == RolloutUse::training ? shape_.max_steps() : shape_.steps;
 }
 
 void AutomatonProgram::set_steps(std::int64_t steps) {
@@ -106,13 +106,13 @@ void AutomatonProgram::cut_work() {
   const double work = layout_.gates_of_tile * tiles_ * static_cast<double>(max_steps()) *
                       (use_ == RolloutUse::training ? 1 + work_back : 1) /
                       limits_.gates_per_submission;
-  const bool has_a_shader =
+  const bool has_shader =
       use_ == RolloutUse::training
           ? layout_.holds_gates
           : use_ == RolloutUse::hard && layout_.forward_rows <= limits_.shared_rows;
-  const bool could_wait = context_.waiting_groups() > 0 && has_a_shader && work <= 1;
+  const bool could_wait = context_.waiting_groups() > 0 && has_shader && work <= 1;
   takes_all_steps_ = could_wait && (use_ == RolloutUse::hard || keeps_activations_);
-  // Slots decide the order of sums, which is to be the same for all memory policies.
+  // The slots determine the order of sums, which must be the same for all memory policies.
   const bool waits = could_wait && max_steps() > 1;
   sizes_.slots = std::min(tiles_, waits ? context_.waiting_groups() : limits_.slots);
 }
@@ -121,7 +121,7 @@ void AutomatonProgram::allocate() {
   const auto words = index(layout_.constants.channels) * index(sizes_.cells);
   const auto slots = index(sizes_.slots);
   const auto gates = index(layout_.constants.gates);
-  arguments_ = {context_, 1, Place::from_host};
+  arguments_ = {context_, 1, MemoryUse::from_host};
   wires_ = {context_, wire_words()};
   table_ = {context_, table_words()};
   if (use_ == RolloutUse::hard) around_ = {context_, around_masks()};
@@ -133,9 +133,9 @@ void AutomatonProgram::allocate() {
       use_ == RolloutUse::training ? index(std::min(shape_.loss_steps, max_steps())) : 1;
   const std::size_t loss_parts = index(sizes_.parts) * loss_states;
   loss_parts_ = {context_, loss_parts};
-  finite_ = {context_, 2, Place::to_host};
-  if (use_ == RolloutUse::hard) seen_wrong_ = {context_, index(sizes_.cells), Place::to_host};
-  else seen_loss_ = {context_, loss_parts + index(sizes_.finish_groups), Place::to_host};
+  finite_ = {context_, 2, MemoryUse::to_host};
+  if (use_ == RolloutUse::hard) errors_ = {context_, index(sizes_.cells), MemoryUse::to_host};
+  else host_loss_ = {context_, loss_parts + index(sizes_.finish_groups), MemoryUse::to_host};
   int work_rows = layout_.forward_rows;
   if (use_ == RolloutUse::training) {
     work_rows = std::max(work_rows, layout_.backward_rows);
@@ -173,12 +173,13 @@ void AutomatonProgram::bind() {
   put(moments_binding, parameters_.moments);
   put(parts_binding, parts_);
   put(loss_parts_binding, loss_parts_);
-  put(seen_binding, seen_loss_);
-  put(seen_binding, seen_wrong_);
+  put(results_binding, host_loss_);
+  put(results_binding, errors_);
   put(finite_binding, finite_);
   put(around_binding, around_);
-  put(waiting_binding, use_ == RolloutUse::hard ? parameters_.waiting_beside : parameters_.waiting);
-  put(waiting_beside_binding, parameters_.waiting_beside);
+  put(waiting_binding,
+      use_ == RolloutUse::hard ? parameters_.concurrent_waiting : parameters_.waiting);
+  put(concurrent_waiting_binding, parameters_.concurrent_waiting);
   set_ = std::make_unique<BufferSet>(context_, buffers);
 }
 
@@ -211,16 +212,16 @@ std::vector<std::uint32_t> AutomatonProgram::table_words() const {
   };
   for (const Reads& reads : plan.input_reads) add(reads);
   for (const Reads& reads : plan.patch_reads) add(reads);
-  for (const int place : plan.places) words.push_back(static_cast<std::uint32_t>(place));
-  for (const int place : plan.places) {
-    const auto found = std::ranges::find(plan.places, neighbourhood - 1 - place);
-    words.push_back(static_cast<std::uint32_t>(found - plan.places.begin()));
+  for (const int position : plan.neighbours) words.push_back(static_cast<std::uint32_t>(position));
+  for (const int position : plan.neighbours) {
+    const auto found = std::ranges::find(plan.neighbours, neighbourhood - 1 - position);
+    words.push_back(static_cast<std::uint32_t>(found - plan.neighbours.begin()));
   }
   return words;
 }
 
-/// Of every word of cells and every row of a patch: which cells see a neighbour within the grid
-/// and, on a torus, which see it across the sides, above or below, or both.
+/// For each word of cells and each patch row: masks of the cells whose neighbour is inside the grid
+/// and, on a torus, of those whose neighbour wraps horizontally, vertically, or both.
 std::vector<std::uint32_t> AutomatonProgram::around_masks() const {
   const std::size_t turns = shape_.periodic() ? 4 : 1;
   std::vector<std::uint32_t> masks(index(sizes_.cells) * neighbourhood * turns);
@@ -229,18 +230,18 @@ std::vector<std::uint32_t> AutomatonProgram::around_masks() const {
     const int x = cell % sizes_.width;
     const int y = cell / sizes_.width % sizes_.height;
     for (std::size_t row = 0; row < neighbourhood; ++row) {
-      const int place = layout_.plan.places[row];
-      const std::size_t turn = (is_outside(x + place % 3 - 1, sizes_.width) ? 1U : 0U) +
-                               (is_outside(y + place / 3 - 1, sizes_.height) ? 2U : 0U);
+      const int position = layout_.plan.neighbours[row];
+      const std::size_t turn = (is_outside(x + position % 3 - 1, sizes_.width) ? 1U : 0U) +
+                               (is_outside(y + position / 3 - 1, sizes_.height) ? 2U : 0U);
       if (turn >= turns) continue;
-      const std::size_t word = index(cell / cells_a_word);
-      masks[(word * neighbourhood + row) * turns + turn] |= 1U << (cell % cells_a_word);
+      const std::size_t word = index(cell / cells_per_word);
+      masks[(word * neighbourhood + row) * turns + turn] |= 1U << (cell % cells_per_word);
     }
   }
   return masks;
 }
 
-// ------------------------------------------------------------------ what goes in
+// ------------------------------------------------------------------ inputs
 
 void AutomatonProgram::upload(Array<std::uint32_t>& to, const Tensor& grid) const {
   if (use_ == RolloutUse::hard) return to.upload(to_cell_words(grid, samples_));
@@ -266,7 +267,7 @@ bool AutomatonProgram::set_inputs(const AutomatonInputs& inputs) {
   return grows;
 }
 
-void AutomatonProgram::set_draws(const AutomatonDraws& draws) {
+void AutomatonProgram::set_draws(const RolloutArguments& draws) {
   AutomatonArguments& to = arguments_.shared()[0];
   const std::int64_t samples = draws.samples > 0 ? draws.samples : samples_;
   const bool trains = use_ == RolloutUse::training;
@@ -279,21 +280,22 @@ void AutomatonProgram::set_draws(const AutomatonDraws& draws) {
   to.seed_high = high(draws.seed);
   to.start_stream = draws.start_stream;
   to.fire_stream = draws.fire_stream;
-  to.draw = draws.draw;
-  to.drawn_cells = static_cast<std::uint32_t>(samples * sizes_.grid_cells);
+  to.draw = draws.random_step;
+  to.sampled_cells = static_cast<std::uint32_t>(samples * sizes_.grid_cells);
   to.random_starts = draws.random_starts ? 1 : 0;
   to.fire_mode = fire_is_given_ ? 2 : draws.fire_rate < 1 ? 1 : 0;
   if (fire_is_given_ && fire_.size() < index(steps) * index(samples * sizes_.grid_cells)) {
-    fail("vulkan", "expected fire masks of {} steps, received fewer", steps);
+    fail("vulkan", "expected fire masks for {} steps, received {}", steps,
+         fire_.size() / index(samples * sizes_.grid_cells));
   }
-  const Below fire = drawn_below(draws.fire_rate);
+  const RateThreshold fire = rate_threshold(draws.fire_rate);
   to.fire_always = fire.always;
   to.fire_below = fire.below;
   const HardeningStep hardening = trains ? draws.hardening : HardeningStep{};
   hardening_ = hardening_for_shaders(hardening);
   to.hardening = hardening_arguments(hardening);
   to.rounds_states = hardening.kind == HardeningKind::states && hardening.share > 0 ? 1 : 0;
-  const Below round = drawn_below(hardening.share);
+  const RateThreshold round = rate_threshold(hardening.share);
   to.round_always = round.always;
   to.round_below = round.below;
   to.gate_penalty = static_cast<float>(shape_.gate_penalty);
@@ -306,17 +308,17 @@ void AutomatonProgram::set_update(const AdamWOptions& options, std::int64_t step
 
 // ------------------------------------------------------------------ dispatches
 
-/// Where the state before a step lies. Those that are not kept lie in the stretch that is worked
-/// on; rollouts have two in turn.
+/// Offset of the state before a step. States that are not kept are in the current segment; rollouts
+/// alternate between two.
 int AutomatonProgram::state_at(std::int64_t step) const {
   const std::int64_t words = std::int64_t{layout_.constants.channels} * sizes_.cells;
-  const auto place = [&](std::int64_t number) { return static_cast<int>(number * words); };
-  if (step == sizes_.steps) return place(states_kept(shape_, use_, step) - 1);
+  const auto position = [&](std::int64_t number) { return static_cast<int>(number * words); };
+  if (step == sizes_.steps) return position(states_kept(shape_, use_, step) - 1);
   if (step == 0) return 0;
-  if (use_ != RolloutUse::training) return place(1 + (step & 1));
+  if (use_ != RolloutUse::training) return position(1 + (step & 1));
   const std::int64_t within = step % shape_.keep_every();
-  if (within == 0) return place(step / shape_.keep_every());
-  return place((sizes_.steps - 1) / shape_.keep_every() + within);
+  if (within == 0) return position(step / shape_.keep_every());
+  return position((sizes_.steps - 1) / shape_.keep_every() + within);
 }
 
 AutomatonPush AutomatonProgram::push_for(int step) const {
@@ -335,7 +337,7 @@ VkPipeline AutomatonProgram::pipeline(const std::string& shader, int threads, in
   AutomatonConstants constants = layout_.constants;
   constants.work_rows = work_rows;
   constants.hardening = static_cast<int>(hardening_);
-  keep_what_is_read(constants, shader);
+  clear_unread(constants, shader);
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   Constants all{static_cast<std::uint32_t>(threads)};
   all.insert(all.end(), words.begin(), words.end());
@@ -350,15 +352,15 @@ VkPipeline AutomatonProgram::tile_pipeline(std::string shader, int rows) const {
   return pipeline(shader, layout_.threads, rows);
 }
 
-/// All tiles, in as many dispatches as the device takes in a fraction of a second each. Parts are
-/// whole rounds of the slots, so that a tile has the same slot however it is cut.
-void AutomatonProgram::dispatch_tiles(Recording& to, VkPipeline pipeline, AutomatonPush push,
+/// All tiles, in dispatches of a fraction of a second each. A dispatch covers a multiple of the
+/// slots, so that a tile has the same slot however the work is divided.
+void AutomatonProgram::dispatch_tiles(CommandRecorder& to, VkPipeline pipeline, AutomatonPush push,
                                       bool is_back) const {
   const double share =
       layout_.gates_of_tile * (is_back ? work_back : 1) / limits_.gates_per_submission;
   const bool has_slots = is_back || scratch_.size() > 0;
-  const int most = std::clamp(static_cast<int>(1 / share), 1, max_groups);
-  const int part = has_slots ? std::max(most / sizes_.slots, 1) * sizes_.slots : most;
+  const int max_part = std::clamp(static_cast<int>(1 / share), 1, max_groups);
+  const int part = has_slots ? std::max(max_part / sizes_.slots, 1) * sizes_.slots : max_part;
   for (int first = 0; first < tiles_; first += part) {
     push.first_tile = first;
     push.end_tile = std::min(first + part, tiles_);
@@ -370,29 +372,29 @@ void AutomatonProgram::dispatch_tiles(Recording& to, VkPipeline pipeline, Automa
   }
 }
 
-void AutomatonProgram::dispatch_list(Recording& to, const std::string& shader,
+void AutomatonProgram::dispatch_list(CommandRecorder& to, const std::string& shader,
                                      std::int64_t items) const {
   dispatch_list(to, shader, items, sizes_);
 }
 
-void AutomatonProgram::dispatch_list(Recording& to, const std::string& shader, std::int64_t items,
-                                     const AutomatonPush& push) const {
+void AutomatonProgram::dispatch_list(CommandRecorder& to, const std::string& shader,
+                                     std::int64_t items, const AutomatonPush& push) const {
   const int groups = std::clamp(groups_for(items, list_threads), 1, max_groups);
   to.dispatch(pipeline(shader, list_threads, 1), *set_, std::as_bytes(std::span(&push, 1)),
               static_cast<std::uint32_t>(groups));
 }
 
-void AutomatonProgram::prepare(Recording& to) const {
+void AutomatonProgram::prepare(CommandRecorder& to) const {
   dispatch_list(to, use_ == RolloutUse::hard ? "automaton/prepare.hard" : "automaton/prepare",
                 std::max(std::int64_t{layout_.constants.gates} * table_lanes,
                          std::int64_t{sizes_.cells} * layout_.constants.channels));
 }
 
-void AutomatonProgram::forward(Recording& to, int step) const {
+void AutomatonProgram::forward(CommandRecorder& to, int step) const {
   forward(to, step, keeps_activations_);
 }
 
-void AutomatonProgram::forward(Recording& to, int step, bool keeps) const {
+void AutomatonProgram::forward(CommandRecorder& to, int step, bool keeps) const {
   AutomatonPush push = push_for(step);
   if (keeps) push.kept = step * tiles_ * layout_.constants.acts_rows;
   dispatch_tiles(
@@ -402,32 +404,32 @@ void AutomatonProgram::forward(Recording& to, int step, bool keeps) const {
       push, false);
 }
 
-void AutomatonProgram::score(Recording& to, int step) const {
+void AutomatonProgram::score(CommandRecorder& to, int step) const {
   const int state = step + 1;
-  if (use_ == RolloutUse::hard) return dispatch_list(to, "automaton/wrong", sizes_.cells);
+  if (use_ == RolloutUse::hard) return dispatch_list(to, "automaton/errors", sizes_.cells);
   AutomatonPush push = sizes_;
   push.to = state_at(state);
   push.loss_at = (sizes_.steps - state) * sizes_.parts;
   dispatch_list(to, "automaton/loss", std::int64_t{sizes_.parts} * list_threads, push);
 }
 
-void AutomatonProgram::backward(Recording& to, int step) const {
+void AutomatonProgram::backward(CommandRecorder& to, int step) const {
   AutomatonPush push = push_for(step);
   push.begins_sums = step + 1 == sizes_.steps ? 1 : 0;
   if (keeps_activations_) push.kept = step * tiles_ * layout_.constants.acts_rows;
   const VkPipeline pipeline =
       keeps_activations_ ? tile_pipeline("automaton/backward", layout_.backward_rows)
-                         : tile_pipeline("automaton/backward.again",
+                         : tile_pipeline("automaton/backward.recompute",
                                          std::max(layout_.forward_rows, layout_.backward_rows));
   dispatch_tiles(to, pipeline, push, true);
   to.barrier();
 }
 
-void AutomatonProgram::backward(Recording& to) const {
-  const int stretch = static_cast<int>(shape_.keep_every());
-  for (int first = (sizes_.steps - 1) / stretch * stretch; first >= 0; first -= stretch) {
-    const int end = std::min(first + stretch, sizes_.steps);
-    // The states of this stretch were written over, unless it is the last.
+void AutomatonProgram::backward(CommandRecorder& to) const {
+  const int segment = static_cast<int>(shape_.keep_every());
+  for (int first = (sizes_.steps - 1) / segment * segment; first >= 0; first -= segment) {
+    const int end = std::min(first + segment, sizes_.steps);
+    // The states of this segment were overwritten, unless it is the last; recompute them.
     for (int step = first; end < sizes_.steps && step + 1 < end; ++step) {
       forward(to, step, false);
       to.barrier();
@@ -436,7 +438,7 @@ void AutomatonProgram::backward(Recording& to) const {
   }
 }
 
-void AutomatonProgram::all_steps(Recording& to) const {
+void AutomatonProgram::all_steps(CommandRecorder& to) const {
   const std::string shader = use_ == RolloutUse::hard ? "automaton/hard_steps" : "automaton/train";
   const int rows = use_ == RolloutUse::hard ? layout_.forward_rows
                                             : std::max(layout_.forward_rows, layout_.backward_rows);
@@ -445,31 +447,31 @@ void AutomatonProgram::all_steps(Recording& to) const {
               static_cast<std::uint32_t>(sizes_.slots));
 }
 
-void AutomatonProgram::gather(Recording& to) const {
+void AutomatonProgram::gather(CommandRecorder& to) const {
   dispatch_list(to, "automaton/gather",
                 std::int64_t{groups_for(layout_.sums, sums_per_gather_group)} * list_threads);
 }
 
-void AutomatonProgram::finish(Recording& to) const {
+void AutomatonProgram::finish(CommandRecorder& to) const {
   dispatch_list(to, "automaton/finish", std::int64_t{sizes_.finish_groups} * list_threads);
 }
 
-void AutomatonProgram::update(Recording& to) const {
+void AutomatonProgram::update(CommandRecorder& to) const {
   dispatch_list(to, "automaton/update",
                 std::int64_t{layout_.constants.gates} * logit_count(shape_.parametrisation, 2));
 }
 
-// ------------------------------------------------------------------ what comes out
+// ------------------------------------------------------------------ results
 
 double AutomatonProgram::loss() const {
   const bool penalises = use_ == RolloutUse::training && shape_.gate_penalty > 0;
   const int count = sizes_.parts * sizes_.loss_steps + (penalises ? sizes_.finish_groups : 0);
-  const auto parts = seen_loss_.shared().first(index(count));
+  const auto parts = host_loss_.shared().first(index(count));
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
-HardOutcome AutomatonProgram::outcome() const {
-  return outcome_of(seen_wrong_.shared(), sizes_.grid_cells);
+HardErrors AutomatonProgram::outcome() const {
+  return count_errors(errors_.shared(), sizes_.grid_cells);
 }
 
 Tensor AutomatonProgram::state(std::int64_t step) const {
@@ -487,16 +489,16 @@ Tensor AutomatonProgram::state(std::int64_t step) const {
 
 namespace {
 
-/// Bytes of the buffers that grow with the grid or with the slots.
+/// Sizes in bytes of the buffers that grow with the grid or with the slots.
 std::vector<std::size_t> large_buffers(const AutomatonLimits& limits, const AutomatonShape& shape) {
   const AutomatonLayout layout = automaton_layout(shape, limits);
   const std::size_t words = index(shape.channels) * index(shape.cells());
   const auto tiles = index(groups_for(shape.cells(), tile_cells));
   const std::size_t slots = std::min(tiles, index(limits.slots));
   const int work_rows = std::max(layout.forward_rows, layout.backward_rows);
-  const std::size_t kept = shape.keeps_activations() ? index(shape.most_steps()) * tiles : slots;
+  const std::size_t kept = shape.keeps_activations() ? index(shape.max_steps()) * tiles : slots;
   std::vector<std::size_t> floats = {
-      words * index(states_kept(shape, RolloutUse::training, shape.most_steps())),
+      words * index(states_kept(shape, RolloutUse::training, shape.max_steps())),
       2 * neighbourhood * words, (slots + 1) * index(layout.sums) * row_words,
       kept * index(layout.constants.acts_rows) * row_words,
       index(layout.constants.gates) * (16 * 4 + 8)};

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "boolgrad/backend/vulkan/runtime/commands.h"
-#include "boolgrad/backend/vulkan/runtime/draws.h"
 #include "boolgrad/backend/vulkan/runtime/memory.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/backend/vulkan/runtime/rate_threshold.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 namespace {
 
 constexpr std::uint32_t threads = 64;
 
-/// As `shaders/bits.glsl` has it.
+/// Must match `shaders/bits/bits.glsl`.
 struct BitsPush {
   std::uint32_t channels = 0, batch = 0, height = 0, width = 0;
   std::uint32_t words = 0;
@@ -35,14 +35,14 @@ static_assert(sizeof(BitsPush) <= push_bytes);
 
 std::uint32_t u32(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
-BitsPush sizes_of(const BitShape& shape, const BitCode& code) {
+BitsPush sizes_of(const BitShape& shape, const BitProgramView& code) {
   BitsPush push;
   push.channels = u32(shape.channels);
   push.batch = u32(shape.batch);
   push.height = u32(shape.height);
   push.width = u32(shape.width);
   push.words = u32((shape.width + 31) / 32);
-  push.pitch = u32((shape.width + 63) / 64 * 2);  // a row of the host
+  push.pitch = u32((shape.width + 63) / 64 * 2);  // pitch of a host row
   push.channel_words = u32(shape.batch * shape.height) * push.pitch;
   push.periodic = shape.periodic ? 1 : 0;
   push.sources = static_cast<std::uint32_t>(code.inputs.size());
@@ -51,36 +51,37 @@ BitsPush sizes_of(const BitShape& shape, const BitCode& code) {
   return push;
 }
 
-/// Refuses grids that the device, or 32 bits, cannot address.
+/// Throws if the device, or 32 bits, cannot address the grids.
 const BitShape& checked(const Context& context, const BitShape& shape) {
   const std::int64_t row_bytes = (shape.width + 63) / 64 * 8;
   const double bytes = static_cast<double>(shape.channels) * static_cast<double>(shape.batch) *
                        static_cast<double>(shape.height) * static_cast<double>(row_bytes);
-  const double most = std::min(
+  const double max_bytes = std::min(
       0x1.0p31, static_cast<double>(context.physical().properties.limits.maxStorageBufferRange));
-  if (!(bytes < most)) {
-    fail("vulkan", "expected grids of below {:.0f} bytes, received {} channels of {} grids {}x{}",
-         most, shape.channels, shape.batch, shape.height, shape.width);
+  if (!(bytes < max_bytes)) {
+    fail("vulkan",
+         "expected grids smaller than {:.0f} bytes, received {} channels of {} grids {}x{}",
+         max_bytes, shape.channels, shape.batch, shape.height, shape.width);
   }
   return shape;
 }
 
-// ------------------------------------------------------------------ the program
+// ------------------------------------------------------------------ program tables
 
 using Four = std::array<std::uint32_t, 4>;
 using Two = std::array<std::uint32_t, 2>;
 
-std::vector<Four> sources_of(const BitCode& code) {
+std::vector<Four> sources_of(const BitProgramView& code) {
   std::vector<Four> sources;
   for (const BitPort& port : code.inputs) {
-    const auto place = static_cast<std::int32_t>(port.index % 9);
-    sources.push_back({port.index / 9, static_cast<std::uint32_t>(place / 3 - 1),
-                       static_cast<std::uint32_t>(place % 3 - 1), port.slot});
+    const auto position = static_cast<std::int32_t>(port.index % 9);
+    sources.push_back({port.index / 9, static_cast<std::uint32_t>(position / 3 - 1),
+                       static_cast<std::uint32_t>(position % 3 - 1), port.slot});
   }
   return sources;
 }
 
-std::vector<Two> runs_of(const BitCode& code) {
+std::vector<Two> runs_of(const BitProgramView& code) {
   std::vector<Two> runs;
   for (const BitRun& run : code.runs) {
     runs.push_back({static_cast<std::uint32_t>(run.outer) * static_cast<std::uint32_t>(bit_inners) +
@@ -90,13 +91,13 @@ std::vector<Two> runs_of(const BitCode& code) {
   return runs;
 }
 
-std::vector<Four> steps_of(const BitCode& code) {
+std::vector<Four> steps_of(const BitProgramView& code) {
   std::vector<Four> steps;
   for (const BitStep& step : code.steps) steps.push_back({step.out, step.a, step.b, step.c});
   return steps;
 }
 
-std::vector<Four> sinks_of(const BitCode& code) {
+std::vector<Four> sinks_of(const BitProgramView& code) {
   std::vector<Four> sinks;
   for (const BitPort& port : code.outputs) {
     sinks.push_back({port.index, port.slot, ~0U, port.complemented ? ~0U : 0U});
@@ -107,7 +108,7 @@ std::vector<Four> sinks_of(const BitCode& code) {
   return sinks;
 }
 
-/// A table on the device, which has an entry even where the program has none.
+/// A table on the device. An empty table gets one entry, because buffers cannot be empty.
 template <class T>
 Array<T> table(Context& context, std::vector<T> entries) {
   if (entries.empty()) entries.emplace_back();
@@ -116,7 +117,7 @@ Array<T> table(Context& context, std::vector<T> entries) {
 
 class BitAutomaton final : public DeviceBitAutomaton {
  public:
-  BitAutomaton(int number, const BitCode& code, const BitShape& shape)
+  BitAutomaton(int number, const BitProgramView& code, const BitShape& shape)
       : context_(Context::get(number)),
         sizes_(sizes_of(checked(context_, shape), code)),
         slots_(std::max<std::size_t>(1, code.slots)),
@@ -128,16 +129,16 @@ class BitAutomaton final : public DeviceBitAutomaton {
         fire_(context_, sizes_.channel_words) {
     for (Array<std::uint32_t>& state : states_) {
       state = {context_, std::size_t{sizes_.channels} * sizes_.channel_words};
-      state.clear();  // nothing ever writes behind a row's last word
+      state.clear();  // the padding words are never written
     }
     const std::size_t shared_bytes = slots_ * threads * sizeof(std::uint32_t);
     const VkPhysicalDeviceLimits& limits = context_.physical().properties.limits;
     in_buffer_ = shared_bytes > limits.maxComputeSharedMemorySize;
     groups_ = groups_for(words_of_all());
     if (in_buffer_) {
-      const std::size_t most = std::min<std::size_t>(limits.maxStorageBufferRange, 1U << 30);
+      const std::size_t max_bytes = std::min<std::size_t>(limits.maxStorageBufferRange, 1U << 30);
       groups_ = std::max<std::uint32_t>(
-          1, std::min(groups_, static_cast<std::uint32_t>(most / shared_bytes)));
+          1, std::min(groups_, static_cast<std::uint32_t>(max_bytes / shared_bytes)));
       scratch_ = {context_, slots_ * threads * groups_};
     }
     for (const int from : {0, 1}) sets_[index(from)].emplace(context_, buffers(from));
@@ -160,19 +161,19 @@ class BitAutomaton final : public DeviceBitAutomaton {
 
   void step_all(std::int64_t count) override {
     while (count >= chained) {
-      std::optional<Recording>& chain = chains_[index(now_)];
+      std::optional<CommandRecorder>& chain = chains_[index(now_)];
       if (!chain) {
         chain.emplace(context_);
-        // An even number of steps, so that the grids lie again where they lay.
+        // An even number of steps, so that the buffers end where they began.
         for (std::int64_t i = 0; i < chained; ++i) record_step(*chain, now_ ^ (i % 2), sizes_);
       }
       chain->run();
       count -= chained;
     }
     for (; count > 0; --count) {
-      Recording recording(context_);
-      record_step(recording, now_, sizes_);
-      recording.run();
+      CommandRecorder commands(context_);
+      record_step(commands, now_, sizes_);
+      commands.run();
       now_ ^= 1;
     }
   }
@@ -183,15 +184,15 @@ class BitAutomaton final : public DeviceBitAutomaton {
     push.seed_low = static_cast<std::uint32_t>(fire.seed);
     push.seed_high = static_cast<std::uint32_t>(fire.seed >> 32);
     push.stream = fire.stream;
-    push.draw = fire.draw;
-    const Below fires = drawn_below(fire.rate);
+    push.draw = fire.random_step;
+    const RateThreshold fires = rate_threshold(fire.rate);
     push.always = fires.always;
     push.below = fires.below;
-    Recording recording(context_);
-    record_list(recording, "bits/fire", push, words_of_all());
-    recording.barrier();
-    record_step(recording, now_, push);
-    recording.run();
+    CommandRecorder commands(context_);
+    record_list(commands, "bits/fire", push, words_of_all());
+    commands.barrier();
+    record_step(commands, now_, push);
+    commands.run();
     now_ ^= 1;
   }
 
@@ -203,21 +204,21 @@ class BitAutomaton final : public DeviceBitAutomaton {
     push.rows = u32(height);
     push.columns = u32(width);
     const std::uint32_t words = (push.left + push.columns + 31) / 32 - push.left / 32;
-    Recording recording(context_);
-    record_list(recording, "bits/clear", push, sizes_.channels * sizes_.batch * push.rows * words);
-    recording.run();
+    CommandRecorder commands(context_);
+    record_list(commands, "bits/clear", push, sizes_.channels * sizes_.batch * push.rows * words);
+    commands.run();
   }
 
-  void wait() const override {}  // every call waits for what it began
+  void wait() const override {}  // every call is synchronous
 
  private:
   static constexpr std::int64_t chained = 32;
-  /// Operations on words that a submission may hold: a fraction of a second on a slow device.
+  /// Word operations per submission: a fraction of a second on a slow device.
   static constexpr double max_work = 5e8;
 
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   static std::uint32_t groups_for(std::uint32_t items) {
-    // Threads take more than one item where there are more.
+    // Threads loop if there are more items.
     return std::clamp<std::uint32_t>((items + threads - 1) / threads, 1, max_groups);
   }
   std::uint32_t words_of_all() const { return sizes_.batch * sizes_.height * sizes_.words; }
@@ -236,8 +237,8 @@ class BitAutomaton final : public DeviceBitAutomaton {
             in_buffer_ ? &scratch_.buffer() : nullptr};
   }
 
-  /// Calls copy(place on the host in bytes, words of the device) for every grid of every channel:
-  /// on the host they have a row above and one below.
+  /// Calls copy(host offset in bytes, device words) for every grid of every channel. On the host,
+  /// grids have one extra row above and below.
   template <class Words, class Copy>
   void copy_rows(Words& packed, const Copy& copy) const {
     const std::size_t row = std::size_t{sizes_.pitch} * sizeof(std::uint32_t);
@@ -247,8 +248,8 @@ class BitAutomaton final : public DeviceBitAutomaton {
     }
   }
 
-  /// A step from state `from` to the other one, in parts that end soon.
-  void record_step(Recording& to, std::int64_t from, BitsPush push) const {
+  /// A step from state `from` to the other one, in short dispatches.
+  void record_step(CommandRecorder& to, std::int64_t from, BitsPush push) const {
     VkPipeline pipeline =
         context_.pipeline(in_buffer_ ? "bits/step.scratch" : "bits/step",
                           {threads, in_buffer_ ? 1U : static_cast<std::uint32_t>(slots_)});
@@ -258,7 +259,7 @@ class BitAutomaton final : public DeviceBitAutomaton {
     for (push.first = 0; push.first < all; push.first = push.end) {
       push.end = all - push.first < part ? all : push.first + part;
       const std::uint32_t items = push.end - push.first;
-      // Parts that share slots in a buffer wait for one another.
+      // Dispatches that share slots in a buffer must not overlap.
       if (push.first > 0 && in_buffer_) to.barrier();
       to.dispatch(pipeline, *sets_[index(from)], std::as_bytes(std::span(&push, 1)),
                   std::min(groups_, groups_for(items)), items * length_ / max_work);
@@ -266,12 +267,13 @@ class BitAutomaton final : public DeviceBitAutomaton {
     to.barrier();
   }
 
-  /// A thread for each of `items`.
-  void record_list(Recording& to, const char* shader, BitsPush push, std::uint32_t items) const {
+  /// One thread per item.
+  void record_list(CommandRecorder& to, const char* shader, BitsPush push,
+                   std::uint32_t items) const {
     VkPipeline pipeline = context_.pipeline(shader, {threads});
-    constexpr std::uint32_t most = max_groups * threads;
+    constexpr std::uint32_t max_items = max_groups * threads;
     for (push.first = 0; push.first < items; push.first = push.end) {
-      push.end = items - push.first < most ? items : push.first + most;
+      push.end = items - push.first < max_items ? items : push.first + max_items;
       to.dispatch(pipeline, *sets_[index(now_)], std::as_bytes(std::span(&push, 1)),
                   groups_for(push.end - push.first));
     }
@@ -280,24 +282,24 @@ class BitAutomaton final : public DeviceBitAutomaton {
   Context& context_;
   BitsPush sizes_;
   std::size_t slots_;
-  double length_;  ///< what a word goes through: reads, operations and writes
+  double length_;  ///< work per word: reads, operations and writes
   Array<Four> sources_;
   Array<Two> runs_;
   Array<Four> steps_;
   Array<Four> sinks_;
   Array<std::uint32_t> fire_;
   std::array<Array<std::uint32_t>, 2> states_;
-  std::int64_t now_ = 0;  ///< which of them
+  std::int64_t now_ = 0;  ///< index of the current state
   bool in_buffer_ = false;
   std::uint32_t groups_ = 1;
   Array<std::uint32_t> scratch_;
   std::array<std::optional<BufferSet>, 2> sets_;
-  std::array<std::optional<Recording>, 2> chains_;
+  std::array<std::optional<CommandRecorder>, 2> chains_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int number, const BitCode& code,
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int number, const BitProgramView& code,
                                                        const BitShape& shape) {
   return std::make_unique<BitAutomaton>(number, code, shape);
 }

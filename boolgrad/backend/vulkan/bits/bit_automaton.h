@@ -1,7 +1,6 @@
-// Hardened automata on a device that Vulkan shows.
+// Hardened automata on a Vulkan device.
 //
-// No header of Vulkan is included here, so that modules above need not know whether the backend was
-// built.
+// No Vulkan header is included here, so that other modules compile without Vulkan.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 namespace boolgrad::vulkan {
 
 /// On device `number`. Programs are interpreted.
-std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int number, const BitCode& code,
+std::unique_ptr<DeviceBitAutomaton> make_bit_automaton(int number, const BitProgramView& code,
                                                        const BitShape& shape);
 
 }  // namespace boolgrad::vulkan

@@ -1,24 +1,25 @@
-// What the shaders of gate networks read: the host's side of `shaders/network/network.glsl`. Inside
-// of `vulkan/`.
+// Arguments of the shaders for gate networks. Must match `shaders/network/network.glsl`. Internal
+// to `vulkan/`.
 #pragma once
 
 #include <cstdint>
 
 #include "boolgrad/backend/vulkan/optimiser/hardening_arguments.h"
 #include "boolgrad/backend/vulkan/optimiser/update_arguments.h"
+#include "boolgrad/options/image_transform.h"
 
 namespace boolgrad::vulkan {
 
-/// Constants that the shaders are compiled with, in the order of their ids.
+/// Specialisation constants, in the order of their ids.
 struct NetworkConstants {
   std::uint32_t threads, arity, parametrisation, loss_kind, lanes, subgroup, head_kind, hardening,
-      learns_thresholds;
+      learns_thresholds, mixes_wires;
 };
 
-/// How samples are stored: rows of inputs, or features that are bytes or float32.
+/// How samples are stored: rows of inputs, or features as bytes or float32.
 enum class DataKind : std::int32_t { rows, bytes, floats };
 
-/// Push constants: what a dispatch is for.
+/// Push constants of a dispatch.
 struct NetworkPush {
   std::int32_t first;
   std::int32_t samples, vectors;
@@ -35,30 +36,33 @@ struct NetworkPush {
   std::int32_t features, height, width;
   std::int32_t groups, group_parts, score_set;
   std::int32_t first_part, loss_part, parts;
-  std::int32_t all_gates, logits;
+  std::int32_t all_gates;
+  std::int32_t candidates;
 };
 
-/// What changes from step to step, or is too much for push constants.
+/// Arguments that change from step to step, or that do not fit into push constants.
 struct NetworkArguments {
-  float gamma, score_offset, score_scale, smoothing, mean, low, target_scale, width_share;
-  std::int32_t parameters, second_moments;
+  float gamma, score_offset, score_scale, smoothing, mean, low, target_scale, width_share,
+      wire_scale, teacher_weight;
+  std::int32_t parameters, second_moments, first_threshold, only_shifts;
   HardeningArguments hardening;
   UpdateArguments update;
 };
 
-/// Of an input: its feature, the threshold that this must be above, its mask, and what an offset of
-/// its threshold is multiplied by.
+/// An input: its feature, its threshold, its mask, and the scale of its threshold offset.
 struct NetworkInput {
   std::int32_t feature;
   float threshold, mask, range;
 };
 
-/// The case that a sample of a batch is, and how far it is shifted.
-struct BatchCase {
-  std::int32_t index, right, down, unused;
+/// A sample of a batch: its index in the data, and its transform. Must match
+/// `shaders/network/batch.glsl`.
+struct BatchSample {
+  std::int32_t index;
+  ImageTransform transform;
 };
 
-/// Readers of inputs hold a gate and, in the lowest bits, the slot that it reads with.
+/// A reader of an input is a gate index and, in the lowest bits, which of its inputs reads it.
 constexpr int reader_slot_bits = 3;
 
 /// Bindings of the buffers.
@@ -74,7 +78,7 @@ enum NetworkBinding : std::uint8_t {
   network_parameter_gradients_binding,
   network_moments_binding,
   network_parts_binding,
-  network_seen_binding,
+  network_results_binding,
   network_input_gradients_binding,
   network_data_binding,
   network_inputs_binding,
@@ -82,6 +86,8 @@ enum NetworkBinding : std::uint8_t {
   network_targets_binding,
   network_words_binding,
   network_scores_binding,
+  network_chosen_binding,
+  network_weights_binding,
   network_bindings
 };
 

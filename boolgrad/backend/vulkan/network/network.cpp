@@ -14,7 +14,7 @@
 #include "boolgrad/backend/plan/flat_tensors.h"
 #include "boolgrad/backend/plan/network_evaluation.h"
 #include "boolgrad/backend/vulkan/network/program.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 
@@ -36,7 +36,9 @@ class Network final : public DeviceNetwork {
   double gradients(const NetworkStepArguments& arguments) override;
   std::vector<Tensor> parameter_gradients() const override;
   std::vector<Tensor> layer_outputs() const override;
-  NetworkScores evaluate() override;
+  void set_candidates(std::size_t layer, const CandidateWires& candidates) override;
+  WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) override;
+  NetworkScores evaluate(double wire_temperature) override;
   double milliseconds(int count) override;
 
  private:
@@ -51,18 +53,32 @@ using Use = NetworkProgram::Use;
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::size_t index(DataRole role) { return static_cast<std::size_t>(role); }
 
-/// The bytes of a tensor as words, the last one filled up.
-Array<std::uint32_t> on_device(Context& context, const Tensor& tensor) {
-  check_buffer(context, tensor.bytes());
-  std::vector<std::uint32_t> words((tensor.bytes() + 3) / 4);
+/// The bytes of a tensor as words, padded to a whole word, then those of another one, if given.
+Array<std::uint32_t> on_device(Context& context, const Tensor& tensor, const Tensor& next = {}) {
+  const std::size_t first_words = (tensor.bytes() + 3) / 4;
+  const std::size_t next_bytes = next.defined() ? next.bytes() : 0;
+  check_buffer(context, 4 * first_words + next_bytes);
+  std::vector<std::uint32_t> words(first_words + (next_bytes + 3) / 4);
   std::memcpy(words.data(), tensor.data(), tensor.bytes());
+  if (next_bytes > 0) std::memcpy(words.data() + first_words, next.data(), next_bytes);
   return {context, words};
 }
 
 std::vector<std::int64_t> in_order(std::int64_t first, std::int64_t count) {
-  std::vector<std::int64_t> numbers(index(count));
-  std::iota(numbers.begin(), numbers.end(), first);
-  return numbers;
+  std::vector<std::int64_t> indices(index(count));
+  std::iota(indices.begin(), indices.end(), first);
+  return indices;
+}
+
+/// The rows of a buffer without their padding: [count, samples].
+Tensor in_rows(const std::vector<float>& padded, std::int64_t count, std::int64_t samples) {
+  Tensor result({count, samples}, DType::float32);
+  const auto to = result.mutable_values<float>();
+  const std::size_t row = padded.size() / index(count);
+  for (std::size_t at = 0; at < to.size(); ++at) {
+    to[at] = padded[at / index(samples) * row + at % index(samples)];
+  }
+  return result;
 }
 
 }  // namespace
@@ -73,13 +89,13 @@ struct Network::State {
   NetworkLayout layout;
   NetworkParameters parameters;
   std::array<NetworkData, 2> data;                  ///< by role
-  std::array<std::vector<NetworkInput>, 2> inputs;  ///< as they are on the device
-  std::vector<float> ranges;                        ///< of learned thresholds
+  std::array<std::vector<NetworkInput>, 2> inputs;  ///< as on the device
+  std::vector<float> ranges;                        ///< of trained thresholds
   std::vector<float> input_mask;
-  std::vector<float> frozen;                             ///< as they are on the device
-  std::optional<NetworkProgram> training, evaluation;    ///< made when they are first used
-  std::map<HardeningKind, Recording> gradients, update;  ///< of training
-  Recording* last_update = nullptr;
+  std::vector<float> frozen;                                   ///< as on the device
+  std::optional<NetworkProgram> training, evaluation;          ///< created on first use
+  std::map<HardeningKind, CommandRecorder> gradients, update;  ///< commands of training
+  CommandRecorder* last_update = nullptr;
 
   State(int number, std::span<const LutWires> layers, const NetworkSpec& wanted)
       : context(Context::get(number)),
@@ -97,10 +113,14 @@ struct Network::State {
     parameters.moments.clear();
     parameters.masks = {context, 2 * index(layout.gates)};
     parameters.masks.clear();
+    if (layout.all_slots > 0) {
+      parameters.chosen = {context, index(layout.all_slots)};
+      parameters.weights = {context, index(layout.weights)};
+    }
     frozen.resize(index(layout.gates));
   }
 
-  /// Evaluations read the training data until they have their own.
+  /// Evaluations use the training data until they have their own.
   const NetworkData& evaluation_data() const {
     const NetworkData& own = data[index(DataRole::evaluation)];
     return own.cases > 0 ? own : data[index(DataRole::training)];
@@ -112,7 +132,7 @@ struct Network::State {
     return shapes;
   }
 
-  /// To be called where buffers change that programs have bound.
+  /// Call when buffers change that programs have bound.
   void forget_programs(DataRole role) {
     evaluation.reset();
     if (role == DataRole::evaluation) return;
@@ -140,7 +160,7 @@ struct Network::State {
     upload_inputs(role);
   }
 
-  /// Of the training samples, and thereby of all.
+  /// Sets the threshold ranges of the training data, which apply to all data.
   void set_ranges(std::span<const float> given, double width_share) {
     ranges.assign(given.begin(), given.end());
     parameters.learns_thresholds = !given.empty();
@@ -156,18 +176,18 @@ struct Network::State {
     return *training;
   }
 
-  Recording& recorded(std::map<HardeningKind, Recording>& all, HardeningKind hardening,
-                      bool updates) {
+  CommandRecorder& recorded(std::map<HardeningKind, CommandRecorder>& all, HardeningKind hardening,
+                            bool updates) {
     const auto [found, is_new] = all.try_emplace(hardening, context);
-    Recording& recording = found->second;
-    if (!is_new) return recording;
+    CommandRecorder& commands = found->second;
+    if (!is_new) return commands;
     const NetworkProgram& program = trained();
-    program.gather(recording);
-    program.forward(recording);
-    program.loss(recording);
-    program.backward(recording);
-    if (updates) program.update(recording);
-    return recording;
+    program.gather(commands);
+    program.forward(commands);
+    program.loss(commands);
+    program.backward(commands);
+    if (updates) program.update(commands);
+    return commands;
   }
 
   void set_frozen(std::span<const Tensor> given) {
@@ -177,15 +197,16 @@ struct Network::State {
     parameters.masks.upload(frozen, index(layout.gates));
   }
 
-  /// What a step reads, on the program that takes it.
+  /// The training program with the arguments of a step.
   NetworkProgram& prepared(const NetworkStepArguments& step) {
     const NetworkData& own = data[index(DataRole::training)];
     check_step("vulkan", step, spec.batch, {.samples = own.cases, .has_images = own.has_images},
                layout.gates_of_layers());
     NetworkProgram& program = trained();
     if (step.samples.empty()) program.set_batch(in_order(0, spec.batch));
-    else program.set_batch(step.samples, step.shifts);
+    else program.set_batch(step.samples, step.transforms);
     program.set_hardening(step.hardening);
+    program.set_wire_temperature(step.wire_temperature);
     if (hardening_for_shaders(step.hardening) == HardeningKind::freeze) set_frozen(step.frozen);
     return program;
   }
@@ -220,7 +241,7 @@ void Network::set_samples(DataRole role, const FeatureSamples& samples, const Te
   check_samples("vulkan", samples, targets, s.layout.inputs(), s.layout.outputs(), s.spec);
   const Tensor& features = samples.features;
   if (features.size() > std::numeric_limits<std::int32_t>::max()) {
-    fail("vulkan", "expected fewer than 2^31 features of all samples, received {}",
+    fail("vulkan", "expected fewer than 2^31 features in all samples, received {}",
          features.size());
   }
   NetworkData data;
@@ -228,11 +249,12 @@ void Network::set_samples(DataRole role, const FeatureSamples& samples, const Te
   data.kind = features.dtype() == DType::uint8 ? DataKind::bytes : DataKind::floats;
   data.features = features.shape()[1];
   data.has_images = samples.height > 0;
-  // What is no image is one of a single row, which is never shifted.
+  // Other features are an image of a single row, which is never transformed.
   data.height = data.has_images ? samples.height : 1;
   data.width = data.has_images ? samples.width : data.features;
   data.data = on_device(s.context, features);
-  data.targets = on_device(s.context, targets);
+  data.targets = on_device(s.context, targets, samples.soft_targets);
+  data.has_soft_targets = samples.soft_targets.defined();
   std::vector<NetworkInput> own(index(s.layout.inputs()));
   for (std::size_t i = 0; i < own.size(); ++i) {
     own[i].feature = samples.sources[i];
@@ -291,6 +313,24 @@ double Network::gradients(const NetworkStepArguments& arguments) {
   return program.loss();
 }
 
+WireSignals Network::wire_signals(const NetworkStepArguments& arguments, std::size_t layer) {
+  State& s = *state_;
+  if (layer >= s.layout.slots.size() || !s.layout.slots[layer]) {
+    fail("vulkan", "expected a layer with learned wires, received layer {}", layer);
+  }
+  const NetworkProgram& program = s.prepared(arguments);
+  CommandRecorder commands(s.context);
+  program.gather(commands);
+  program.forward(commands);
+  program.loss(commands);
+  program.backward_to_slots(commands, layer);
+  commands.run();
+  const LayerLayout& slots = *s.layout.slots[layer];
+  const std::int64_t samples = program.samples();
+  return {.inputs = in_rows(program.rows(slots.in_row, slots.inputs), slots.inputs, samples),
+          .slot_gradients = in_rows(program.gradient_rows(slots), slots.gates, samples)};
+}
+
 std::vector<Tensor> Network::parameter_gradients() const {
   return state_->in_tensors(state_->parameters.gradients);
 }
@@ -302,38 +342,44 @@ std::vector<Tensor> Network::layer_outputs() const {
     const bool is_summed = s.spec.head && i + 1 == s.layout.layers.size();
     if (is_summed) continue;
     const NetworkProgram& program = s.trained();
-    Tensor outputs({s.layout.layers[i].gates, program.samples()}, DType::float32);
-    const std::vector<float> rows = program.outputs(i);
-    const auto to = outputs.mutable_values<float>();
-    const std::size_t samples = index(program.samples());
-    for (std::size_t at = 0; at < to.size(); ++at) {
-      to[at] = rows[at / samples * program.row() + at % samples];
-    }
-    result.push_back(std::move(outputs));
+    result.push_back(in_rows(program.outputs(i), s.layout.layers[i].gates, program.samples()));
   }
   return result;
 }
 
-NetworkScores Network::evaluate() {
+void Network::set_candidates(std::size_t layer, const CandidateWires& candidates) {
+  State& s = *state_;
+  const bool is_there = layer < s.layout.slots.size() && s.layout.slots[layer];
+  check_candidates("vulkan", layer, is_there ? s.layout.slots[layer]->size() : CandidateWires{},
+                   candidates);
+  if (candidates.has_all()) return;
+  const LayerLayout& slots = *s.layout.slots[layer];
+  s.parameters.wires.upload(candidates.sources, index(slots.sources));
+  s.parameters.wires.upload(candidates.first_use, index(slots.first_reader));
+  s.parameters.wires.upload(candidates.uses, index(slots.readers));
+}
+
+NetworkScores Network::evaluate(double wire_temperature) {
   State& s = *state_;
   const NetworkData& data = s.evaluation_data();
-  if (data.cases == 0) fail("vulkan", "expected samples to evaluate, received none");
+  if (data.cases == 0) fail("vulkan", "no samples to evaluate");
   const std::int64_t batch = evaluation_samples(s.context, s.layout, data.cases);
   if (!s.evaluation) {
     s.evaluation.emplace(s.context, s.spec, s.layout, s.parameters, data, Use::evaluation, batch);
   }
   NetworkProgram& program = *s.evaluation;
+  program.set_wire_temperature(wire_temperature);
   ScoreCollector scores(s.spec, s.layout.outputs(), data.cases);
   for (std::int64_t first = 0; first < data.cases; first += batch) {
     const EvaluationPart part{first, std::min(batch, data.cases - first)};
     program.set_batch(in_order(part.first, part.count));
-    Recording recording(s.context);
-    program.gather(recording);
-    program.forward(recording);
-    if (s.spec.head) program.sum_groups(recording);
-    program.harden(recording);
-    if (s.spec.head) program.count_groups(recording);
-    recording.run();
+    CommandRecorder commands(s.context);
+    program.gather(commands);
+    program.forward(commands);
+    if (s.spec.head) program.sum_groups(commands);
+    program.harden(commands);
+    if (s.spec.head) program.count_groups(commands);
+    commands.run();
     const auto stride = static_cast<std::int64_t>(program.row());
     if (s.spec.head) {
       const std::vector<float> hard = program.scores(true);
@@ -349,7 +395,7 @@ NetworkScores Network::evaluate() {
 
 double Network::milliseconds(int count) {
   State& s = *state_;
-  if (s.last_update == nullptr) fail("vulkan", "expected a step before it is timed, received none");
+  if (s.last_update == nullptr) fail("vulkan", "no step has been run yet");
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < count; ++i) s.last_update->run();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

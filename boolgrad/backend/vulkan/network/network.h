@@ -1,8 +1,7 @@
-// Networks of soft gates on a device that Vulkan shows: training steps, each in submissions that
-// were recorded once, and the hardened circuit.
+// Networks of soft gates on a Vulkan device: training steps in submissions that are recorded once,
+// and the hardened circuit.
 //
-// No header of Vulkan is included here, so that modules above need not know whether the backend was
-// built.
+// No Vulkan header is included here, so that other modules compile without Vulkan.
 #pragma once
 
 #include <memory>

@@ -1,35 +1,41 @@
 #include "boolgrad/backend/vulkan/network/placement.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <utility>
 
 #include "boolgrad/backend/device/network_checks.h"
-#include "boolgrad/backend/plan/network_rows.h"
+#include "boolgrad/backend/plan/network_buffers.h"
 #include "boolgrad/backend/vulkan/network/arguments.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 namespace {
 
-/// Shaders count in 32 bits.
+/// Shaders use 32-bit indices.
 void check_size(std::span<const LutWires> layers, const NetworkSpec& spec) {
-  std::int64_t rows = layers.front().inputs;
-  std::int64_t most = 0;
+  std::int64_t rows = layers.front().layer_inputs();
+  std::int64_t gates = 0;
+  std::int64_t max_count = 0;
   for (const LutWires& layer : layers) {
-    rows += layer.gates;
-    most += layer.gates * std::max(logit_count(spec.parametrisation, layer.arity), std::int64_t{8});
+    rows += layer.gates + layer.candidates.slots;
+    gates += layer.gates;
+    max_count +=
+        layer.gates * std::max(logit_count(spec.parametrisation, layer.arity), std::int64_t{8}) +
+        layer.candidates.slots * layer.candidates.count;
   }
-  most = std::max(most, rows * spec.batch);
-  if (spec.batch < 1 || most > std::numeric_limits<std::int32_t>::max()) {
+  max_count = std::max(max_count, rows * spec.batch);
+  if (spec.batch < 1 || max_count > std::numeric_limits<std::int32_t>::max()) {
     fail("vulkan",
          "expected fewer than 2^31 logits and activations, received {} gates and a batch of {}",
-         rows - layers.front().inputs, spec.batch);
+         gates, spec.batch);
   }
 }
 
-/// The order in which gates are best taken, their sources; the same of inputs, where the readers of
-/// each begin, and the readers.
-void add_wires(const LutWires& layer, const LayerRows& rows, LayerLayout& placed,
+/// Appends the gates in processing order and their sources; then the inputs in processing order,
+/// the start of each input's readers, and the readers.
+void add_wires(const LutWires& layer, const LayerBuffers& rows, LayerLayout& placed,
                std::vector<std::int32_t>& wires) {
   const auto end = [&] { return static_cast<int>(wires.size()); };
   wires.insert(wires.end(), rows.gate_order.begin(), rows.gate_order.end());
@@ -46,7 +52,103 @@ void add_wires(const LutWires& layer, const LayerRows& rows, LayerLayout& placed
   }
 }
 
+/// Appends the candidates, the start of each input's uses, and the uses; nothing if all inputs are
+/// candidates.
+void add_candidates(const CandidateWires& candidates, LayerLayout& placed,
+                    std::vector<std::int32_t>& wires) {
+  placed.sources = -1;
+  if (candidates.has_all()) return;
+  const auto append = [&](std::span<const std::int32_t> values) {
+    const auto first = static_cast<int>(wires.size());
+    wires.insert(wires.end(), values.begin(), values.end());
+    return first;
+  };
+  placed.sources = append(candidates.sources);
+  placed.first_reader = append(candidates.first_use);
+  placed.readers = append(candidates.uses);
+}
+
+class LayoutPlanner {
+ public:
+  LayoutPlanner(std::int64_t inputs, const NetworkSpec& spec) : spec_(spec) {
+    layout_.rows = static_cast<int>(inputs);
+    layout_.widest = static_cast<int>(spec.score_count(0));
+  }
+
+  void add_layer(const LutWires& layer, const LayerBuffers& rows, const LayerOffsets& offsets) {
+    layout_.slots.emplace_back();
+    if (layer.learns_wires()) layout_.slots.back() = slots_of(layer.candidates, offsets);
+    layout_.layers.push_back(gates_of(layer, rows, offsets));
+  }
+
+  NetworkLayout take() { return std::move(layout_); }
+
+ private:
+  LayerLayout slots_of(const CandidateWires& candidates, const LayerOffsets& offsets) {
+    LayerLayout slots{};
+    slots.inputs = static_cast<int>(candidates.inputs);
+    slots.gates = static_cast<int>(candidates.slots);
+    slots.candidates = static_cast<int>(candidates.count);
+    slots.first_gate = layout_.all_slots;
+    slots.first_quad = layout_.weights;
+    slots.first_logit = static_cast<int>(offsets.first_wire_logit);
+    slots.table_threads = slots.gates * slots.lanes();
+    add_candidates(candidates, slots, layout_.wires);
+    layout_.all_slots += slots.gates;
+    layout_.weights += slots.gates * slots.candidates;
+    place(slots, offsets);
+    return slots;
+  }
+
+  LayerLayout gates_of(const LutWires& layer, const LayerBuffers& rows,
+                       const LayerOffsets& offsets) {
+    LayerLayout gates{};
+    gates.inputs = static_cast<int>(layer.inputs);
+    gates.gates = static_cast<int>(layer.gates);
+    gates.arity = layer.arity;
+    gates.first_gate = static_cast<int>(offsets.first_gate);
+    gates.first_quad = layout_.quads;
+    gates.first_logit = static_cast<int>(offsets.first_logit);
+    gates.table_threads = gates.gates * (spec_.parametrisation == Parametrisation::softmax16
+                                             ? 1
+                                             : static_cast<int>(layer.entries()));
+    add_wires(layer, rows, gates, layout_.wires);
+    layout_.quads += gates.gates * gates.quads();
+    place(gates, offsets);
+    return gates;
+  }
+
+  /// What gates and slots have in common. They read the rows of those placed before.
+  void place(LayerLayout& placed, const LayerOffsets& offsets) {
+    placed.number = static_cast<int>(layout_.layers.size());
+    placed.turn = turns_++;
+    placed.in_row = in_row_;
+    placed.out_row = in_row_ = layout_.rows;
+    placed.first_part = layout_.gradient_parts;
+    // Gradients are linear in those of the outputs, so the factors of the layers above can be
+    // applied at the end.
+    placed.factor = static_cast<float>(offsets.gradient_factor);
+    layout_.rows += placed.gates;
+    layout_.gradient_parts += (placed.table_threads + network_threads - 1) / network_threads;
+    layout_.widest = std::max(layout_.widest, placed.gates);
+  }
+
+  const NetworkSpec& spec_;
+  NetworkLayout layout_;
+  int in_row_ = 0;
+  int turns_ = 0;
+};
+
 }  // namespace
+
+int LayerLayout::lanes() const {
+  constexpr int max_lanes = 32;
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(candidates, max_lanes))));
+}
+
+CandidateWires LayerLayout::size() const {
+  return {.inputs = inputs, .slots = gates, .count = candidates};
+}
 
 std::vector<std::int64_t> NetworkLayout::gates_of_layers() const {
   std::vector<std::int64_t> result;
@@ -57,42 +159,17 @@ std::vector<std::int64_t> NetworkLayout::gates_of_layers() const {
 NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec& spec) {
   check_layers("vulkan", layers, spec);
   check_size(layers, spec);
-  const std::vector<LayerRows> rows = plan_network_rows(layers, 0);
+  const std::vector<LayerBuffers> rows = plan_network_buffers(layers, 0);
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
-  NetworkLayout layout;
-  layout.rows = static_cast<int>(layers.front().inputs);
-  layout.widest = static_cast<int>(spec.score_rows(0));
+  LayoutPlanner planner(layers.front().layer_inputs(), spec);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    planner.add_layer(layers[i], rows[i], offsets.layers[i]);
+  }
+  NetworkLayout layout = planner.take();
   layout.gates = static_cast<int>(offsets.gates);
-  layout.logits = static_cast<int>(offsets.logits);
+  layout.logits = static_cast<int>(offsets.logits + offsets.wire_logits);
   layout.logit_shapes = logit_shapes(layers, spec);
   layout.input_factor = static_cast<float>(offsets.input_gradient_factor);
-  int in_row = 0;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const LutWires& layer = layers[i];
-    LayerLayout placed{};
-    placed.number = static_cast<int>(i);
-    placed.inputs = static_cast<int>(layer.inputs);
-    placed.gates = static_cast<int>(layer.gates);
-    placed.arity = layer.arity;
-    placed.in_row = in_row;
-    placed.out_row = in_row = layout.rows;
-    placed.first_gate = static_cast<int>(offsets.layers[i].first_gate);
-    placed.first_quad = layout.quads;
-    placed.first_logit = static_cast<int>(offsets.layers[i].first_logit);
-    placed.first_part = layout.gradient_parts;
-    // Gradients are linear in those of the outputs, so what layers above multiply them by may be
-    // multiplied when they are complete.
-    placed.factor = static_cast<float>(offsets.layers[i].gradient_factor);
-    placed.table_threads = placed.gates * (spec.parametrisation == Parametrisation::softmax16
-                                               ? 1
-                                               : static_cast<int>(layer.entries()));
-    add_wires(layer, rows[i], placed, layout.wires);
-    layout.rows += placed.gates;
-    layout.quads += placed.gates * placed.quads();
-    layout.gradient_parts += (placed.table_threads + network_threads - 1) / network_threads;
-    layout.widest = std::max(layout.widest, placed.gates);
-    layout.layers.push_back(placed);
-  }
   return layout;
 }
 

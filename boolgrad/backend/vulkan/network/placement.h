@@ -1,7 +1,8 @@
-// The layout of a gate network in its buffers. Inside of `vulkan/`.
+// The layout of a gate network in its buffers. Internal to `vulkan/`.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,40 +11,54 @@
 
 namespace boolgrad::vulkan {
 
-/// Threads per group, of all shaders of networks.
+/// Workgroup size of all network shaders.
 constexpr int network_threads = 128;
 
+/// A layer of gates, or the slots of learned wires. The latter are laid out as a layer whose gates
+/// are the slots: its sources are the candidates, its readers are the candidates that are an input,
+/// and its quads are the probabilities of the candidates.
 struct LayerLayout {
   int number, inputs, gates, arity;
-  int in_row, out_row;                      ///< first rows among the activations
-  int sources, first_reader, readers;       ///< offsets among the wires
-  int first_gate, first_quad, first_logit;  ///< of all layers'
-  int first_part;                           ///< of what is said of its gradients
-  float factor;                             ///< of its gradients
-  int table_threads;                        ///< for its tables, and for gradients of its logits
+  int candidates;                      ///< per slot; 0 for gates
+  int turn;                            ///< its place among gates and slots of all layers
+  int in_row, out_row;                 ///< first rows among the activations
+  int sources, first_reader, readers;  ///< offsets in the wires; no sources (-1) if all inputs are
+                                       ///< candidates
+  int first_gate, first_quad, first_logit;  ///< offsets among all layers
+  int first_part;                           ///< offset of its partial sums of squared gradients
+  float factor;                             ///< scale of its gradients
+  int table_threads;                        ///< for its tables and the gradients of its logits
 
-  int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< of a gate
+  int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< quads per gate
+  int lanes() const;                                              ///< threads per slot
+  /// The numbers of slots and candidates, without their sources.
+  CandidateWires size() const;
 };
 
 struct NetworkLayout {
   std::vector<LayerLayout> layers;
+  std::vector<std::optional<LayerLayout>> slots;  ///< by layer, if its wires are learned
   std::vector<std::int32_t> wires;
   std::vector<Shape> logit_shapes;
-  int rows = 0;    ///< of activations: inputs and all layers
-  int widest = 0;  ///< rows of gradients of a layer's outputs
+  int rows = 0;    ///< rows of activations: inputs, slots and all layers
+  int widest = 0;  ///< maximum rows of output gradients of a layer, or of slots
   int gates = 0;
   int quads = 0;
-  int logits = 0;
+  int all_slots = 0;
+  int weights = 0;  ///< one per candidate
+  int logits = 0;   ///< of gates and of learned wires
   int gradient_parts = 0;
-  float input_factor = 1;  ///< of the gradients of the inputs
+  float input_factor = 1;  ///< scale of the input gradients
 
   const LayerLayout& last() const { return layers.back(); }
-  std::int64_t inputs() const { return layers.front().inputs; }
+  /// The gates or slots that read the inputs.
+  const LayerLayout& first() const { return slots.front() ? *slots.front() : layers.front(); }
+  std::int64_t inputs() const { return first().inputs; }
   std::int64_t outputs() const { return last().gates; }
   std::vector<std::int64_t> gates_of_layers() const;
 };
 
-/// Refuses what no device can have.
+/// Throws if the network is too large for any device.
 NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec& spec);
 
 }  // namespace boolgrad::vulkan

@@ -7,12 +7,12 @@
 
 #include "boolgrad/backend/plan/network_evaluation.h"
 #include "boolgrad/backend/vulkan/automaton/placement.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::vulkan {
 
-/// A shader and what it is compiled for, so that none is compiled twice for the same.
+/// A shader and its specialisation, so that equal pipelines are shared.
 struct NetworkShader {
   const char* name;
   bool by_arity = false;
@@ -22,6 +22,8 @@ struct NetworkShader {
   bool by_head = false;
   bool by_hardening = false;
   bool by_thresholds = false;
+  bool by_candidates = false;  ///< lanes are the threads per slot
+  bool by_wire_forward = false;
 };
 
 namespace {
@@ -44,6 +46,12 @@ constexpr NetworkShader finish_shader{
     .name = "network/finish", .by_arity = true, .by_parametrisation = true, .by_hardening = true};
 constexpr NetworkShader thresholds_shader{.name = "network/thresholds", .by_thresholds = true};
 constexpr NetworkShader update_shader{"network/update"};
+constexpr NetworkShader choose_shader{.name = "network/choose", .by_candidates = true};
+constexpr NetworkShader select_shader{.name = "network/select", .by_wire_forward = true};
+constexpr NetworkShader select_words_shader{"network/select.hard"};
+constexpr NetworkShader candidate_sums_shader{.name = "network/candidate_sums", .by_lanes = true};
+constexpr NetworkShader gather_uses_shader{.name = "network/gather_uses", .by_wire_forward = true};
+constexpr NetworkShader finish_wires_shader{.name = "network/finish_wires", .by_candidates = true};
 constexpr NetworkShader pack_shader{"network/pack"};
 constexpr NetworkShader hard_shader{.name = "network/hard", .by_arity = true};
 constexpr NetworkShader ones_shader{"network/ones"};
@@ -51,16 +59,18 @@ constexpr NetworkShader ones_shader{"network/ones"};
 constexpr std::int64_t vector_samples = 4;
 constexpr std::int64_t quad_floats = 4;
 constexpr std::int64_t max_lanes = 32;
-/// Vectors of samples that a thread adds up before sums are stored.
+/// Vectors of samples that a thread sums before storing.
 constexpr std::int64_t vectors_per_lane = 8;
-/// Outputs that a thread adds up to a part of a group's sum: few enough to keep many threads busy,
-/// and enough that the parts are few.
+/// Outputs per partial sum of a group: few enough to keep many threads busy, and enough to keep the
+/// number of parts small.
 constexpr std::int64_t gates_per_group_part = 64;
+/// Candidates per thread and pass over the samples.
+constexpr std::int64_t candidates_per_sum = 4;
 constexpr std::int64_t max_loss_parts = 256;
 constexpr std::int64_t max_update_groups = 1024;
-/// Activations that an evaluation holds at a time.
+/// Limit on the activations held during an evaluation, in bytes.
 constexpr std::size_t evaluation_bytes = std::size_t{1} << 28;
-/// The work of going back through a gate, in units of its way forward.
+/// Cost of a gate's backward pass, relative to forward.
 constexpr double work_back = 4;
 
 static_assert(sizeof(NetworkPush) <= push_bytes);
@@ -72,8 +82,13 @@ std::int64_t parts_of(std::int64_t items, std::int64_t items_per_part) {
   return (items + items_per_part - 1) / items_per_part;
 }
 
-/// Gates of two inputs that a gate of more takes the time of.
+/// Cost of a gate, in two-input gates.
 double weight(const LayerLayout& layer) { return layer.quads(); }
+
+/// Cost of a thread of those that share a slot.
+double candidates_per_lane(const LayerLayout& slots) {
+  return static_cast<double>(slots.candidates) / slots.lanes();
+}
 
 }  // namespace
 
@@ -81,7 +96,8 @@ void check_buffer(const Context& context, std::size_t bytes) {
   const std::uint64_t max_bytes = limits_of(context.physical()).buffer_bytes;
   if (bytes <= max_bytes) return;
   fail("vulkan",
-       "expected buffers of at most {} on this device, received a network or cases that need {}",
+       "expected a network and samples that need buffers of at most {} on this device, received "
+       "{}",
        bytes_text(max_bytes), bytes_text(bytes));
 }
 
@@ -90,11 +106,11 @@ std::int64_t evaluation_samples(const Context& context, const NetworkLayout& lay
   constexpr std::int64_t word = 32;
   const std::size_t max_bytes =
       std::min<std::size_t>(evaluation_bytes, limits_of(context.physical()).buffer_bytes);
-  // The rows of all layers are kept, as those of two layers of half as many.
+  // The rows of all layers are kept, which is equivalent to two layers of half as many rows.
   return evaluation_batch(cases, (layout.rows + 1) / 2, max_bytes, word);
 }
 
-// ------------------------------------------------------------------ making it
+// ------------------------------------------------------------------ construction
 
 NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
                                const NetworkLayout& layout, const NetworkParameters& parameters,
@@ -120,9 +136,8 @@ NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
         static_cast<std::int32_t>(parts_of(layout.outputs() / groups, gates_per_group_part));
   }
   sizes_.loss_part =
-      layout.gradient_parts + (parameters.learns_thresholds ? layout.layers.front().inputs : 0);
+      layout.gradient_parts + (parameters.learns_thresholds ? layout.first().inputs : 0);
   sizes_.all_gates = layout.gates;
-  sizes_.logits = layout.logits;
   allocate(samples);
   set_constant_arguments(samples);
 }
@@ -140,28 +155,28 @@ void NetworkProgram::allocate(std::int64_t samples) {
     check_buffer(context_, index(count) * sizeof(float));
     return Array<float>(context_, index(count));
   };
-  arguments_ = {context_, 1, Place::from_host};
-  host_batch_ = {context_, index(samples), Place::from_host};
+  arguments_ = {context_, 1, MemoryUse::from_host};
+  host_batch_ = {context_, index(samples), MemoryUse::from_host};
   batch_ = {context_, index(samples)};
   coefficients_ = floats(layout_.quads * quad_floats);
-  coefficients_.clear();  // gates of one input have two of a quad's four
+  coefficients_.clear();  // gates with one input use two of the four coefficients of a quad
   activations_ = floats(layout_.rows * row);
   parts_ = floats(2 * (sizes_.loss_part + loss_parts()));
-  seen_ = {context_, 1 + index(loss_parts()), Place::to_host};
+  results_ = {context_, 1 + index(loss_parts()), MemoryUse::to_host};
   if (spec_.head) scores_ = floats((group_parts() + 2 * sizes_.groups) * row);
   if (trains) {
     const int rows =
-        std::max(layout_.widest, parameters_.learns_thresholds ? layout_.layers.front().inputs : 0);
+        std::max(layout_.widest, parameters_.learns_thresholds ? layout_.first().inputs : 0);
     for (Array<float>& gradients : gradients_) gradients = floats(rows * row);
     sums_ = floats(std::int64_t{sizes_.chunks} * layout_.quads * quad_floats);
   } else {
     words_ = {context_, index(2 * sizes_.all_gates + layout_.rows * words())};
-    words_.clear();  // small tables have one of two words
+    words_.clear();  // small tables use one of their two words
   }
   for (std::size_t turn = 0; turn < sets_.size(); ++turn) sets_[turn] = bound(turn);
 }
 
-/// Evaluations leave sums as they are.
+/// Evaluations do not scale the sums.
 void NetworkProgram::set_constant_arguments(std::int64_t samples) {
   const Head head = spec_.head.value_or(Head{});
   const auto outputs = static_cast<double>(layout_.outputs());
@@ -186,9 +201,12 @@ void NetworkProgram::set_constant_arguments(std::int64_t samples) {
   to.low = static_cast<float>(head.low);
   to.target_scale = static_cast<float>(1 / (head.high - head.low));
   to.width_share = parameters_.width_share;
-  to.parameters = layout_.logits + (parameters_.learns_thresholds ? layout_.layers[0].inputs : 0);
+  to.first_threshold = layout_.logits;
+  to.parameters = layout_.logits + (parameters_.learns_thresholds ? layout_.first().inputs : 0);
   to.second_moments = static_cast<std::int32_t>(parameters_.moments.size() / 2);
   to.hardening = hardening_arguments({});
+  to.wire_scale = 1;
+  to.teacher_weight = data_.has_soft_targets ? static_cast<float>(spec_.teacher_weight) : 0;
 }
 
 std::unique_ptr<BufferSet> NetworkProgram::bound(std::size_t turn) const {
@@ -208,27 +226,31 @@ std::unique_ptr<BufferSet> NetworkProgram::bound(std::size_t turn) const {
   put(network_parameter_gradients_binding, parameters_.gradients);
   put(network_moments_binding, parameters_.moments);
   put(network_parts_binding, parts_);
-  put(network_seen_binding, seen_);
+  put(network_results_binding, results_);
   put(network_data_binding, data_.data);
   put(network_inputs_binding, data_.inputs);
   put(network_batch_binding, batch_);
   put(network_targets_binding, data_.targets);
   put(network_words_binding, words_);
   put(network_scores_binding, scores_);
+  put(network_chosen_binding, parameters_.chosen);
+  put(network_weights_binding, parameters_.weights);
   return std::make_unique<BufferSet>(context_, buffers);
 }
 
-// ------------------------------------------------------------------ what a run reads
+// ------------------------------------------------------------------ arguments of a run
 
 void NetworkProgram::set_batch(std::span<const std::int64_t> cases,
-                               std::span<const ImageShift> shifts) {
+                               std::span<const ImageTransform> transforms) {
   sizes_.samples = static_cast<std::int32_t>(cases.size());
   sizes_.vectors = static_cast<std::int32_t>(parts_of(sizes_.samples, vector_samples));
-  const std::span<BatchCase> to = host_batch_.shared();
+  const std::span<BatchSample> to = host_batch_.shared();
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const ImageShift shift = shifts.empty() ? ImageShift{} : shifts[i];
-    to[i] = {static_cast<std::int32_t>(cases[i]), shift.right, shift.down, 0};
+    const ImageTransform transform = transforms.empty() ? ImageTransform{} : transforms[i];
+    to[i] = {static_cast<std::int32_t>(cases[i]), transform};
   }
+  arguments_.shared()[0].only_shifts =
+      std::ranges::all_of(transforms, &ImageTransform::is_shift) ? 1 : 0;
 }
 
 void NetworkProgram::set_hardening(const HardeningStep& step) {
@@ -259,17 +281,19 @@ NetworkPush NetworkProgram::push_for(const LayerLayout& layer) const {
   push.first_logit = layer.first_logit;
   push.first_part = layer.first_part;
   push.factor = layer.factor;
+  push.candidates = layer.candidates;
   push.parts = sizes_.loss_part + static_cast<std::int32_t>(loss_parts());
   if (spec_.head && &layer == &layout_.last()) push.gates_per_row = layer.gates / sizes_.groups;
   return push;
 }
 
 const BufferSet& NetworkProgram::set_for(const LayerLayout& layer) const {
-  return *sets_[index(layer.number) % sets_.size()];
+  return *sets_[index(layer.turn) % sets_.size()];
 }
 
-void NetworkProgram::dispatch(Recording& to, const NetworkShader& shader, const LayerLayout& layer,
-                              NetworkPush push, std::int64_t groups, double gates_per_group) const {
+void NetworkProgram::dispatch(CommandRecorder& to, const NetworkShader& shader,
+                              const LayerLayout& layer, NetworkPush push, std::int64_t groups,
+                              double gates_per_group) const {
   const auto number_if = [](bool counts, auto number) {
     return counts ? static_cast<std::uint32_t>(number) : 0U;
   };
@@ -279,60 +303,77 @@ void NetworkProgram::dispatch(Recording& to, const NetworkShader& shader, const 
       .arity = number_if(shader.by_arity, layer.arity),
       .parametrisation = number_if(shader.by_parametrisation, spec_.parametrisation),
       .loss_kind = number_if(shader.by_loss, spec_.loss.kind),
-      .lanes = number_if(shader.by_lanes, lanes_),
+      .lanes = shader.by_candidates ? number_if(true, layer.lanes())
+                                    : number_if(shader.by_lanes, lanes_),
       .subgroup = number_if(shader.by_lanes, context_.subgroup()),
       .head_kind = number_if(shader.by_head, head_kind),
       .hardening = number_if(shader.by_hardening, hardening_),
-      .learns_thresholds = number_if(shader.by_thresholds, parameters_.learns_thresholds)};
+      .learns_thresholds = number_if(shader.by_thresholds, parameters_.learns_thresholds),
+      .mixes_wires = number_if(shader.by_wire_forward, spec_.wire_forward == WireForward::soft)};
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   const VkPipeline pipeline = context_.pipeline(shader.name, Constants(words.begin(), words.end()));
   const double share = gates_per_group / gates_per_submission_;
   const double fitting = share > 0 ? 1 / share : static_cast<double>(max_groups);
-  const auto most =
+  const auto max_groups_per_part =
       static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(max_groups)));
-  for (std::int64_t first = 0; first < groups; first += most) {
-    const std::int64_t count = std::min(most, groups - first);
+  for (std::int64_t first = 0; first < groups; first += max_groups_per_part) {
+    const std::int64_t count = std::min(max_groups_per_part, groups - first);
     push.first = static_cast<std::int32_t>(first);
-    if (first > 0) to.barrier();  // parts write the same buffers
+    if (first > 0) to.barrier();  // parts write to the same buffers
     to.dispatch(pipeline, set_for(layer), std::as_bytes(std::span(&push, 1)),
                 static_cast<std::uint32_t>(count), share * static_cast<double>(count));
   }
 }
 
-void NetworkProgram::dispatch_items(Recording& to, const NetworkShader& shader,
+void NetworkProgram::dispatch_items(CommandRecorder& to, const NetworkShader& shader,
                                     const LayerLayout& layer, const NetworkPush& push,
                                     std::int64_t items, double gates_per_item) const {
   dispatch(to, shader, layer, push, parts_of(items, network_threads),
            gates_per_item * network_threads);
 }
 
-void NetworkProgram::gather(Recording& to) const {
-  to.copy(host_batch_.buffer(), 0, batch_.buffer(), 0, index(sizes_.samples) * sizeof(BatchCase));
-  const LayerLayout& first = layout_.layers.front();
+void NetworkProgram::gather(CommandRecorder& to) const {
+  to.copy(host_batch_.buffer(), 0, batch_.buffer(), 0, index(sizes_.samples) * sizeof(BatchSample));
+  const LayerLayout& first = layout_.first();
   dispatch_items(to, gather_shader, first, push_for(first),
                  std::int64_t{first.inputs} * sizes_.vectors, vector_samples);
   for (const LayerLayout& layer : layout_.layers) {
     dispatch_items(to, tables_shader, layer, push_for(layer), layer.table_threads, 1);
   }
+  for (const auto& slots : layout_.slots) {
+    if (!slots) continue;
+    dispatch_items(to, choose_shader, *slots, push_for(*slots), slots->table_threads,
+                   candidates_per_lane(*slots));
+  }
   to.barrier();
 }
 
-void NetworkProgram::forward(Recording& to) const {
+void NetworkProgram::select(CommandRecorder& to, const LayerLayout& slots) const {
+  const int read = spec_.wire_forward == WireForward::soft ? slots.candidates : 1;
+  dispatch_items(to, select_shader, slots, push_for(slots),
+                 std::int64_t{slots.gates} * sizes_.vectors,
+                 static_cast<double>(vector_samples * read));
+  to.barrier();
+}
+
+void NetworkProgram::forward(CommandRecorder& to) const {
   for (const LayerLayout& layer : layout_.layers) {
+    const auto& slots = layout_.slots[index(layer.number)];
+    if (slots) select(to, *slots);
     dispatch_items(to, forward_shader, layer, push_for(layer),
                    std::int64_t{layer.gates} * sizes_.vectors, vector_samples * weight(layer));
     to.barrier();
   }
 }
 
-void NetworkProgram::join_scores(Recording& to, const NetworkPush& push) const {
+void NetworkProgram::join_scores(CommandRecorder& to, const NetworkPush& push) const {
   to.barrier();
   dispatch_items(to, join_scores_shader, layout_.last(), push,
                  sizes_.groups * static_cast<std::int64_t>(row()), sizes_.group_parts);
   to.barrier();
 }
 
-void NetworkProgram::sum_groups(Recording& to) const {
+void NetworkProgram::sum_groups(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
   const NetworkPush push = push_for(last);
   dispatch_items(to, scores_shader, last, push, group_parts() * sizes_.vectors,
@@ -340,21 +381,22 @@ void NetworkProgram::sum_groups(Recording& to) const {
   join_scores(to, push);
 }
 
-void NetworkProgram::loss(Recording& to) const {
+void NetworkProgram::loss(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
   if (spec_.head) sum_groups(to);
   dispatch(to, spec_.head ? head_loss_shader : loss_shader, last, push_for(last), loss_parts());
   to.barrier();
 }
 
-void NetworkProgram::backward(Recording& to, const LayerLayout& layer) const {
+void NetworkProgram::backward(CommandRecorder& to, const LayerLayout& layer,
+                              bool wants_inputs) const {
   const std::int64_t gates_per_group = network_threads / lanes_;
   const auto work_of_sums = static_cast<double>(std::min(sizes_.chunk_vectors, sizes_.vectors) *
                                                 vector_samples * gates_per_group);
   const NetworkPush push = push_for(layer);
   dispatch(to, context_.subgroup() > 1 ? subgroup_sums_shader : sums_shader, layer, push,
            parts_of(layer.gates, gates_per_group) * sizes_.chunks, work_of_sums * weight(layer));
-  if (layer.number > 0 || parameters_.learns_thresholds) {
+  if (wants_inputs) {
     const double readers = static_cast<double>(layer.gates) * layer.arity / layer.inputs;
     dispatch_items(to, backward_shader, layer, push, std::int64_t{layer.inputs} * sizes_.vectors,
                    vector_samples * weight(layer) * std::max(readers, 1.0));
@@ -362,13 +404,45 @@ void NetworkProgram::backward(Recording& to, const LayerLayout& layer) const {
   to.barrier();
 }
 
-void NetworkProgram::backward(Recording& to) const {
-  for (std::size_t i = layout_.layers.size(); i-- > 0;) backward(to, layout_.layers[i]);
+void NetworkProgram::backward_of_slots(CommandRecorder& to, const LayerLayout& slots,
+                                       bool wants_inputs) const {
+  const NetworkPush push = push_for(slots);
+  const std::int64_t sums_per_group = network_threads / lanes_;
+  const std::int64_t sums = slots.gates * parts_of(slots.candidates, candidates_per_sum);
+  dispatch(to, candidate_sums_shader, slots, push, parts_of(sums, sums_per_group),
+           static_cast<double>(sums_per_group * candidates_per_sum) * static_cast<double>(row()));
+  if (wants_inputs) {
+    const double uses = static_cast<double>(slots.gates) * slots.candidates / slots.inputs;
+    dispatch_items(to, gather_uses_shader, slots, push, std::int64_t{slots.inputs} * sizes_.vectors,
+                   vector_samples * std::max(uses, 1.0));
+  }
+  to.barrier();
+}
+
+void NetworkProgram::backward_to_slots(CommandRecorder& to, std::size_t layer) const {
+  for (std::size_t i = layout_.layers.size(); i-- > layer;) {
+    backward(to, layout_.layers[i], true);
+    if (i > layer && layout_.slots[i]) backward_of_slots(to, *layout_.slots[i], true);
+  }
+}
+
+void NetworkProgram::backward(CommandRecorder& to) const {
+  for (std::size_t i = layout_.layers.size(); i-- > 0;) {
+    const auto& slots = layout_.slots[i];
+    const bool wants_inputs = i > 0 || parameters_.learns_thresholds;
+    backward(to, layout_.layers[i], wants_inputs || slots);
+    if (slots) backward_of_slots(to, *slots, wants_inputs);
+  }
   for (const LayerLayout& layer : layout_.layers) {
     dispatch_items(to, finish_shader, layer, push_for(layer), layer.table_threads, work_back);
   }
+  for (const auto& slots : layout_.slots) {
+    if (!slots) continue;
+    dispatch_items(to, finish_wires_shader, *slots, push_for(*slots), slots->table_threads,
+                   candidates_per_lane(*slots));
+  }
   if (parameters_.learns_thresholds) {
-    const LayerLayout& first = layout_.layers.front();
+    const LayerLayout& first = layout_.first();
     NetworkPush push = push_for(first);
     push.first_part = layout_.gradient_parts;
     push.factor = layout_.input_factor;
@@ -377,27 +451,32 @@ void NetworkProgram::backward(Recording& to) const {
   to.barrier();
 }
 
-void NetworkProgram::update(Recording& to) const {
+void NetworkProgram::update(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
   dispatch(
       to, update_shader, last, push_for(last),
       std::min(parts_of(arguments_.shared()[0].parameters, network_threads), max_update_groups));
 }
 
-void NetworkProgram::harden(Recording& to) const {
-  const LayerLayout& first = layout_.layers.front();
+void NetworkProgram::harden(CommandRecorder& to) const {
+  const LayerLayout& first = layout_.first();
   for (const LayerLayout& layer : layout_.layers) {
     dispatch_items(to, hard_tables_shader, layer, push_for(layer), layer.table_threads, 1);
   }
   dispatch_items(to, pack_shader, first, push_for(first), first.inputs * words(), vector_samples);
   to.barrier();
   for (const LayerLayout& layer : layout_.layers) {
+    const auto& slots = layout_.slots[index(layer.number)];
+    if (slots) {
+      dispatch_items(to, select_words_shader, *slots, push_for(*slots), slots->gates * words(), 1);
+      to.barrier();
+    }
     dispatch_items(to, hard_shader, layer, push_for(layer), layer.gates * words(), weight(layer));
     to.barrier();
   }
 }
 
-void NetworkProgram::count_groups(Recording& to) const {
+void NetworkProgram::count_groups(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
   NetworkPush push = push_for(last);
   dispatch_items(to, ones_shader, last, push, group_parts() * static_cast<std::int64_t>(row()),
@@ -406,10 +485,10 @@ void NetworkProgram::count_groups(Recording& to) const {
   join_scores(to, push);
 }
 
-// ------------------------------------------------------------------ what comes out
+// ------------------------------------------------------------------ results
 
 double NetworkProgram::loss() const {
-  const auto parts = seen_.shared().subspan(1, index(loss_parts()));
+  const auto parts = results_.shared().subspan(1, index(loss_parts()));
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
@@ -417,7 +496,15 @@ std::size_t NetworkProgram::row() const { return index(sizes_.vectors) * vector_
 
 std::vector<float> NetworkProgram::outputs(std::size_t layer) const {
   const LayerLayout& of = layout_.layers[layer];
-  return activations_.values(index(of.out_row) * row(), index(of.gates) * row());
+  return rows(of.out_row, of.gates);
+}
+
+std::vector<float> NetworkProgram::rows(std::int64_t first, std::int64_t count) const {
+  return activations_.values(index(first) * row(), index(count) * row());
+}
+
+std::vector<float> NetworkProgram::gradient_rows(const LayerLayout& layer) const {
+  return gradients_[index(layer.turn) % gradients_.size()].values(0, index(layer.gates) * row());
 }
 
 std::vector<float> NetworkProgram::scores(bool of_hard) const {

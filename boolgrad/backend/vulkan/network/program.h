@@ -1,5 +1,4 @@
-// The buffers and the dispatches of a gate network on a number of samples at a time. Inside of
-// `vulkan/`.
+// Buffers and dispatches of a gate network on a number of samples at a time. Internal to `vulkan/`.
 #pragma once
 
 #include <array>
@@ -15,20 +14,25 @@
 
 namespace boolgrad::vulkan {
 
-/// What training and evaluation of a network share. The offsets of learned thresholds follow the
-/// logits; there is always room for them.
+/// State shared by training and evaluation. The offsets of trained thresholds follow all logits;
+/// space for them is always allocated.
 struct NetworkParameters {
   Array<std::int32_t> wires;
   Array<float> values, gradients;
-  Array<float> moments;  ///< first ones, and from half of it on second ones
-  Array<float> masks;    ///< of all gates, then which gates are frozen
+  Array<float> moments;  ///< first moments, then second moments
+  Array<float> masks;    ///< one per gate, then the frozen flags
+  // Only for learned wires:
+  Array<std::int32_t> chosen;  ///< the most probable candidate of every slot, from 0 on
+  Array<float> weights;        ///< the probabilities of all candidates
   bool learns_thresholds = false;
   float width_share = 0;
 };
 
-/// The samples of a role.
+/// The samples of one role.
 struct NetworkData {
-  Array<std::uint32_t> data, targets;
+  Array<std::uint32_t> data;
+  Array<std::uint32_t> targets;  ///< followed by soft targets [cases, classes], if there are any
+  bool has_soft_targets = false;
   Array<NetworkInput> inputs;
   std::int64_t cases = 0;
   DataKind kind = DataKind::rows;
@@ -40,45 +44,55 @@ struct NetworkData {
 
 struct NetworkShader;
 
-/// Refuses a buffer that is larger than the device allows.
+/// Throws if the device does not allow a buffer of this size.
 void check_buffer(const Context& context, std::size_t bytes);
 
 class NetworkProgram {
  public:
   enum class Use : std::uint8_t { training, evaluation };
 
-  /// The spec, the layout, the parameters and the data outlive it. `samples` is the most that it
-  /// takes at a time.
+  /// The spec, the layout, the parameters and the data must outlive it. `samples` is the maximum
+  /// per run.
   NetworkProgram(Context& context, const NetworkSpec& spec, const NetworkLayout& layout,
                  const NetworkParameters& parameters, const NetworkData& data, Use use,
                  std::int64_t samples);
 
-  /// The cases that the next run takes, at most as many as there is room for. Where their number
-  /// is another, what was recorded before must be recorded again.
-  void set_batch(std::span<const std::int64_t> cases, std::span<const ImageShift> shifts = {});
-  /// Where `hardening_for_shaders` is another, what was recorded before must be recorded again.
+  /// The data samples of the next run, at most as many as the program was created for. If their
+  /// number changes, commands must be recorded again.
+  void set_batch(std::span<const std::int64_t> cases,
+                 std::span<const ImageTransform> transforms = {});
+  /// If `hardening_for_shaders` changes, commands must be recorded again.
   void set_hardening(const HardeningStep& step);
   void set_update(std::int64_t step, double learning_rate) {
     arguments_.shared()[0].update = update_arguments(spec_.optimiser, step, learning_rate);
   }
 
+  void set_wire_temperature(double temperature) {
+    arguments_.shared()[0].wire_scale = static_cast<float>(1 / temperature);
+  }
+
   // Dispatches, in this order, with barriers between them and at the end.
-  void gather(Recording& to) const;  ///< inputs, and tables of soft gates
-  void forward(Recording& to) const;
-  void sum_groups(Recording& to) const;  ///< scores of a head
-  void loss(Recording& to) const;        ///< with its gradient
-  void backward(Recording& to) const;
-  void update(Recording& to) const;
-  void harden(Recording& to) const;  ///< the hardened circuit on the inputs that were gathered
-  void count_groups(Recording& to) const;  ///< sums of its outputs for a head
+  void gather(CommandRecorder& to) const;  ///< inputs, tables of soft gates, and choices of wires
+  void forward(CommandRecorder& to) const;
+  void sum_groups(CommandRecorder& to) const;  ///< scores of a head
+  void loss(CommandRecorder& to) const;        ///< with its gradient
+  void backward(CommandRecorder& to) const;
+  /// Only the gradients of activations, down to the slots of a layer with learned wires.
+  void backward_to_slots(CommandRecorder& to, std::size_t layer) const;
+  void update(CommandRecorder& to) const;
+  void harden(CommandRecorder& to) const;        ///< the hardened circuit on the gathered inputs
+  void count_groups(CommandRecorder& to) const;  ///< its sums for a head
 
   std::int64_t samples() const { return sizes_.samples; }  ///< of the next run
 
-  // What the last run left.
+  // Results of the last run.
   double loss() const;
-  bool was_finite() const { return seen_.shared()[0] != 0; }
-  std::size_t row() const;                              ///< what rows of samples lie apart
+  bool was_finite() const { return results_.shared()[0] != 0; }
+  std::size_t row() const;                              ///< distance between rows of samples
   std::vector<float> outputs(std::size_t layer) const;  ///< [gates, row]
+  std::vector<float> rows(std::int64_t first, std::int64_t count) const;  ///< of activations
+  /// Gradients of the outputs of a layer or of slots, until they are overwritten.
+  std::vector<float> gradient_rows(const LayerLayout& layer) const;
   /// Words of the outputs of the hardened circuit, [outputs, words].
   std::vector<std::uint32_t> hard_outputs() const;
   std::int64_t words() const { return (sizes_.samples + 31) / 32; }
@@ -90,16 +104,20 @@ class NetworkProgram {
   void set_constant_arguments(std::int64_t samples);
   std::unique_ptr<BufferSet> bound(std::size_t turn) const;
   NetworkPush push_for(const LayerLayout& layer) const;
-  /// The buffers with the gradients of a layer's outputs and of its inputs, two that take turns.
+  /// The buffer set with the output and input gradients of a layer: two buffers, used alternately.
   const BufferSet& set_for(const LayerLayout& layer) const;
-  /// So many groups of a shader on a layer, each with the work of so many gates of samples.
-  void dispatch(Recording& to, const NetworkShader& shader, const LayerLayout& layer,
+  /// Dispatches `groups` workgroups of a shader on a layer, each with the work of `gates` gate
+  /// evaluations.
+  void dispatch(CommandRecorder& to, const NetworkShader& shader, const LayerLayout& layer,
                 NetworkPush push, std::int64_t groups, double gates_per_group = 0) const;
   /// One thread per item.
-  void dispatch_items(Recording& to, const NetworkShader& shader, const LayerLayout& layer,
+  void dispatch_items(CommandRecorder& to, const NetworkShader& shader, const LayerLayout& layer,
                       const NetworkPush& push, std::int64_t items, double gates_per_item = 0) const;
-  void join_scores(Recording& to, const NetworkPush& push) const;
-  void backward(Recording& to, const LayerLayout& layer) const;
+  void join_scores(CommandRecorder& to, const NetworkPush& push) const;
+  /// Slots from the inputs of a layer with learned wires.
+  void select(CommandRecorder& to, const LayerLayout& slots) const;
+  void backward(CommandRecorder& to, const LayerLayout& layer, bool wants_inputs) const;
+  void backward_of_slots(CommandRecorder& to, const LayerLayout& slots, bool wants_inputs) const;
   std::int64_t loss_parts() const;
   std::int64_t group_parts() const { return std::int64_t{sizes_.groups} * sizes_.group_parts; }
 
@@ -116,13 +134,13 @@ class NetworkProgram {
   Array<NetworkArguments> arguments_;
   Array<float> coefficients_, activations_, sums_, parts_, scores_;
   std::array<Array<float>, 2> gradients_;
-  Array<float> seen_;  ///< whether all was finite, then the parts of the loss
+  Array<float> results_;  ///< whether all values were finite, then the partial losses
   Array<std::uint32_t> words_;
-  Array<BatchCase> host_batch_, batch_;
+  Array<BatchSample> host_batch_, batch_;
   std::array<std::unique_ptr<BufferSet>, 2> sets_;
 };
 
-/// Samples that an evaluation takes at a time on this device.
+/// Maximum number of samples per evaluation run on this device.
 std::int64_t evaluation_samples(const Context& context, const NetworkLayout& layout,
                                 std::int64_t cases);
 

@@ -1,24 +1,25 @@
-// What `shaders/common/hardening.glsl` reads. Inside of `vulkan/`.
+// Arguments of `shaders/common/hardening.glsl`. Internal to `vulkan/`.
 #pragma once
 
 #include <cstdint>
 
-#include "boolgrad/backend/options/hardening.h"
+#include "boolgrad/options/hardening.h"
 
 namespace boolgrad::vulkan {
 
-/// How hard tables are, among the arguments that change from step to step.
+/// Hardening of a step's tables, part of the arguments that change from step to step.
 struct HardeningArguments {
   float share;  ///< of all tables
   float logit_scale, noise;
   std::uint32_t seed_low, seed_high, stream, step;
-  std::uint32_t gate_below_high, gate_below_low;  ///< a draw of 53 bits below makes a gate hard
+  std::uint32_t gate_below_high, gate_below_low;  ///< a gate is hard if its 53 random bits are less
+                                                  ///< than this
 };
 
 HardeningArguments hardening_arguments(const HardeningStep& step);
 
-/// The kind that shaders of tables are compiled for: `none` also where all tables have the share of
-/// the arguments, or none of them is changed.
+/// The kind that table shaders are specialised for. `none` if no table is changed, or if all tables
+/// use the same share from the arguments.
 HardeningKind hardening_for_shaders(const HardeningStep& step);
 
 }  // namespace boolgrad::vulkan

@@ -1,4 +1,4 @@
-// Commands that are recorded once and run as often as one likes. Inside of `vulkan/`.
+// Commands that are recorded once and run many times. Internal to `vulkan/`.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace boolgrad::vulkan {
 
 class Buffer;
 
-/// Groups of a dispatch: as many as every device takes.
+/// Workgroups per dispatch that every device supports.
 constexpr int max_groups = 65535;
 
-/// The buffers of a group of shaders: the n-th is at `binding = n`. They must outlive it.
+/// A descriptor set: the n-th buffer is at `binding = n`. The buffers must outlive it.
 class BufferSet {
  public:
-  /// Bindings that are left over or null get a buffer that is not used.
+  /// Null and missing bindings get an unused buffer.
   BufferSet(Context& context, std::span<const Buffer* const> buffers);
   ~BufferSet();
   BufferSet(const BufferSet&) = delete;
@@ -34,43 +34,43 @@ class BufferSet {
   VkDescriptorSet set_ = nullptr;
 };
 
-/// Dispatches in a row, and where they wait for one another. Recorded by the calls below; `run`
-/// ends the recording when it is first called.
+/// Records dispatches and barriers into command buffers. The first call of `run` ends the
+/// recording.
 ///
-/// Drivers of desktops stop what keeps a device for long, so a recording is cut into submissions by
-/// the work that its dispatches say they have.
-class Recording {
+/// Desktop drivers abort submissions that take too long, so the commands are split into several
+/// submissions according to the `work` of the dispatches.
+class CommandRecorder {
  public:
-  explicit Recording(Context& context);
-  ~Recording();
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  explicit CommandRecorder(Context& context);
+  ~CommandRecorder();
+  CommandRecorder(const CommandRecorder&) = delete;
+  CommandRecorder& operator=(const CommandRecorder&) = delete;
 
-  /// So many groups of a shader's threads. `push` are its push constants; `work` is its share of
-  /// what a submission may hold, 1 being all of it.
+  /// Dispatches `groups` workgroups. `push` are the push constants. `work` is the cost as a
+  /// fraction of the maximum per submission.
   void dispatch(VkPipeline pipeline, const BufferSet& buffers, std::span<const std::byte> push,
                 std::uint32_t groups, double work = 0);
-  /// Dispatches that follow see all that dispatches before wrote.
+  /// Later dispatches see everything that earlier dispatches wrote.
   void barrier();
-  /// Bytes of one buffer to another, and 0 to all of one, with barriers around it.
+  /// Copies bytes between buffers, or fills a buffer with 0, with barriers before and after.
   void copy(const Buffer& from, std::size_t from_at, const Buffer& to, std::size_t to_at,
             std::size_t bytes);
   void clear(const Buffer& buffer);
 
-  /// Runs all and waits for it. The host sees what was written to memory that it shares.
+  /// Runs all commands and waits. Afterwards the host sees what was written to shared memory.
   void run();
 
  private:
   VkCommandBuffer current();
   void wait(VkPipelineStageFlags before, VkAccessFlags written, VkPipelineStageFlags after,
-            VkAccessFlags seen);
-  void barrier_for_all();  ///< copies and the host as well
+            VkAccessFlags read);
+  void barrier_for_all();  ///< includes copies and the host
   void end();
 
   Context& context_;
   std::vector<VkCommandBuffer> buffers_;
-  bool is_open_ = false;  ///< the last of them is being recorded
-  double work_ = 0;       ///< of the last of them
+  bool is_open_ = false;  ///< the last command buffer is being recorded
+  double work_ = 0;       ///< of the last command buffer
   std::optional<DispatchTimes> times_;
 };
 

@@ -7,15 +7,16 @@
 
 #include "boolgrad/backend/vulkan/runtime/settings.h"
 #include "boolgrad/backend/vulkan/runtime/shaders.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 
 Context& Context::get(int number) {
   static std::mutex mutex;
-  static auto& open = *new std::map<int, std::unique_ptr<Context>>;  // as long as the instance
+  static auto& open = *new std::map<int, std::unique_ptr<Context>>;  // lives as long as the
+                                                                     // instance
   const std::string why_not = unavailable(number);
-  if (!why_not.empty()) fail("vulkan", "expected a Vulkan device, received none: {}", why_not);
+  if (!why_not.empty()) fail("vulkan", "no Vulkan device available: {}", why_not);
   const std::scoped_lock lock(mutex);
   std::unique_ptr<Context>& context = open[number];
   if (!context) {
@@ -44,7 +45,7 @@ void Context::open() {
                                       .queueCount = 1,
                                       .pQueuePriorities = &priority};
   std::vector<const char*> extensions;
-  if (physical_.tells_free_memory) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  if (physical_.reports_free_memory) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT subgroups{};
   subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
   subgroups.subgroupSizeControl = VK_TRUE;
@@ -67,13 +68,13 @@ void Context::open() {
   functions_.GetDeviceQueue(device_, physical_.queue_family, 0, &queue_);
   const VkFenceCreateInfo fence{
       .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .pNext = nullptr, .flags = 0};
-  check(functions_.CreateFence(device_, &fence, nullptr, &fence_), "make a fence");
+  check(functions_.CreateFence(device_, &fence, nullptr, &fence_), "create a fence");
   const VkCommandPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                      .pNext = nullptr,
                                      .flags = 0,
                                      .queueFamilyIndex = physical_.queue_family};
   check(functions_.CreateCommandPool(device_, &pool, nullptr, &command_pool_),
-        "make a pool of commands");
+        "create a command pool");
 }
 
 void Context::make_layouts() {
@@ -92,7 +93,7 @@ void Context::make_layouts() {
       .bindingCount = max_bindings,
       .pBindings = bindings.data()};
   check(functions_.CreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_),
-        "lay out a set of buffers");
+        "create a descriptor set layout");
   const VkPushConstantRange push{
       .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = push_bytes};
   const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -103,14 +104,14 @@ void Context::make_layouts() {
                                           .pushConstantRangeCount = 1,
                                           .pPushConstantRanges = &push};
   check(functions_.CreatePipelineLayout(device_, &layout, nullptr, &pipeline_layout_),
-        "lay out a pipeline");
+        "create a pipeline layout");
   const VkPipelineCacheCreateInfo cache{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                         .pNext = nullptr,
                                         .flags = 0,
                                         .initialDataSize = 0,
                                         .pInitialData = nullptr};
   check(functions_.CreatePipelineCache(device_, &cache, nullptr, &cache_),
-        "make a cache of pipelines");
+        "create a pipeline cache");
 }
 
 VkPipeline Context::pipeline(const std::string& shader, const Constants& constants) {
@@ -124,7 +125,8 @@ VkPipeline Context::pipeline(const std::string& shader, const Constants& constan
                                              .codeSize = words.size_bytes(),
                                              .pCode = words.data()};
   VkShaderModule module = nullptr;
-  check(functions_.CreateShaderModule(device_, &module_info, nullptr, &module), "read a shader");
+  check(functions_.CreateShaderModule(device_, &module_info, nullptr, &module),
+        "create a shader module");
   std::vector<VkSpecializationMapEntry> entries;
   for (std::uint32_t i = 0; i < constants.size(); ++i) {
     entries.push_back({.constantID = i, .offset = i * 4, .size = 4});
@@ -171,7 +173,7 @@ std::string Context::name_of(VkPipeline pipeline) const {
 
 void Context::run(std::span<const VkCommandBuffer> commands) {
   const std::scoped_lock lock(mutex_);
-  check_messages();  // what was recorded wrongly is not run
+  check_messages();  // do not submit invalid commands
   std::vector<VkSubmitInfo> submissions;
   for (const VkCommandBuffer& buffer : commands) {
     submissions.push_back({.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -186,26 +188,26 @@ void Context::run(std::span<const VkCommandBuffer> commands) {
   }
   check(functions_.QueueSubmit(queue_, static_cast<std::uint32_t>(submissions.size()),
                                submissions.data(), fence_),
-        "begin to compute");
+        "submit work to the device");
   wait_for_fence();
   check(functions_.ResetFences(device_, 1, &fence_), "reset a fence");
   check_messages();
 }
 
 void Context::wait_for_fence() {
-  // Being woken takes as long as many a step, so for a while the fence is looked at instead; not
-  // where the device is this CPU, which has better things to do.
+  // A wake-up takes as long as a short step, so the fence is polled for a while. Not if the device
+  // is the CPU itself, which has to do the work.
   constexpr auto awake = std::chrono::milliseconds(2);
   const auto begin = std::chrono::steady_clock::now();
   while (!physical_.is_cpu && std::chrono::steady_clock::now() - begin < awake) {
     const VkResult result = functions_.GetFenceStatus(device_, fence_);
     if (result == VK_NOT_READY) continue;
-    return check(result, "end what is computed");
+    return check(result, "wait for the device");
   }
-  // Ten minutes: a submission takes a fraction of a second, and there may be many.
+  // Ten minutes: a submission takes a fraction of a second, but there may be many.
   constexpr std::uint64_t max_nanoseconds = 600'000'000'000;
   check(functions_.WaitForFences(device_, 1, &fence_, VK_TRUE, max_nanoseconds),
-        "end what is computed");
+        "wait for the device");
 }
 
 std::uint64_t Context::free_memory() const {
@@ -213,17 +215,17 @@ std::uint64_t Context::free_memory() const {
   budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;
   VkPhysicalDeviceMemoryProperties2 memory{};
   memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
-  if (physical_.tells_free_memory) memory.pNext = &budget;
+  if (physical_.reports_free_memory) memory.pNext = &budget;
   functions_.GetPhysicalDeviceMemoryProperties2(physical_.handle, &memory);
-  std::uint64_t most = 0;
+  std::uint64_t largest = 0;
   for (std::uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; ++i) {
     const VkMemoryHeap& heap = memory.memoryProperties.memoryHeaps[i];
     if ((heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0) continue;
-    const std::uint64_t total = physical_.tells_free_memory ? budget.heapBudget[i] : heap.size;
-    const std::uint64_t used = physical_.tells_free_memory ? budget.heapUsage[i] : 0;
-    most = std::max(most, total - std::min(total, used));
+    const std::uint64_t total = physical_.reports_free_memory ? budget.heapBudget[i] : heap.size;
+    const std::uint64_t used = physical_.reports_free_memory ? budget.heapUsage[i] : 0;
+    largest = std::max(largest, total - std::min(total, used));
   }
-  return most;
+  return largest;
 }
 
 std::uint32_t Context::memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted,
@@ -241,7 +243,7 @@ std::uint32_t Context::memory_type(std::uint32_t allowed, VkMemoryPropertyFlags 
     best = score;
     chosen = i;
   }
-  if (best < 0) fail("vulkan", "expected memory that host and device share, received none");
+  if (best < 0) fail("vulkan", "the device has no host-visible memory");
   return chosen;
 }
 

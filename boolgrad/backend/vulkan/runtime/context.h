@@ -1,4 +1,4 @@
-// A device that is open: its queue, and what is made once for all that runs on it. Inside of
+// An open device: its queue, and the objects shared by everything that runs on it. Internal to
 // `vulkan/`.
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace boolgrad::vulkan {
 
-/// Numbers that a shader is compiled with: the n-th is that of `constant_id = n`.
+/// Specialisation constants: the n-th is `constant_id = n`.
 using Constants = std::vector<std::uint32_t>;
 
-/// Bytes of push constants: as many as every device allows.
+/// Bytes of push constants that every device supports.
 constexpr std::uint32_t push_bytes = 128;
 
 class Context {
  public:
-  /// Device `number`, opened when it is first asked for and kept open until the process ends.
-  /// Throws where it cannot be used.
+  /// Device `number`, opened on first use and kept open until the process ends. Throws if it cannot
+  /// be used.
   static Context& get(int number);
 
   explicit Context(const PhysicalDevice& physical);
@@ -32,43 +32,43 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const Functions& functions() const { return functions_; }
-  Functions& functions() { return functions_; }  ///< tests replace some
+  Functions& functions() { return functions_; }  ///< tests replace some of them
   VkDevice device() const { return device_; }
   const PhysicalDevice& physical() const { return physical_; }
   VkCommandPool command_pool() const { return command_pool_; }
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
   VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
 
-  /// The pipeline of a shader of `shaders.h`, compiled with `constants` when it is first asked for.
+  /// The pipeline of a shader from `shaders.h`, specialised with `constants`. Created on first use.
   VkPipeline pipeline(const std::string& shader, const Constants& constants);
-  /// The name of the shader of a pipeline.
+  /// The shader name of a pipeline.
   std::string name_of(VkPipeline pipeline) const;
 
-  /// Submits command buffers, each for itself so that none keeps the device for long, and waits for
-  /// the last. Throws where the device is lost or does not end, and what validation layers said.
+  /// Submits each command buffer separately, so that none occupies the device for long, and waits
+  /// for the last. Throws if the device is lost or times out, or with the messages of the
+  /// validation layers.
   void run(std::span<const VkCommandBuffer> commands);
 
-  /// Groups of a dispatch that could wait for one another: as many as the device is thought to have
-  /// running at a time, none on a CPU.
+  /// Maximum number of workgroups in a dispatch that may wait for each other: an estimate of how
+  /// many the device runs at the same time. 0 on a CPU.
   int waiting_groups() const { return waiting_groups_; }
   void set_waiting_groups(int groups) { waiting_groups_ = groups; }
-  /// Whether they do: unless BOOLGRAD_VULKAN_WAITING is 0, until they have waited without success.
+  /// Whether they do. Disabled by BOOLGRAD_VULKAN_WAITING=0, or after workgroups gave up waiting.
   bool groups_wait() const { return groups_wait_; }
-  void let_groups_wait(bool wait) { groups_wait_ = wait; }
+  void set_groups_wait(bool wait) { groups_wait_ = wait; }
 
-  /// Threads of a group that exchange values directly in shaders called `.subgroups`; 1 where there
-  /// are to be none.
+  /// Subgroup size for the `.subgroups` shaders; 1: they are not used.
   int subgroup() const { return subgroup_; }
   void set_subgroup(int threads) { subgroup_ = threads; }
 
-  /// Free bytes of the device, as far as the driver tells.
+  /// Free bytes of the device, as reported by the driver.
   std::uint64_t free_memory() const;
-  /// The type of memory that has all `wanted` properties and most of `liked`, among `allowed`;
-  /// throws where there is none.
+  /// The memory type among `allowed` that has all `wanted` properties and the most of `liked`.
+  /// Throws if there is none.
   std::uint32_t memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted,
                             VkMemoryPropertyFlags liked) const;
 
-  /// Throws what validation layers have said since the last call.
+  /// Throws the messages of the validation layers since the last call.
   void check_messages() const { Instance::get().messages().check(); }
 
  private:

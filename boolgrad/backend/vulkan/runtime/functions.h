@@ -1,6 +1,6 @@
-// Vulkan's functions, found as the program runs. Inside of `vulkan/`.
+// Vulkan functions, loaded at run time. Internal to `vulkan/`.
 //
-// The program is not linked with Vulkan's loader, so that it starts where there is none.
+// The program does not link to the Vulkan loader, so that it also starts on machines without it.
 #pragma once
 
 #define VK_NO_PROTOTYPES
@@ -8,7 +8,7 @@
 
 namespace boolgrad::vulkan {
 
-// Every function that is called, by where it is found.
+// The Vulkan functions in use: global, per instance and per device.
 // clang-format off
 #define BOOLGRAD_VULKAN_GLOBAL(f) \
   f(CreateInstance) f(EnumerateInstanceVersion)
@@ -32,7 +32,7 @@ namespace boolgrad::vulkan {
   f(GetQueryPoolResults)
 // clang-format on
 
-/// A member for each, called as in `vkCreateBuffer` without the `vk`.
+/// One member per function, named like `vkCreateBuffer` without the `vk`.
 struct Functions {
 #define BOOLGRAD_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
   BOOLGRAD_VULKAN_GLOBAL(BOOLGRAD_VULKAN_MEMBER)
@@ -41,8 +41,8 @@ struct Functions {
 #undef BOOLGRAD_VULKAN_MEMBER
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
 
-  /// Opens the loader and finds what needs no instance; false where there is no loader. It stays
-  /// open.
+  /// Opens the loader, which stays open, and loads the functions that need no instance. False if
+  /// there is no loader.
   bool load();
   void load_instance(VkInstance instance);
   void load_device(VkDevice device);

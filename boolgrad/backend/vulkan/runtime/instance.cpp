@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "boolgrad/backend/vulkan/runtime/settings.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad::vulkan {
 namespace {
@@ -16,9 +16,10 @@ constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 
 bool validation_is_wanted() { return is_set_to("BOOLGRAD_VULKAN_VALIDATION", "1"); }
 
-VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
-                                    VkDebugUtilsMessageTypeFlagsEXT /*type*/,
-                                    const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
+                                          VkDebugUtilsMessageTypeFlagsEXT /*type*/,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                          void* user) {
   static_cast<Messages*>(user)->add(data->pMessage);
   return VK_FALSE;
 }
@@ -31,7 +32,7 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_for(Messages& messages) {
                              VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
           .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                          VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-          .pfnUserCallback = hear,
+          .pfnUserCallback = on_message,
           .pUserData = &messages};
 }
 
@@ -56,12 +57,12 @@ int rank_of(VkPhysicalDeviceType type) {
 
 std::string result_text(VkResult result) {
   switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY: return "too little memory of the host";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "too little memory of the device";
+    case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
     case VK_ERROR_DEVICE_LOST:
-      return "that the device was lost: its driver was reset, or stopped what took too long";
-    case VK_TIMEOUT: return "nothing in the time that was left for it";
-    case VK_ERROR_INCOMPATIBLE_DRIVER: return "a driver that does not know this version of Vulkan";
+      return "the device was lost; its driver was reset or aborted a long submission";
+    case VK_TIMEOUT: return "timeout";
+    case VK_ERROR_INCOMPATIBLE_DRIVER: return "the driver does not support this version of Vulkan";
     default: return fmt::format("error {}", static_cast<int>(result));
   }
 }
@@ -70,7 +71,7 @@ std::string result_text(VkResult result) {
 
 void check(VkResult result, std::string_view what) {
   if (result == VK_SUCCESS) return;
-  fail("vulkan", "expected to {}, received {}", what, result_text(result));
+  fail("vulkan", "cannot {}: {}", what, result_text(result));
 }
 
 void Messages::add(std::string message) {
@@ -84,8 +85,7 @@ void Messages::check() {
   const std::string first = all_.front();
   const std::size_t others = all_.size() - 1;
   all_.clear();
-  fail("vulkan", "expected nothing from the validation layers, received \"{}\" and {} more", first,
-       others);
+  fail("vulkan", "validation layers: \"{}\" and {} more messages", first, others);
 }
 
 Instance& Instance::get() {
@@ -98,14 +98,13 @@ Instance::Instance() {
   if (!why_not_.empty()) return;
   find_devices();
   if (devices_.empty()) {
-    why_not_ = "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
+    why_not_ = "no driver found (Debian: mesa-vulkan-drivers, or the driver of the vendor)";
   }
 }
 
 std::string Instance::make() {
   if (!functions_.load()) {
-    return "no loader of Vulkan was found (Debian: libvulkan1, and mesa-vulkan-drivers for "
-           "drivers)";
+    return "no Vulkan loader found (Debian: libvulkan1, with drivers in mesa-vulkan-drivers)";
   }
   std::uint32_t version = 0;
   functions_.EnumerateInstanceVersion(&version);
@@ -142,15 +141,15 @@ std::string Instance::make() {
            "vulkan-validationlayers)";
   }
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-    return "no driver was found (Debian: mesa-vulkan-drivers, or that of the card's vendor)";
+    return "no driver found (Debian: mesa-vulkan-drivers, or the driver of the vendor)";
   }
   if (result != VK_SUCCESS) return result_text(result);
   functions_.load_instance(instance_);
-  if (validates_) listen();
+  if (validates_) register_messenger();
   return "";
 }
 
-void Instance::listen() {
+void Instance::register_messenger() {
   const VkDebugUtilsMessengerCreateInfoEXT info = messenger_for(messages_);
   VkDebugUtilsMessengerEXT messenger = nullptr;
   check(functions_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger),
@@ -171,23 +170,23 @@ void Instance::find_devices() {
 namespace {
 
 std::uint64_t local_memory(const VkPhysicalDeviceMemoryProperties& memory) {
-  std::uint64_t most = 0;
+  std::uint64_t largest = 0;
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     const VkMemoryHeap& heap = memory.memoryHeaps[i];
-    if ((heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) most = std::max(most, heap.size);
+    if ((heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) largest = std::max(largest, heap.size);
   }
-  return most;
+  return largest;
 }
 
 std::string why_unfit(const VkPhysicalDeviceProperties& properties, bool computes) {
   if (properties.apiVersion < VK_API_VERSION_1_2) {
-    return fmt::format("its driver knows Vulkan {}.{}, and 1.2 is needed",
+    return fmt::format("its driver supports Vulkan {}.{}, and 1.2 is needed",
                        VK_API_VERSION_MAJOR(properties.apiVersion),
                        VK_API_VERSION_MINOR(properties.apiVersion));
   }
-  if (!computes) return "it has no queue that computes";
+  if (!computes) return "it has no compute queue";
   if (properties.limits.maxPerStageDescriptorStorageBuffers < max_bindings) {
-    return fmt::format("kernels may use {} buffers there, and {} are needed",
+    return fmt::format("it supports {} storage buffers per shader, and {} are needed",
                        properties.limits.maxPerStageDescriptorStorageBuffers, max_bindings);
   }
   return "";
@@ -197,9 +196,9 @@ std::string why_unfit(const VkPhysicalDeviceProperties& properties, bool compute
 
 namespace {
 
-/// The size of subgroups that a compute shader may ask for and that exchange values; 1 where there
-/// is none. To be asked of devices that know how to control it.
-int promised_subgroup(const Functions& functions, VkPhysicalDevice handle) {
+/// The subgroup size that a compute shader can require and whose threads can shuffle values; 1 if
+/// there is none. Only for devices that support subgroup size control.
+int guaranteed_subgroup(const Functions& functions, VkPhysicalDevice handle) {
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT can{};
   can.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
   VkPhysicalDeviceFeatures2 features{};
@@ -215,13 +214,13 @@ int promised_subgroup(const Functions& functions, VkPhysicalDevice handle) {
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &subgroups;
   functions.GetPhysicalDeviceProperties2(handle, &properties);
-  const bool is_promised =
+  const bool is_guaranteed =
       can.subgroupSizeControl == VK_TRUE && can.computeFullSubgroups == VK_TRUE &&
       (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
       (subgroups.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT) != 0 &&
       subgroups.subgroupSize >= control.minSubgroupSize &&
       subgroups.subgroupSize <= control.maxSubgroupSize;
-  return is_promised ? static_cast<int>(subgroups.subgroupSize) : 1;
+  return is_guaranteed ? static_cast<int>(subgroups.subgroupSize) : 1;
 }
 
 }  // namespace
@@ -239,7 +238,7 @@ PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
       return std::strcmp(extension.extensionName, name) == 0;
     });
   };
-  device.tells_free_memory = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  device.reports_free_memory = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 
   VkPhysicalDeviceDriverProperties driver{};
   driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
@@ -261,7 +260,7 @@ PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
   }
   functions_.GetPhysicalDeviceProperties2(handle, &all);
   if (knows_drivers && has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
-    device.subgroup = promised_subgroup(functions_, handle);
+    device.subgroup = guaranteed_subgroup(functions_, handle);
   }
   device.processors = static_cast<int>(
       std::max(multiprocessors.shaderSMCount, compute_units.shaderEngineCount *
@@ -293,7 +292,7 @@ PhysicalDevice Instance::described(VkPhysicalDevice handle) const {
   return device;
 }
 
-// ------------------------------------------------------------------ what others ask
+// ------------------------------------------------------------------ device queries
 
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> all;

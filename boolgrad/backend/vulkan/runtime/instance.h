@@ -1,4 +1,4 @@
-// Vulkan's instance and the devices that it shows. Inside of `vulkan/`.
+// The Vulkan instance and its physical devices. Internal to `vulkan/`.
 #pragma once
 
 #include <mutex>
@@ -11,31 +11,30 @@
 
 namespace boolgrad::vulkan {
 
-/// Throws where `result` is an error. `what` completes "expected to ...".
+/// Throws if `result` is an error. `what` completes "cannot ...".
 void check(VkResult result, std::string_view what);
 
-/// Bindings of the only descriptor set that every shader has: so many storage buffers in a row.
-/// Devices that matter allow more.
+/// Storage buffers in the single descriptor set that all shaders share. Common devices allow more.
 constexpr std::uint32_t max_bindings = 22;
 
-/// One device as the instance shows it.
+/// A physical device.
 struct PhysicalDevice {
   VkPhysicalDevice handle = nullptr;
   DeviceInfo info;
   VkPhysicalDeviceProperties properties{};
   bool is_cpu = false;
-  int processors = 0;  ///< as far as a vendor tells; else a guess
+  int processors = 0;  ///< as reported by the vendor's extension; else an estimate
   unsigned queue_family = 0;
-  bool tells_free_memory = false;
-  /// Threads in a row that exchange values directly, where the device promises how many; else 1.
+  bool reports_free_memory = false;
+  /// Subgroup size, if the device guarantees it; else 1.
   int subgroup = 1;
 };
 
-/// What validation layers say. They are asked for by BOOLGRAD_VULKAN_VALIDATION=1.
+/// Messages of the validation layers, which are enabled by BOOLGRAD_VULKAN_VALIDATION=1.
 class Messages {
  public:
   void add(std::string message);
-  /// Throws the first message that came since the last call, if any did.
+  /// Throws with the first message since the last call, if there was one.
   void check();
 
  private:
@@ -43,15 +42,15 @@ class Messages {
   std::vector<std::string> all_;
 };
 
-/// The only instance of the program, made when it is first asked for and there until the process
-/// ends: with an instance, drivers are unloaded, and what they keep for the next one is lost.
+/// The only instance of the process, created on first use and never destroyed: destroying it would
+/// unload the drivers and lose their caches.
 class Instance {
  public:
   static Instance& get();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  /// Why there is none; empty where there is one.
+  /// Why there is no instance; empty if there is one.
   const std::string& why_not() const { return why_not_; }
   const Functions& functions() const { return functions_; }
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
@@ -59,9 +58,9 @@ class Instance {
 
  private:
   Instance();
-  /// Why it could not be made; empty where it was.
+  /// Returns why it could not be created; empty on success.
   std::string make();
-  void listen();
+  void register_messenger();
   void find_devices();
   PhysicalDevice described(VkPhysicalDevice handle) const;
 

@@ -4,45 +4,45 @@
 #include <utility>
 
 #include "boolgrad/backend/vulkan/runtime/commands.h"
-#include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::vulkan {
 namespace {
 
-constexpr std::size_t least_bytes = 16;
-/// Copies go through a piece of memory that both see, a part at a time.
+constexpr std::size_t min_bytes = 16;
+/// Copies go through a host-visible staging buffer, in chunks.
 constexpr std::size_t staging_bytes = std::size_t{16} << 20;
 
 struct Properties {
   VkMemoryPropertyFlags wanted, liked;
 };
 
-Properties properties_of(Place place) {
+Properties properties_of(MemoryUse use) {
   constexpr VkMemoryPropertyFlags seen =
       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  switch (place) {
-    case Place::device: return {0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
-    case Place::from_host: return {seen, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
-    case Place::to_host: break;
+  switch (use) {
+    case MemoryUse::device: return {0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    case MemoryUse::from_host: return {seen, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    case MemoryUse::to_host: break;
   }
   return {seen, VK_MEMORY_PROPERTY_HOST_CACHED_BIT};
 }
 
-[[noreturn]] void refuse(const Context& context, std::size_t bytes) {
-  fail("vulkan", "expected {} of device memory, received {} that are free", bytes_text(bytes),
+[[noreturn]] void fail_out_of_memory(const Context& context, std::size_t bytes) {
+  fail("vulkan", "out of device memory: {} requested, {} free", bytes_text(bytes),
        bytes_text(context.free_memory()));
 }
 
 }  // namespace
 
-Buffer::Buffer(Context& context, std::size_t bytes, Place place)
-    : context_(&context), bytes_(std::max((bytes + 3) / 4 * 4, least_bytes)) {
-  if (bytes_ > context.physical().info.memory) refuse(context, bytes_);
-  const std::size_t most = context.physical().properties.limits.maxStorageBufferRange;
-  if (bytes_ > most) {
-    fail("vulkan", "expected buffers of at most {} on this device, received {}", bytes_text(most),
-         bytes_text(bytes_));
+Buffer::Buffer(Context& context, std::size_t bytes, MemoryUse use)
+    : context_(&context), bytes_(std::max((bytes + 3) / 4 * 4, min_bytes)) {
+  if (bytes_ > context.physical().info.memory) fail_out_of_memory(context, bytes_);
+  const std::size_t max_bytes = context.physical().properties.limits.maxStorageBufferRange;
+  if (bytes_ > max_bytes) {
+    fail("vulkan", "expected buffers of at most {} on this device, received {}",
+         bytes_text(max_bytes), bytes_text(bytes_));
   }
   const Functions& vk = context.functions();
   const VkBufferCreateInfo info{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -55,10 +55,10 @@ Buffer::Buffer(Context& context, std::size_t bytes, Place place)
                                 .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
                                 .queueFamilyIndexCount = 0,
                                 .pQueueFamilyIndices = nullptr};
-  check(vk.CreateBuffer(context.device(), &info, nullptr, &buffer_), "make a buffer");
+  check(vk.CreateBuffer(context.device(), &info, nullptr, &buffer_), "create a buffer");
   VkMemoryRequirements needs{};
   vk.GetBufferMemoryRequirements(context.device(), buffer_, &needs);
-  const Properties properties = properties_of(place);
+  const Properties properties = properties_of(use);
   const VkMemoryAllocateInfo memory{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                     .pNext = nullptr,
                                     .allocationSize = needs.size,
@@ -68,13 +68,14 @@ Buffer::Buffer(Context& context, std::size_t bytes, Place place)
   if (result != VK_SUCCESS) {
     vk.DestroyBuffer(context.device(), buffer_, nullptr);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
-      refuse(context, needs.size);
+      fail_out_of_memory(context, needs.size);
     }
-    check(result, "allocate memory");
+    check(result, "allocate device memory");
   }
-  check(vk.BindBufferMemory(context.device(), buffer_, memory_, 0), "bind memory");
-  if (place == Place::device) return;
-  check(vk.MapMemory(context.device(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped_), "map memory");
+  check(vk.BindBufferMemory(context.device(), buffer_, memory_, 0), "bind device memory");
+  if (use == MemoryUse::device) return;
+  check(vk.MapMemory(context.device(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped_),
+        "map device memory");
   std::memset(mapped_, 0, bytes_);
 }
 
@@ -94,21 +95,21 @@ void Buffer::swap(Buffer& other) noexcept {
 }
 
 void Buffer::upload(const void* from, std::size_t bytes, std::size_t at) {
-  const Buffer staging(*context_, std::min(bytes, staging_bytes), Place::from_host);
+  const Buffer staging(*context_, std::min(bytes, staging_bytes), MemoryUse::from_host);
   for (std::size_t done = 0; done < bytes; done += staging_bytes) {
     const std::size_t part = std::min(bytes - done, staging_bytes);
     std::memcpy(staging.mapped(), static_cast<const std::byte*>(from) + done, part);
-    Recording copy(*context_);
+    CommandRecorder copy(*context_);
     copy.copy(staging, 0, *this, at + done, (part + 3) / 4 * 4);
     copy.run();
   }
 }
 
 void Buffer::download(void* to, std::size_t bytes, std::size_t at) const {
-  const Buffer staging(*context_, std::min(bytes, staging_bytes), Place::to_host);
+  const Buffer staging(*context_, std::min(bytes, staging_bytes), MemoryUse::to_host);
   for (std::size_t done = 0; done < bytes; done += staging_bytes) {
     const std::size_t part = std::min(bytes - done, staging_bytes);
-    Recording copy(*context_);
+    CommandRecorder copy(*context_);
     copy.copy(*this, at + done, staging, 0, (part + 3) / 4 * 4);
     copy.run();
     std::memcpy(static_cast<std::byte*>(to) + done, staging.mapped(), part);
@@ -116,9 +117,9 @@ void Buffer::download(void* to, std::size_t bytes, std::size_t at) const {
 }
 
 void Buffer::clear() {
-  Recording filling(*context_);
-  filling.clear(*this);
-  filling.run();
+  CommandRecorder commands(*context_);
+  commands.clear(*this);
+  commands.run();
 }
 
 }  // namespace boolgrad::vulkan

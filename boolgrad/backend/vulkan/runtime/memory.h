@@ -1,4 +1,4 @@
-// Memory of a device. Inside of `vulkan/`.
+// Device memory. Internal to `vulkan/`.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace boolgrad::vulkan {
 
-enum class Place : std::uint8_t {
-  device,     ///< fast for the device, reached through copies
+enum class MemoryUse : std::uint8_t {
+  device,     ///< fast for the device, accessed by copies
   from_host,  ///< written by the host, read by the device
   to_host     ///< written by the device, read by the host
 };
 
-/// Bytes that shaders read and write, given back with the object.
+/// A storage buffer, released with the object.
 class Buffer {
  public:
   Buffer() = default;
-  /// At least 16 bytes. Throws, saying how much was asked for and how much is free, where the
-  /// device has no more. What is in it is not known.
-  Buffer(Context& context, std::size_t bytes, Place place = Place::device);
+  /// At least 16 bytes, uninitialised. If the device is out of memory, throws with the requested
+  /// and the free amount.
+  Buffer(Context& context, std::size_t bytes, MemoryUse use = MemoryUse::device);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -36,12 +36,12 @@ class Buffer {
   VkBuffer handle() const { return buffer_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// Copies `bytes` to place `at`, or from there, once all that was submitted is done.
+  /// Copies `bytes` to or from offset `at`, after all submitted work has finished.
   void upload(const void* from, std::size_t bytes, std::size_t at = 0);
   void download(void* to, std::size_t bytes, std::size_t at = 0) const;
   void clear();
 
-  /// Where the host sees it, unless its place is the device.
+  /// Host address, unless the buffer is in device memory.
   void* mapped() const { return mapped_; }
 
  private:
@@ -54,13 +54,13 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// A buffer of some type.
+/// A typed buffer.
 template <class T>
 class Array {
  public:
   Array() = default;
-  Array(Context& context, std::size_t count, Place place = Place::device)
-      : buffer_(context, count * sizeof(T), place), count_(count) {}
+  Array(Context& context, std::size_t count, MemoryUse use = MemoryUse::device)
+      : buffer_(context, count * sizeof(T), use), count_(count) {}
   Array(Context& context, const std::vector<T>& values) : Array(context, values.size()) {
     upload(values);
   }
@@ -77,7 +77,7 @@ class Array {
   }
   std::vector<T> values() const { return values(0, count_); }
   void clear() { buffer_.clear(); }
-  /// What the host sees of a place that it shares.
+  /// The contents, if the buffer is host-visible.
   std::span<T> shared() const { return {static_cast<T*>(buffer_.mapped()), count_}; }
 
  private:

@@ -1,4 +1,4 @@
-// What the environment says about Vulkan. Inside of `vulkan/`.
+// Environment variables for Vulkan. Internal to `vulkan/`.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace boolgrad::vulkan {
 
-/// Whether variable `name` is there and has this value.
+/// Whether variable `name` is set to `value`.
 inline bool is_set_to(const char* name, std::string_view value) {
   const char* found = std::getenv(name);
   return found != nullptr && found == value;

@@ -1,4 +1,4 @@
-// The shaders, compiled when the project was built. Inside of `vulkan/`.
+// The shaders, compiled at build time. Internal to `vulkan/`.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace boolgrad::vulkan {
 
-/// The words of a shader by the name of its file, with what it was compiled for:
-/// `automaton_forward.hard`.
+/// The SPIR-V of a shader, by file name and variant: `automaton_forward.hard`.
 std::span<const std::uint32_t> shader_words(std::string_view name);
 
 }  // namespace boolgrad::vulkan

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t max_stamps = 4096;
 }
 
-bool DispatchTimes::are_wanted(const PhysicalDevice& device) {
+bool DispatchTimes::are_enabled(const PhysicalDevice& device) {
   return device.properties.limits.timestampComputeAndGraphics == VK_TRUE &&
          is_set_to("BOOLGRAD_VULKAN_TIMES", "1");
 }

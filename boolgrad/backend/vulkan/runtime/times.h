@@ -1,7 +1,7 @@
-// How long dispatches take on the device, for profiling. Inside of `vulkan/`.
+// Device times of dispatches, for profiling. Internal to `vulkan/`.
 //
-// Where the environment has BOOLGRAD_VULKAN_TIMES=1, every recording writes to standard error, when
-// it is done with, what its dispatches took on average.
+// With BOOLGRAD_VULKAN_TIMES=1 in the environment, each command recorder prints the average time of
+// its dispatches to standard error when it is destroyed.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ namespace boolgrad::vulkan {
 
 class DispatchTimes {
  public:
-  /// Whether the environment asks for times, and the device tells them.
-  static bool are_wanted(const PhysicalDevice& device);
+  /// Whether the environment asks for times and the device supports timestamps.
+  static bool are_enabled(const PhysicalDevice& device);
 
   explicit DispatchTimes(Context& context);
   ~DispatchTimes();
   DispatchTimes(const DispatchTimes&) = delete;
   DispatchTimes& operator=(const DispatchTimes&) = delete;
 
-  /// To be recorded where commands begin, and after each dispatch.
+  /// Record at the beginning of a command buffer, and after each dispatch.
   void begin(VkCommandBuffer commands);
   void after(VkCommandBuffer commands, std::string name);
-  /// To be called when all of it was run.
+  /// Call after the commands have run.
   void read();
 
  private:
@@ -33,7 +33,8 @@ class DispatchTimes {
 
   Context& context_;
   VkQueryPool pool_ = nullptr;
-  std::vector<std::string> names_;  ///< of stamps; those where commands begin have none
+  std::vector<std::string> names_;  ///< one per timestamp; empty at the beginning of command
+                                    ///< buffers
   std::vector<double> microseconds_;
   double runs_ = 0;
 };

@@ -1,5 +1,5 @@
-// A step back of all cells. Where AGAIN is defined, the activations of the step are computed again;
-// else they were kept.
+// One backward step of all cells. With RECOMPUTE, the activations of the step are recomputed; else
+// they were kept.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -14,7 +14,7 @@
 layout(std430, binding = 3) readonly buffer Coefficients { vec4 coefficients[]; };
 layout(std430, binding = 4) readonly buffer States { float states[]; };
 layout(std430, binding = 6) readonly buffer Target { float target[]; };
-#ifdef AGAIN
+#ifdef RECOMPUTE
 #define KEEPS
 layout(std430, binding = 7) coherent buffer Acts { vec4 acts[]; };
 #else
@@ -23,12 +23,12 @@ layout(std430, binding = 7) readonly buffer Acts { vec4 acts[]; };
 layout(std430, binding = 8) buffer Read { float read[]; };  // [cells][9][channels], twice
 layout(std430, binding = 9) buffer Sums { vec4 sums[]; };   // [slots][SUMS]
 
-// In this order: each needs those before.
+// The order matters: each file needs those before it.
 #include "automaton/tile.glsl"
 
-#include "automaton/back.glsl"
+#include "automaton/gradients.glsl"
 
-/// What a thread needs of a gate before the gradient comes.
+/// What a thread loads for a gate before its gradient is known.
 struct Ready {
   uvec4 of;  // its wires
   vec4 c, a, b, sum;
@@ -60,8 +60,8 @@ void take_layer_back(int l, Ready ready, int kept, int sums_at, bool sums_are_ne
   sync();
 }
 
-/// From the edges of the outputs to those of the inputs of the update. A thread's first gate of a
-/// layer is made ready some layers ahead, and its wires are fetched as many before that.
+/// From the edges of the update's outputs to those of its inputs. The operands of a thread's first
+/// gate of a layer are loaded some layers ahead, and its wires as many layers before that.
 void update_layers_backward(int kept, bool sums_are_new) {
   const int sums_at = group() * SUMS + UPDATE_SUMS;
   Ready ready[AHEAD];
@@ -69,7 +69,7 @@ void update_layers_backward(int kept, bool sums_are_new) {
   [[unroll]] for (int i = 0; i < AHEAD; ++i) {
     wires_ahead[i] = wires[position_in(layer_at(max(LAYERS - 1 - i, PERCEIVE_LAYERS)))];
   }
-  // Rounds before the first layer fetch and take nothing back.
+  // Rounds before the first layer only prefetch.
   for (int last = LAYERS - 1 + AHEAD; last >= PERCEIVE_LAYERS; last -= AHEAD) {
     [[unroll]] for (int i = 0; i < AHEAD; ++i) {
       const int l = last - i;
@@ -90,14 +90,14 @@ void main() {
   fetch_layers();
   bool sums_are_new = push.begins_sums != 0;
   for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
-#ifdef AGAIN
+#ifdef RECOMPUTE
     const int kept = group() * ACTS_ROWS;
 #else
     const int kept = now.kept + tile * ACTS_ROWS;
 #endif
-    look_around(tile);
+    find_neighbours(tile);
     sync();
-#ifdef AGAIN
+#ifdef RECOMPUTE
     forward_tile(tile, kept);
     memoryBarrierBuffer();
     barrier();

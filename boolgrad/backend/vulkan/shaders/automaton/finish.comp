@@ -1,6 +1,6 @@
-// From sums to gradients of the logits: sixteen threads per gate, eight gates per group. Also the
-// sum over the group's gradients of their squares, whether one is not finite, and the penalty of
-// the group's gates.
+// From sums to gradients of the logits: sixteen threads per gate, eight gates per workgroup. Also
+// the workgroup's sum of squared gradients, whether one is not finite, and the penalty of its
+// gates.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,10 +11,10 @@
 
 layout(std430, binding = 9) readonly buffer Sums { vec4 sums[]; };
 layout(std430, binding = 11) readonly buffer Parameters { float parameters[]; };
-layout(std430, binding = 12) readonly buffer Masks { float masks[]; };  // then which are frozen
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };  // then the frozen flags
 layout(std430, binding = 13) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 15) writeonly buffer Parts { vec2 parts[]; };
-layout(std430, binding = 17) writeonly buffer SeenParts { float seen_parts[]; };
+layout(std430, binding = 17) writeonly buffer HostLossParts { float host_loss_parts[]; };
 
 #include "common/gates.glsl"
 #include "common/hardening.glsl"
@@ -28,7 +28,7 @@ shared float penalties[GATES_PER_GROUP];
 
 #include "common/norm_parts.glsl"
 
-/// Of perception, the sum over columns, in a fixed tree.
+/// For perception, the sum over columns, in a fixed order.
 vec4 sum_of(int position, int lane, int within) {
   const bool perceives = position < PERCEIVE_GATES;
   const int many = perceives ? SUM_COLUMNS : 1;
@@ -51,13 +51,13 @@ vec4 sum_of(int position, int lane, int within) {
   return lane_sums[within].sum + lane_sums[within].rest;
 }
 
-/// What gradients of a gate's table are multiplied by on their way to its logits.
+/// Factor from the gradients of a gate's table to those of its logits.
 float factor_of(int gate) {
   const float frozen = HARDENING == HARDENING_FREEZE ? masks[GATES + gate] : 0.0;
   return masks[gate] * hardened_slope(frozen);
 }
 
-/// Of a table: the mean squares of its changes with each input.
+/// How much a table depends on each input: the mean square of its changes.
 vec2 changes_of(vec4 t) {
   const vec4 with_a_and_b = vec4(t.y - t.x, t.w - t.z, t.z - t.x, t.w - t.y);
   const vec4 squared = with_a_and_b * with_a_and_b;
@@ -79,7 +79,7 @@ float gradient_of_step(uint origin, int lane, vec4 g, Table of_gate) {
   return logit_gradient(gate, lane, of_gate, slopes, true);
 }
 
-/// Of the model's own table, however hard that of the step is.
+/// For the model's own table, regardless of hardening.
 float gradient_of_penalty(int gate, int lane, int within, bool is_there, Table own) {
   const vec4 masked = own.soft * masks[gate];
   const vec2 changes = changes_of(masked);
@@ -91,16 +91,16 @@ float gradient_of_penalty(int gate, int lane, int within, bool is_there, Table o
   return logit_gradient(gate, lane, own, slopes, false);
 }
 
-/// The sum over the group, after a barrier. It follows the parts of the loss.
-void keep_penalty() {
+/// The sum over the workgroup, after a barrier. Stored after the partial losses.
+void store_penalty() {
   precise float sum = 0.0;
   for (int i = 0; i < GATES_PER_GROUP; ++i) sum += penalties[i];
-  seen_parts[push.parts * push.loss_steps + group()] = sum;
-  if (!is_finite(sum)) atomicOr(is_broken, 1u);
+  host_loss_parts[push.parts * push.loss_steps + group()] = sum;
+  if (!is_finite(sum)) atomicOr(has_nonfinite, 1u);
 }
 
 void main() {
-  // Neighbours have neighbouring gates, whose sums lie side by side.
+  // Neighbouring threads have neighbouring gates, whose sums are adjacent.
   const int within = thread() % GATES_PER_GROUP;
   const int lane = thread() / GATES_PER_GROUP;
   const int position = group() * GATES_PER_GROUP + within;
@@ -120,12 +120,12 @@ void main() {
     }
     gradient += gradient_of_penalty(gate, lane, within, is_there, own);
     barrier();
-    if (thread() == 0) keep_penalty();
+    if (thread() == 0) store_penalty();
   }
   float square = 0.0;
   if (is_there && lane < LOGITS) {
     gradients[gate * LOGITS + lane] = gradient;
     square = square_of(gradient);
   }
-  keep_norm(group(), square);
+  store_norm(group(), square);
 }

@@ -1,4 +1,4 @@
-// A step of all cells: a group of threads takes tiles of four words in turn.
+// One step of all cells: workgroups take tiles of four words in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -24,7 +24,7 @@ void main() {
   now = step_of_dispatch();
   fetch_layers();
   for (int tile = push.first_tile + group(); tile < push.end_tile; tile += push.slots) {
-    look_around(tile);
+    find_neighbours(tile);
     sync();
     forward_tile(tile, now.kept < 0 ? -1 : now.kept + tile * ACTS_ROWS);
     store_state(tile);

@@ -1,6 +1,6 @@
-// The sums of all groups, added up in a fixed tree: eight threads per sum, neighbours in memory
-// side by side. They take the place of the first group's; what was rounded off follows the last
-// group's.
+// Reduces the sums of all workgroups in a fixed order: eight threads per sum, neighbours adjacent
+// in memory. The result replaces the first workgroup's sums; the rounding errors follow the last
+// workgroup's.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -12,7 +12,7 @@ layout(std430, binding = 9) buffer Sums { vec4 sums[]; };  // [slots + 1][SUMS]
 
 const int LANES = 8;
 const int SUMS_PER_GROUP = 16;
-const int AT_ONCE = 8;  // that a thread fetches before it adds them up
+const int AT_ONCE = 8;  // loads in flight per thread
 
 shared Sum lane_sums[LANES * SUMS_PER_GROUP];
 

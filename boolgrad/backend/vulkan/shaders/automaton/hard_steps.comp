@@ -1,4 +1,4 @@
-// All steps of hardened gates in one dispatch, whose groups wait for one another after each.
+// All steps of hardened gates in one dispatch, with a barrier across workgroups after each step.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -14,10 +14,10 @@ layout(std430, binding = 4) coherent buffer States { uint states[]; };
 #include "automaton/tile.glsl"
 #include "automaton/wait.glsl"
 
-/// The first state and the last have places of their own; those between take turns with two.
+/// The first and the last state have their own buffers; those in between alternate between two.
 int state_before(int step) {
-  const int place = step == 0 ? 0 : step == push.steps ? 3 : 1 + (step & 1);
-  return place * CHANNELS * push.cells;
+  const int buffer_index = step == 0 ? 0 : step == push.steps ? 3 : 1 + (step & 1);
+  return buffer_index * CHANNELS * push.cells;
 }
 
 void main() {
@@ -28,7 +28,7 @@ void main() {
     now.from = state_before(step);
     now.to = state_before(step + 1);
     for (int tile = group(); tile < tiles; tile += push.slots) {
-      look_around(tile);
+      find_neighbours(tile);
       sync();
       forward_tile(tile, -1);
       store_state(tile);

@@ -1,11 +1,10 @@
-// The update where a thread holds its gates from the first step to the last: one of each wide
-// layer, and one of all narrow layers after them together. Wires of those gates and sums of their
-// gradients stay in registers; coefficients, for which there is no room, are fetched some layers
-// before.
+// The update for threads that hold their gates from the first step to the last: one gate of each
+// wide layer, and one gate of the narrow layers after them. The wires of those gates and their
+// gradient sums stay in registers. Coefficients do not fit and are prefetched some layers ahead.
 //
-// Arrays that are to be registers are indexed by numbers that are known when a shader is compiled;
-// hence a macro, and not a loop, over the wide layers. The host promises that no layer has more
-// gates than a group has threads, and edges as `RulePlan::edges_are_in_place` says.
+// Arrays stay in registers only if they are indexed by compile-time constants; hence a macro over
+// the wide layers instead of a loop. The host guarantees that no layer has more gates than a
+// workgroup has threads, and that edges are placed as described by `RulePlan::edges_are_in_place`.
 
 const int MAX_HELD = 24;
 // clang-format off
@@ -18,12 +17,13 @@ const int MAX_HELD = 24;
 // clang-format on
 
 const int FIRST_NARROW = PERCEIVE_LAYERS + HELD;
-const uint READ_THRICE = 0x8000u;  // a bit of the sources that no row has
+const uint READ_THRICE = 0x8000u;  // a bit that row numbers do not use
 
-// Of wires: rows of both inputs, of the edges to them, and of the first two edges of the output.
+// From the wires: rows of both inputs, of the edges to them, and of the first two edges of the
+// output.
 uvec3 held_wires[MAX_HELD];
 vec4 held_c[MAX_HELD + 2], held_a[MAX_HELD], held_b[MAX_HELD], held_sums[MAX_HELD];
-int narrow_layer;  // that of the thread's narrow gate; LAYERS where it has none
+int narrow_layer;  // layer of the thread's narrow gate; LAYERS if it has none
 uvec3 narrow_wires;
 vec4 narrow_c, narrow_sums;
 
@@ -41,7 +41,7 @@ vec4 held_coefficients(int held) {
   return coefficients[position_in(layer_at(PERCEIVE_LAYERS + held))];
 }
 
-/// The place of a thread's narrow gate.
+/// The position of a thread's narrow gate.
 int narrow_position() {
   return narrow_layer == LAYERS ? GATES - 1 : int(layer_at(FIRST_NARROW).y) + thread();
 }
@@ -62,7 +62,7 @@ void hold_narrow_gate() {
   narrow_sums = vec4(0);
 }
 
-/// Reads what threads hold, to be called once.
+/// Loads the gates that threads hold. Call once.
 void hold_gates() {
 #define HOLD(n)                                                                \
   if (n < HELD) {                                                              \
@@ -76,8 +76,8 @@ void hold_gates() {
 
 // ------------------------------------------------------------------ forward
 
-/// Gate `of` of a layer, and what is kept of it.
-void take_held_gate(int l, int of, uvec3 wires_of, vec4 c, int kept) {
+/// Computes gate `of` of a layer, and keeps its value.
+void compute_held_gate(int l, int of, uvec3 wires_of, vec4 c, int kept) {
   const vec4 value = gate(c, WORK(inputs_of(l) + first_source(wires_of)),
                           WORK(inputs_of(l) + second_source(wires_of)));
   WORK(inputs_of(l + 1) + of) = value;
@@ -87,28 +87,27 @@ void take_held_gate(int l, int of, uvec3 wires_of, vec4 c, int kept) {
 void update_held_layers(int kept) {
   if (HELD > 0) held_c[0] = held_coefficients(0);
   if (HELD > 1) held_c[1] = held_coefficients(1);
-#define TAKE(n)                                                                   \
-  if (n < HELD) {                                                                 \
-    if (n + 2 < HELD) held_c[n + 2] = held_coefficients(n + 2);                   \
-    const int l = PERCEIVE_LAYERS + n;                                            \
-    if (has_gate(l)) take_held_gate(l, thread(), held_wires[n], held_c[n], kept); \
-    sync();                                                                       \
+#define TAKE(n)                                                                      \
+  if (n < HELD) {                                                                    \
+    if (n + 2 < HELD) held_c[n + 2] = held_coefficients(n + 2);                      \
+    const int l = PERCEIVE_LAYERS + n;                                               \
+    if (has_gate(l)) compute_held_gate(l, thread(), held_wires[n], held_c[n], kept); \
+    sync();                                                                          \
   }
   EACH_HELD(TAKE)
 #undef TAKE
   for (int l = FIRST_NARROW; l < LAYERS; ++l) {
     if (narrow_layer == l) {
-      take_held_gate(l, narrow_position() - int(layer_at(l).y), narrow_wires, narrow_c, kept);
+      compute_held_gate(l, narrow_position() - int(layer_at(l).y), narrow_wires, narrow_c, kept);
     }
     sync();
   }
 }
 
-// ------------------------------------------------------------------ back
+// ------------------------------------------------------------------ backward
 
-/// Of a wide layer: the inputs of the thread's gate, which were kept, and its coefficients. Where
-/// there is a stage, not the gate's inputs but the rows of the thread: neighbours in memory, which
-/// is what memory is fast at.
+/// Loads the kept inputs and the coefficients of the thread's gate of a wide layer. With staging,
+/// loads the rows of the thread instead of the gate's inputs: these are contiguous in memory.
 void fetch_held_inputs(int held, uvec3 wires_of, int kept, out vec4 c, out vec4 a, out vec4 b) {
   const uvec4 layer = layer_at(PERCEIVE_LAYERS + held);
   const int inputs = kept + int(layer.z);
@@ -122,14 +121,15 @@ void fetch_held_inputs(int held, uvec3 wires_of, int kept, out vec4 c, out vec4 
 
 int stage_of(int held) { return STAGE + (STAGES == 2 ? (held & 1) * STAGE_ROWS : 0); }
 
-/// Puts the rows of a thread on the stage. Only the first layer may have more inputs than threads.
+/// Writes the rows of a thread to the staging buffer. Only the first layer may have more inputs
+/// than threads.
 void stage_rows(int held, vec4 a, vec4 b) {
   if (STAGES == 0) return;
   if (thread() < STAGE_ROWS) WORK(stage_of(held) + thread()) = a;
   if (held == 0 && thread() + THREADS < STAGE_ROWS) WORK(stage_of(held) + thread() + THREADS) = b;
 }
 
-/// Takes the inputs of a thread's gate from the stage.
+/// Reads the inputs of a thread's gate from the staging buffer.
 void pick_inputs(int held, uvec3 wires_of, inout vec4 a, inout vec4 b) {
   if (STAGES == 0) return;
   a = WORK(stage_of(held) + first_source(wires_of));
@@ -147,8 +147,8 @@ void take_held_gate_back(int l, uvec3 wires_of, vec4 c, vec4 a, vec4 b, inout ve
   sum = more;
 }
 
-/// From the edges of the outputs to those of the inputs of the update. What belongs to a layer is
-/// fetched three layers before.
+/// From the edges of the update's outputs to those of its inputs. The operands of a layer are
+/// fetched three layers ahead.
 void update_held_layers_backward(int kept) {
   vec4 narrow_a = vec4(0);
   vec4 narrow_b = vec4(0);
@@ -190,8 +190,8 @@ void update_held_layers_backward(int kept) {
 #undef FETCH
 }
 
-/// Leaves the sums, to be added up with those of all groups.
-void leave_held_sums() {
+/// Stores the sums, to be reduced over all workgroups.
+void store_held_sums() {
   const int sums_at = group() * SUMS + UPDATE_SUMS;
 #define LEAVE(n)                                                                    \
   if (n < HELD && has_gate(PERCEIVE_LAYERS + n)) {                                  \

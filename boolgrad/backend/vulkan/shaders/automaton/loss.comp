@@ -1,4 +1,4 @@
-// The loss of a state in parts, one per group; the host adds them up.
+// The loss of a state in partial sums, one per workgroup. The host adds them up.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -9,7 +9,7 @@
 layout(std430, binding = 4) readonly buffer States { float states[]; };
 layout(std430, binding = 6) readonly buffer Target { float target[]; };
 layout(std430, binding = 16) writeonly buffer LossParts { float loss_parts[]; };
-layout(std430, binding = 17) writeonly buffer SeenParts { float seen_parts[]; };
+layout(std430, binding = 17) writeonly buffer HostLossParts { float host_loss_parts[]; };
 layout(std430, binding = 18) writeonly buffer Finite { uint finite[]; };
 layout(std430, binding = 20) readonly buffer Waiting { uint waiting[]; };
 
@@ -32,6 +32,6 @@ void main() {
   }
   if (thread() == 0) {
     loss_parts[push.loss_at + group()] = sums[0];
-    seen_parts[push.loss_at + group()] = sums[0];
+    host_loss_parts[push.loss_at + group()] = sums[0];
   }
 }

@@ -1,5 +1,5 @@
-// The coefficients of all gates, sixteen threads per gate, and random starts, one thread each. No
-// group has arrived yet where groups wait for one another.
+// The coefficients of all gates (sixteen threads per gate), and random start states (one thread per
+// word). Also resets the barrier across workgroups.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,14 +18,14 @@
 layout(std430, binding = 3) writeonly buffer Coefficients { FOUR coefficients[]; };
 layout(std430, binding = 4) writeonly buffer States { WORD states[]; };
 layout(std430, binding = 11) readonly buffer Parameters { float parameters[]; };
-layout(std430, binding = 12) readonly buffer Masks { float masks[]; };  // then which are frozen
+layout(std430, binding = 12) readonly buffer Masks { float masks[]; };  // then the frozen flags
 layout(std430, binding = 20) writeonly buffer Waiting { uint waiting[]; };
 
 #include "common/gates.glsl"
 #include "common/hardening.glsl"
 #include "common/shared_tables.glsl"
 
-/// With the inputs in the order in which the gate reads them.
+/// Swaps the inputs if the gate reads them in the other order.
 FOUR ordered(FOUR polynomial, uint origin) {
   return (origin & SWAPPED_INPUTS) != 0 ? polynomial.xzyw : polynomial;
 }
@@ -39,9 +39,9 @@ FOUR coefficients_of(int gate, uint origin, Table made) {
   return ordered(uvec4(f[0], f[1] ^ f[0], f[2] ^ f[0], f[3] ^ f[2] ^ f[1] ^ f[0]), origin);
 }
 
-/// 32 cells in a row, whose bits may lie in two random words.
+/// 32 consecutive cells, whose bits may span two random words.
 uint start_value(int c, int word) {
-  const uvec2 first = product_plus(uint(c), arguments.drawn_cells, uint(word) * 32u);
+  const uvec2 first = product_plus(uint(c), arguments.sampled_cells, uint(word) * 32u);
   uint value = 0;
   for (int part = 0; part < 2; ++part) {
     const uvec2 at = product_plus(1u, uint(part) * 32u, first.x);
@@ -49,9 +49,9 @@ uint start_value(int c, int word) {
     const uvec4 bits = random_bits(arguments.seed, arguments.start_stream, arguments.draw,
                                    shifted_right(index, 7));
     const uint bit = first.x & 31u;
-    const uint drawn = bits[index.x >> 5 & 3u];
-    if (part == 0) value = drawn >> bit;
-    else if (bit != 0) value |= drawn << (32u - bit);
+    const uint random = bits[index.x >> 5 & 3u];
+    if (part == 0) value = random >> bit;
+    else if (bit != 0) value |= random << (32u - bit);
   }
   const int there = push.all_cells - word * 32;
   return there >= 32 ? value : value & ((1u << there) - 1u);
@@ -74,7 +74,7 @@ FOUR coefficients_of(int gate, uint origin, Table made) {
 }
 
 float start_value(int c, int cell) {
-  const uvec2 index = product_plus(uint(c), arguments.drawn_cells, uint(cell));
+  const uvec2 index = product_plus(uint(c), arguments.sampled_cells, uint(cell));
   const uvec4 bits =
       random_bits(arguments.seed, arguments.start_stream, arguments.draw, shifted_right(index, 7));
   return float(bits[index.x >> 5 & 3u] >> (index.x & 31u) & 1u);
@@ -84,7 +84,7 @@ float start_value(int c, int cell) {
 
 const int GATES_PER_GROUP = THREADS / TABLE_LANES;
 
-/// Some gates of a group.
+/// The gates of a workgroup from `first` on.
 void make_coefficients(int first) {
   const int within = thread() / TABLE_LANES;
   const int lane = thread() % TABLE_LANES;

@@ -1,6 +1,6 @@
-// A step of the cells of a tile: perception and update, of floats or of words of 32 bits. Needs
-// WORD and FOUR, the buffers `coefficients`, `states`, `acts` and, where SCRATCH is defined, `work`
-// in memory of the device that other threads see.
+// One step of the cells of a tile: perception and update, on floats or on words of 32 bits. Needs
+// WORD and FOUR, the buffers `coefficients`, `states` and `acts` and, with SCRATCH, `work` in
+// coherent device memory.
 #extension GL_EXT_control_flow_attributes : require
 
 #ifdef SCRATCH
@@ -13,9 +13,9 @@ shared FOUR work[WORK_ROWS];
 
 layout(std430, binding = 5) readonly buffer Fire { uint fire[]; };  // bytes
 
-shared uint fires[4];  // 0 or 1 for a float, one bit per cell for a word of them
+shared uint fires[4];  // 0 or 1 for a float, one bit per cell for a word
 
-/// Threads of the group go on when all are here, and see what all wrote to the work memory.
+/// Workgroup barrier. Work memory written before is visible after.
 void sync() {
 #ifdef SCRATCH
   memoryBarrierBuffer();
@@ -25,10 +25,10 @@ void sync() {
 
 bool fires_in(int step, int cell) {
   if (arguments.fire_mode == 0) return true;
-  const uvec2 index = product_plus(uint(step), arguments.drawn_cells, uint(cell));
+  const uvec2 index = product_plus(uint(step), arguments.sampled_cells, uint(cell));
   if (arguments.fire_mode == 2) return (fire[index.x >> 2] >> (8u * (index.x & 3u)) & 0xFFu) != 0;
-  return is_drawn(arguments.seed, arguments.fire_stream, arguments.draw, index,
-                  arguments.fire_always, arguments.fire_below);
+  return is_sampled(arguments.seed, arguments.fire_stream, arguments.draw, index,
+                    arguments.fire_always, arguments.fire_below);
 }
 
 #ifdef HARD
@@ -37,7 +37,7 @@ layout(std430, binding = 19) readonly buffer Around { uint around_masks[]; };
 
 uvec4 gate(uvec4 c, uvec4 a, uvec4 b) { return (((c.w & a) ^ c.z) & b) ^ (c.y & a) ^ c.x; }
 
-void look_around(int tile) {
+void find_neighbours(int tile) {
   if (thread() < 4) fires[thread()] = arguments.fire_mode == 0 ? ~0u : 0u;
   barrier();
   if (arguments.fire_mode == 0) return;
@@ -53,7 +53,7 @@ uint state_word(int word, int c) {
   return word >= 0 && word < push.cells ? states[now.from + word * CHANNELS + c] : 0u;
 }
 
-/// The 32 bits from cell `cell` on, which may lie before the first or after the last.
+/// 32 bits starting at cell `cell`, which may be before the first or after the last.
 uint bits_from(int cell, int c) {
   const int bit = cell & 31;
   const uint low = state_word(cell >> 5, c);
@@ -61,21 +61,22 @@ uint bits_from(int cell, int c) {
   return low >> bit | state_word((cell >> 5) + 1, c) << (32 - bit);
 }
 
-/// What lies next to 32 cells in a row, at a place: also in a row, but for those at the border,
-/// which see nothing or, on a torus, the other side. Masks say which cells see where.
-uint word_beside(int word, int row, int c) {
-  const int place = int(table[PLACES + row]);
-  const int dx = place % 3 - 1;
-  const int dy = place / 3 - 1;
-  const int beside = word * 32 + dy * push.width + dx;
+/// The neighbours of 32 consecutive cells for one patch row. They are consecutive too, except at
+/// the border, where cells see zeros or, on a torus, the other side. The masks select the cells for
+/// each case.
+uint neighbour_word(int word, int row, int c) {
+  const int position = int(table[POSITIONS + row]);
+  const int dx = position % 3 - 1;
+  const int dy = position / 3 - 1;
+  const int neighbour = word * 32 + dy * push.width + dx;
   if (PERIODIC == 0) {
-    return bits_from(beside, c) & around_masks[word * NEIGHBOURHOOD + row];
+    return bits_from(neighbour, c) & around_masks[word * NEIGHBOURHOOD + row];
   }
   uint found = 0;
   for (int turn = 0; turn < 4; ++turn) {
     const uint mask = around_masks[(word * NEIGHBOURHOOD + row) * 4 + turn];
     if (mask == 0) continue;
-    const int from = beside - ((turn & 1) != 0 ? dx * push.width : 0) -
+    const int from = neighbour - ((turn & 1) != 0 ? dx * push.width : 0) -
                      ((turn & 2) != 0 ? dy * push.grid_cells : 0);
     found |= bits_from(from, c) & mask;
   }
@@ -85,13 +86,13 @@ uint word_beside(int word, int row, int c) {
 uvec4 patch_row(int tile, int row, int c) {
   uvec4 value = uvec4(0);
   for (int k = 0; k < 4; ++k) {
-    if (tile * 4 + k < push.cells) value[k] = word_beside(tile * 4 + k, row, c);
+    if (tile * 4 + k < push.cells) value[k] = neighbour_word(tile * 4 + k, row, c);
   }
   return value;
 }
 
-/// The value of a word after the step; `at` is that of its own before. Cells that fire need not
-/// look.
+/// The value of a word after the step; `at` is its offset before. The old value is only read if
+/// some cells do not fire.
 uint next_value(int k, uint updated, int at) {
   if (fires[k] == ~0u) return updated;
   return (updated & fires[k]) | (states[at] & ~fires[k]);
@@ -99,16 +100,16 @@ uint next_value(int k, uint updated, int at) {
 
 #else
 
-shared int around[4 * NEIGHBOURHOOD];  // the cells of the rows of a patch, -1 where there is none
+shared int around[4 * NEIGHBOURHOOD];  // the cell for each row of a patch, or -1
 shared bool rounds[4];
 
 vec4 gate(vec4 c, vec4 a, vec4 b) {
   return fma(fma(vec4(c.w), a, vec4(c.z)), b, fma(vec4(c.y), a, vec4(c.x)));
 }
 
-int cell_beside(int cell, int place) {
-  int x = cell % push.width + place % 3 - 1;
-  int y = cell / push.width % push.height + place / 3 - 1;
+int neighbour_cell(int cell, int position) {
+  int x = cell % push.width + position % 3 - 1;
+  int y = cell / push.width % push.height + position / 3 - 1;
   if (PERIODIC != 0) {
     x = (x + push.width) % push.width;
     y = (y + push.height) % push.height;
@@ -119,14 +120,14 @@ int cell_beside(int cell, int place) {
 
 bool is_rounded(int cell) {
   return arguments.rounds_states != 0 && now.step + 1 < push.steps &&
-         is_drawn(uvec2(arguments.hard_seed_low, arguments.hard_seed_high), arguments.hard_stream,
-                  arguments.hard_step,
-                  product_plus(uint(now.step), arguments.drawn_cells, uint(cell)),
-                  arguments.round_always, arguments.round_below);
+         is_sampled(uvec2(arguments.hard_seed_low, arguments.hard_seed_high), arguments.hard_stream,
+                    arguments.hard_step,
+                    product_plus(uint(now.step), arguments.sampled_cells, uint(cell)),
+                    arguments.round_always, arguments.round_below);
 }
 
 /// Which cells of a tile fire in a step, and which are rounded after it.
-void draw_fires(int tile) {
+void sample_fires(int tile) {
   const int k = thread();
   if (k >= 4) return;
   const int cell = tile * 4 + k;
@@ -135,13 +136,13 @@ void draw_fires(int tile) {
   rounds[k] = is_there && is_rounded(cell);
 }
 
-/// The cells around those of a tile, and which of them fire.
-void look_around(int tile) {
+/// Finds the neighbours of a tile's cells, and which cells fire.
+void find_neighbours(int tile) {
   for (int i = thread(); i < 4 * NEIGHBOURHOOD; i += THREADS) {
     const int cell = tile * 4 + (i & 3);
-    around[i] = cell < push.cells ? cell_beside(cell, int(table[PLACES + (i >> 2)])) : -1;
+    around[i] = cell < push.cells ? neighbour_cell(cell, int(table[POSITIONS + (i >> 2)])) : -1;
   }
-  draw_fires(tile);
+  sample_fires(tile);
 }
 
 vec4 patch_row(int tile, int row, int c) {
@@ -153,7 +154,7 @@ vec4 patch_row(int tile, int row, int c) {
   return value;
 }
 
-/// The value of a word after the step; `at` is that of its own before.
+/// The value of a cell after the step; `at` is its offset before.
 float next_value(int k, float updated, int at) {
   if (fires[k] == 0) return states[at];
   return !rounds[k] ? updated : updated > 0.5 ? 1.0 : 0.0;
@@ -163,20 +164,20 @@ float next_value(int k, float updated, int at) {
 
 int even_or_odd(int number, int even, int odd) { return (number & 1) != 0 ? odd : even; }
 
-/// Where layer `layer` of the update has its inputs.
+/// Row offset of the inputs of layer `layer` of the update.
 int inputs_of(int layer) { return even_or_odd(layer - PERCEIVE_LAYERS, EVEN_INPUTS, ODD_INPUTS); }
 
-/// Gates, the first gate, the row of the inputs among the activations, and the number of inputs.
+/// Number of gates, first gate, row of the inputs among the activations, and number of inputs.
 shared uvec4 layers[LAYERS];
 
-/// To be called once, before a `sync`.
+/// Call once, before a `sync`.
 void fetch_layers() {
   for (int l = thread(); l < LAYERS; l += THREADS) layers[l] = wires[GATES + l];
 }
 
 uvec4 layer_at(int layer) { return layers[layer]; }
 
-/// The position of a thread's first gate of a layer; threads without one look at the last.
+/// The position of a thread's first gate of a layer. Threads without a gate use the last one.
 int position_in(uvec4 layer) { return int(layer.y) + min(thread(), int(layer.x) - 1); }
 
 void keep_act(int kept, int row, FOUR value) {
@@ -185,8 +186,8 @@ void keep_act(int kept, int row, FOUR value) {
 #endif
 }
 
-/// Patches, and the cells' own channels for the update. `kept` is the first row of the tile's
-/// activations where they are kept, else -1.
+/// Fills the patches, and the cells' own channels for the update. `kept` is the first row of the
+/// tile's kept activations, or -1.
 void fill_patch(int tile, int kept) {
   const int own_kept = int(layer_at(PERCEIVE_LAYERS).z);
   for (int i = thread(); i < NEIGHBOURHOOD * CHANNELS; i += THREADS) {
@@ -205,9 +206,9 @@ void fill_patch(int tile, int kept) {
 
 const int NODES = TREE_OUTPUTS == 1 ? 15 : 14;
 
-/// A kernel of 8, 4, 2 (and 1) gates: node i < 8 reads row i of the patch and the cell itself, node
-/// i >= 8 the nodes 2 (i - 8) and the next.
-void grow_tree(int kernel, FOUR x[9], out FOUR y[15]) {
+/// A kernel of 8, 4, 2 (and 1) gates: node i < 8 reads patch row i and the cell itself, node i >= 8
+/// reads nodes 2 (i - 8) and 2 (i - 8) + 1.
+void evaluate_tree(int kernel, FOUR x[9], out FOUR y[15]) {
   [[unroll]] for (int i = 0; i < 8; ++i) {
     y[i] = gate(coefficients[i * KERNELS + kernel], x[i], x[8]);
   }
@@ -227,7 +228,7 @@ void perceive_trees(int kept) {
     FOUR x[9];
     [[unroll]] for (int row = 0; row < 9; ++row) x[row] = WORK(PATCH + row * CHANNELS + c);
     FOUR y[15];
-    grow_tree(kernel, x, y);
+    evaluate_tree(kernel, x, y);
     [[unroll]] for (int s = 0; s < 2; ++s) {
       if (s >= TREE_OUTPUTS) continue;
       const FOUR value = TREE_OUTPUTS == 1 ? y[14] : y[12 + s];
@@ -260,7 +261,7 @@ void perceive_layers(int kept) {
   }
 }
 
-// The sources and the coefficients of a thread's first gates of some layers of the update.
+// Prefetched sources and coefficients of a thread's first gates of some layers of the update.
 uint fetched_sources[FETCHED];
 FOUR fetched_coefficients[FETCHED];
 
@@ -288,7 +289,8 @@ void take_layer(int l, uint sources, FOUR c, int kept) {
   sync();
 }
 
-/// Every thread takes gates of a layer, four cells each. Those of the first layers were fetched.
+/// Threads take the gates of a layer in turn, four cells each. The first gates have been
+/// prefetched.
 void update_layers(int kept) {
   for (int first = PERCEIVE_LAYERS; first < LAYERS; first += FETCHED) {
     if (first > PERCEIVE_LAYERS) fetch_gates(first);
@@ -310,7 +312,7 @@ void forward_tile(int tile, int kept) {
 }
 
 #ifndef READS_STATES
-/// The states after the step.
+/// Writes the states after the step.
 void store_state(int tile) {
   const int outputs = inputs_of(LAYERS);
   for (int i = thread(); i < 4 * CHANNELS; i += THREADS) {

@@ -1,5 +1,5 @@
-// All steps forward and back in one dispatch, whose groups wait for one another after each. Every
-// group takes its tiles in the same order in each step; activations of all steps are kept.
+// All steps forward and backward in one dispatch, with a barrier across workgroups after each. A
+// workgroup takes its tiles in the same order in each step. The activations of all steps are kept.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,12 +18,12 @@ layout(std430, binding = 7) coherent buffer Acts { vec4 acts[]; };
 layout(std430, binding = 8) coherent buffer Read { float read[]; };
 layout(std430, binding = 9) buffer Sums { vec4 sums[]; };
 
-// In this order: each needs those before.
+// The order matters: each file needs those before it.
 #include "automaton/tile.glsl"
 
 #include "automaton/wait.glsl"
 
-#include "automaton/back.glsl"
+#include "automaton/gradients.glsl"
 
 #include "automaton/held.glsl"
 
@@ -40,26 +40,26 @@ void go_to(int step) {
   now.kept = step * tiles() * ACTS_ROWS;
 }
 
-/// Looks around, unless a group's only tile was looked at before.
-void look_at(int tile, bool is_first) {
+/// Finds neighbours and firing cells, unless the workgroup has a single tile and has done so.
+void prepare_tile(int tile, bool is_first) {
   if (has_one_tile() && !is_first) return;
-  look_around(tile);
+  find_neighbours(tile);
   sync();
 }
 
-bool draws_again;  // who fires or is rounded differs from step to step
+bool resamples;  // firing or rounding differs from step to step
 
-/// Who fires in the step that follows, while others are waited for.
-void look_ahead(int step) {
-  if (!has_one_tile() || !draws_again) return;
+/// Samples the firing cells of the next step while waiting for other workgroups.
+void prepare_next_step(int step) {
+  if (!has_one_tile() || !resamples) return;
   go_to(step);
-  draw_fires(group());
+  sample_fires(group());
 }
 
 void take_step(int step) {
   go_to(step);
   for (int tile = group(); tile < tiles(); tile += push.slots) {
-    look_at(tile, step == 0);
+    prepare_tile(tile, step == 0);
     const int kept = now.kept + tile * ACTS_ROWS;
     fill_patch(tile, kept);
     perceive_trees(kept);
@@ -72,7 +72,7 @@ void take_step_back(int step) {
   go_to(step);
   bool sums_are_new = step + 1 == push.steps;
   for (int tile = group(); tile < tiles(); tile += push.slots) {
-    look_at(tile, false);
+    prepare_tile(tile, false);
     const int kept = now.kept + tile * ACTS_ROWS;
     begin_backward(tile);
     update_held_layers_backward(kept);
@@ -87,20 +87,20 @@ void main() {
   fetch_layers();
   sync();
   hold_gates();
-  draws_again = arguments.fire_mode != 0 || arguments.rounds_states != 0;
+  resamples = arguments.fire_mode != 0 || arguments.rounds_states != 0;
   for (int step = 0; step < push.steps; ++step) {
     take_step(step);
     if (step + 1 == push.steps) break;
-    look_ahead(step + 1);
+    prepare_next_step(step + 1);
     if (!wait_for_all()) return;
   }
-  // The last states of a group's cells are judged by the group itself.
+  // A workgroup computes the loss of its own cells.
   sync_buffers();
   for (int step = push.steps - 1; step >= 0; --step) {
     take_step_back(step);
     if (step == 0) break;
-    look_ahead(step - 1);
+    prepare_next_step(step - 1);
     if (!wait_for_all()) return;
   }
-  leave_held_sums();
+  store_held_sums();
 }

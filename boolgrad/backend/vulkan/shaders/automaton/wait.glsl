@@ -1,8 +1,9 @@
-// How the groups of a dispatch wait for one another.
+// A barrier across the workgroups of a dispatch.
 //
-// Vulkan does not promise that a group makes progress while another waits for it: a device may hold
-// back groups until others end. So no group waits for ever: one that has asked often enough gives
-// up and says so, all others follow, and the host takes the steps one dispatch at a time.
+// Vulkan does not guarantee that a workgroup makes progress while another waits for it: a device
+// may hold back workgroups until others have finished. So waiting is bounded: a workgroup that has
+// polled often enough gives up and sets a flag, all others follow, and the host falls back to one
+// dispatch per step.
 
 layout(std430, binding = 20) coherent volatile buffer Waiting {
   uint arrived;
@@ -10,14 +11,14 @@ layout(std430, binding = 20) coherent volatile buffer Waiting {
 }
 waiting;
 
-/// Some tens of milliseconds, where asking takes part of a microsecond.
-const int MAX_QUESTIONS = 1 << 16;
+/// Some tens of milliseconds, at a fraction of a microsecond per poll.
+const int MAX_POLLS = 1 << 16;
 
 shared bool goes_on;
 uint waits = 0;
 
 bool all_are_here(uint wanted) {
-  for (int i = 0; i < MAX_QUESTIONS; ++i) {
+  for (int i = 0; i < MAX_POLLS; ++i) {
     if (waiting.arrived >= wanted) return true;
     if ((i & 63) == 63 && waiting.given_up != 0) return false;
   }
@@ -25,14 +26,14 @@ bool all_are_here(uint wanted) {
   return false;
 }
 
-/// Threads of the group go on when all are here, and see what all wrote to coherent buffers.
+/// Workgroup barrier. Coherent buffers written before are visible after.
 void sync_buffers() {
   groupMemoryBarrier();
   barrier();
 }
 
-/// Until all groups are here, and what they wrote to coherent buffers is seen; the same answer for
-/// all threads of a group: false where somebody gave up.
+/// Waits until all workgroups are here and their writes to coherent buffers are visible. Returns
+/// the same value in all threads of a workgroup: false if a workgroup gave up.
 bool wait_for_all() {
   ++waits;
   sync_buffers();

@@ -1,4 +1,4 @@
-// A rectangle set to 0: one thread per word of its rows, in every channel and grid.
+// Clears a rectangle: one thread per word of its rows, in every channel and grid.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

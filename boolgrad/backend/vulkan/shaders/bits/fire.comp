@@ -1,4 +1,4 @@
-// Who fires in a step: one thread per word. An address gives the bits of four cells, whose index
+// Firing mask of a step: one thread per word. An address gives the bits of four cells; the index
 // runs over all grids.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -18,8 +18,8 @@ void main() {
   for (uint cell = 0; cell < cells; ++cell) {
     uint carry;
     const uint low = uaddCarry(begin.x, cell, carry);
-    const bool is_on = is_drawn(seed, push.stream, push.draw, uvec2(low, begin.y + carry),
-                                push.always, push.below);
+    const bool is_on = is_sampled(seed, push.stream, push.draw, uvec2(low, begin.y + carry),
+                                  push.always, push.below);
     word |= uint(is_on) << cell;
   }
   fire[row * push.pitch + w] = word;

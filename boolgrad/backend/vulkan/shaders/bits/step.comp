@@ -1,6 +1,6 @@
-// A step of a hardened automaton: a thread takes words of 32 cells, one after the other, through
-// the program. Its slots lie in shared memory or, in the form of many slots, in a buffer; those of
-// neighbouring threads lie side by side.
+// One step of a hardened automaton: a thread runs the program on words of 32 cells, one after the
+// other. Its slots are in shared memory or, in the variant for many slots, in a buffer. Slots of
+// neighbouring threads are adjacent.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -24,9 +24,8 @@ shared uint slots[SLOTS * gl_WorkGroupSize.x];
 #define SLOT(slot) slots[(slot)*gl_WorkGroupSize.x + gl_LocalInvocationID.x]
 #endif
 
-/// The word of the row that begins at `row` whose bits are what lies `dx` beside each cell of word
-/// `w`.
-uint beside(uint row, uint w, int dx) {
+/// The cells at distance `dx` from each cell of word `w` of the row that starts at `row`.
+uint shifted_word(uint row, uint w, int dx) {
   const uint own = now[row + w];
   if (dx == 0) return own;
   const uint last = push.words - 1;
@@ -39,13 +38,13 @@ uint beside(uint row, uint w, int dx) {
   return own >> 1 | (push.periodic != 0 ? (now[row] & 1u) << top : 0u);
 }
 
-/// What a program reads of word `w` of row `y` of a grid.
+/// An input of the program for word `w` of row `y` of a grid.
 uint source_of(ivec4 source, uint item, uint y, uint w) {
   const int height = int(push.height);
   int from = int(y) + source.y;
   if (push.periodic != 0) from = (from + height) % height;
   if (from < 0 || from >= height) return 0u;
-  return beside(
+  return shifted_word(
       uint(source.x) * push.channel_words + (item * push.height + uint(from)) * push.pitch, w,
       source.z);
 }
@@ -76,7 +75,7 @@ void run_program() {
     const uvec2 run = runs[r];
     for (const uint end = s + run.y; s < end; ++s) {
       const uvec4 step = steps[s];
-      // The third operand is read only by kinds that have one: others name no slot.
+      // Only kinds with a third operand read it; others have no slot there.
       const uint c = run.x >= 8 ? SLOT(step.w) : 0u;
       SLOT(step.x) = joined(run.x, SLOT(step.y), SLOT(step.z), c);
     }
@@ -85,11 +84,11 @@ void run_program() {
 
 void write(uvec4 sink, uint item, uint y, uint w) {
   const uint in_channel = (item * push.height + y) * push.pitch + w;
-  const uint place = sink.x * push.channel_words + in_channel;
-  // A constant has no slot that anybody wrote to.
+  const uint offset = sink.x * push.channel_words + in_channel;
+  // Constants have no slot.
   uint word = (sink.z != 0 ? SLOT(sink.y) : 0u) ^ sink.w;
-  if (push.fires != 0) word = (word & fire[in_channel]) | (now[place] & ~fire[in_channel]);
-  next[place] = word & cells_of(w);
+  if (push.fires != 0) word = (word & fire[in_channel]) | (now[offset] & ~fire[in_channel]);
+  next[offset] = word & cells_of(w);
 }
 
 void main() {

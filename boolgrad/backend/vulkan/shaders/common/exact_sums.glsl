@@ -1,13 +1,13 @@
-// Sums with what rounding takes from them: what is summed may cancel to a hundredth of its terms.
+// Compensated summation: terms may cancel to a hundredth of their size.
 
 struct Sum {
   vec4 sum;
-  vec4 rest;  // what was rounded off
+  vec4 rest;  // accumulated rounding error
 };
 
 Sum empty_sum() { return Sum(vec4(0), vec4(0)); }
 
-/// Nothing is lost but of the rest (Knuth's sum of two).
+/// Knuth's two-sum: only the compensation itself is rounded.
 void add(inout Sum to, vec4 term) {
   precise const vec4 sum = to.sum + term;
   precise const vec4 added = sum - to.sum;

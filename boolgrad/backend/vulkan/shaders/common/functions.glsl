@@ -1,4 +1,4 @@
-// Functions whose precision Vulkan leaves open, to the last bits of float.
+// Functions whose precision Vulkan does not specify, accurate to the last bits of a float.
 
 float exact_exp(float x) {
   if (is_nan(x)) return x;
@@ -13,12 +13,12 @@ float exact_exp(float x) {
   p = fma(p, r, 0.5);
   p = fma(p, r, 1.0);
   p = fma(p, r, 1.0);
-  // In two steps, because the power alone may be too small.
+  // In two steps, because 2^n alone may underflow.
   const int half_n = int(n) / 2;
   return ldexp(ldexp(p, half_n), int(n) - half_n);
 }
 
-/// log((1 + s) / (1 - s)), of |s| up to 0.172.
+/// log((1 + s) / (1 - s)), for |s| <= 0.172.
 float twice_atanh(float s) {
   const float z = s * s;
   float p = fma(z, 1.0 / 9.0, 1.0 / 7.0);
@@ -27,7 +27,7 @@ float twice_atanh(float s) {
   return 2.0 * fma(p * z, s, s);
 }
 
-/// Of a positive number that is not denormal.
+/// For positive normal numbers.
 float exact_log(float x) {
   const uint bits = floatBitsToUint(x);
   int exponent = int(bits >> 23) - 127;
@@ -40,8 +40,8 @@ float exact_log(float x) {
   return fma(float(exponent), 0.693145752, fma(float(exponent), 1.42860677e-6, log_m));
 }
 
-/// cos(2 pi u), of u from 0 to 1.
-float turned_cos(float u) {
+/// cos(2 pi u), for u from 0 to 1.
+float cos_of_turns(float u) {
   const float t = 6.28318531 * (abs(u - 0.5) - 0.25);  // cos(2 pi u) = sin(t)
   const float z = t * t;
   float p = fma(z, -2.50521084e-8, 2.75573192e-6);

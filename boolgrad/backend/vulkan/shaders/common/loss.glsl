@@ -4,7 +4,7 @@ const int SQUARES = 0, L4 = 1, BCE = 2, FOCAL = 3;
 const float MIN_PROBABILITY = 1e-7;
 const float MAX_PROBABILITY = 1.0 - 1e-7;
 
-/// What is no number stays none.
+/// NaN stays NaN.
 float clipped_probability(float p) {
   return is_nan(p) ? p : clamp(p, MIN_PROBABILITY, MAX_PROBABILITY);
 }

@@ -1,5 +1,5 @@
-// AdamW with what is done to gradients before: clipping by value and by norm, and noise. Needs the
-// buffers `parameters`, `gradients` and `moments`.
+// AdamW, after clipping by value and by norm, and noise. Needs the buffers `parameters`,
+// `gradients` and `moments`.
 #extension GL_EXT_control_flow_attributes : require
 
 /// The stream of optim/gradients.cpp.
@@ -10,11 +10,11 @@ float normal(uvec4 bits) {
   const float radius =
       (float(bits.x) + float(bits.y) * 2.3283064e-10) * 2.3283064e-10 + 1.110223e-16;
   const float angle = (float(bits.z) + float(bits.w) * 2.3283064e-10) * 2.3283064e-10;
-  return sqrt(max(-2.0 * exact_log(radius), 0.0)) * turned_cos(angle);
+  return sqrt(max(-2.0 * exact_log(radius), 0.0)) * cos_of_turns(angle);
 }
 
-/// Clipped, where `norm` is that of all gradients, and with noise; what is exactly 0 stays so.
-float treated(float gradient, float norm, uint index) {
+/// Clips and adds noise; `norm` is that of all gradients. Exact zeros stay zero.
+float clipped_and_noisy(float gradient, float norm, uint index) {
   if (arguments.clip_value > 0.0) {
     gradient = clamp(gradient, -arguments.clip_value, arguments.clip_value);
   }
@@ -33,9 +33,8 @@ struct Updated {
   float p, g, m, v;
 };
 
-/// Parameters `first`, `first + stride` and so on of `count`, whose second moments begin at
-/// `second`. Some are fetched before the first of them is stored, so that memory is not waited for
-/// one by one.
+/// Updates parameters `first`, `first + stride` and so on of `count`; second moments begin at
+/// `second`. Several are loaded before the first is stored, to hide memory latency.
 void update_parameters(int first, int stride, int count, int second, float norm) {
   for (int begin = first; begin < count; begin += stride * UPDATED_AT_ONCE) {
     Updated all[UPDATED_AT_ONCE];
@@ -46,7 +45,7 @@ void update_parameters(int first, int stride, int count, int second, float norm)
     [[unroll]] for (int k = 0; k < UPDATED_AT_ONCE; ++k) {
       const int i = begin + k * stride;
       if (i >= count) continue;
-      const float g = treated(all[k].g, norm, uint(i));
+      const float g = clipped_and_noisy(all[k].g, norm, uint(i));
       precise const float m = arguments.beta1 * all[k].m + arguments.rest1 * g;
       precise const float v = arguments.beta2 * all[k].v + arguments.rest2 * (g * g);
       precise const float spread = sqrt(v * arguments.scale) + arguments.epsilon;

@@ -1,6 +1,6 @@
 // The random numbers of core/random.h, at the same addresses.
 
-/// 128 random bits at an address: Philox4x32-10. Numbers of 64 bits have the low word first.
+/// 128 random bits at an address: Philox4x32-10. 64-bit numbers have the low word first.
 uvec4 random_bits(uvec2 seed, uint stream, uint step, uvec2 index) {
   uvec4 c = uvec4(index, step, stream);
   uvec2 key = seed;
@@ -26,8 +26,8 @@ uvec2 shifted_right(uvec2 value, int bits) {
   return uvec2(value.x >> bits | value.y << (32 - bits), value.y >> bits);
 }
 
-/// Whether element `index` is drawn, of which four share random bits.
-bool is_drawn(uvec2 seed, uint stream, uint step, uvec2 index, uint always, uint below) {
+/// Whether the event occurs for element `index`. Four elements share 128 random bits.
+bool is_sampled(uvec2 seed, uint stream, uint step, uvec2 index, uint always, uint below) {
   if (always != 0) return true;
   return random_bits(seed, stream, step, shifted_right(index, 2))[index.x & 3u] < below;
 }

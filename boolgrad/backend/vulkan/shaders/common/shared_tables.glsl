@@ -1,12 +1,12 @@
-// The table of a gate of an automaton by sixteen threads, of which each takes one exponential; all
-// threads of a group take part. Needs `gates.glsl` and `hardening.glsl`. Sums are taken in the
-// order of a single thread, so the bits are the same.
+// The table of an automaton's gate, computed by sixteen threads with one exponential each. All
+// threads of a workgroup take part. Needs `gates.glsl` and `hardening.glsl`. The order of sums is
+// that of a single thread, so the results are bit-identical.
 
 const int TABLE_LANES = 16;
 shared float table_logits[THREADS];
 shared float table_shares[THREADS];
 
-/// The layer of a gate, and its first gate.
+/// The layer of a gate, and the layer's first gate.
 struct LayerOfGate {
   int number, first_gate;
 };
@@ -16,7 +16,7 @@ LayerOfGate layer_of(int gate) {
   return LayerOfGate(int(layer & 0xFFu), int(layer >> 8));
 }
 
-/// Logit i of a gate: the model's own or, `of_step`, that which a training step reads.
+/// Logit i of a gate: the model's own or, if `of_step`, the one used in this training step.
 float logit_of(int gate, int i, float own, bool of_step) {
   if (!of_step || !CHANGES_LOGITS) return own;
   const LayerOfGate layer = layer_of(gate);
@@ -36,7 +36,7 @@ vec4 entry_logits(int gate, bool of_step) {
   return z;
 }
 
-/// `row` is the offset of the gate's lanes among those of the group, `lane` the thread's own.
+/// `row` is the offset of the gate's lanes in the workgroup, `lane` the thread's index among them.
 Table shared_softmax_table(int gate, int row, int lane, bool of_step) {
   const float logit = sixteenth_logit(gate, lane, of_step);
   table_logits[row + lane] = logit;
@@ -44,13 +44,13 @@ Table shared_softmax_table(int gate, int row, int lane, bool of_step) {
   Table made = Table(vec4(0), vec4(0), 0u, table_logits[row], 0.0);
   int likeliest = 0;
   for (int i = 1; i < 16; ++i) {
-    if (table_logits[row + i] > made.most) {
-      made.most = table_logits[row + i];
+    if (table_logits[row + i] > made.max_logit) {
+      made.max_logit = table_logits[row + i];
       likeliest = i;
     }
   }
   made.hard = entries_of(likeliest);
-  table_shares[row + lane] = exact_exp(logit - made.most);
+  table_shares[row + lane] = exact_exp(logit - made.max_logit);
   barrier();
   for (int i = 0; i < 16; ++i) add_share(made, i, table_shares[row + i]);
   made.soft /= made.total;

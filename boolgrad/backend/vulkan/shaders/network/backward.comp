@@ -1,4 +1,4 @@
-// Gradients of a layer's inputs, gathered from the gates that read them: one thread for four
+// Gradients of a layer's inputs, gathered from the gates that read them: one thread per four
 // samples of an input.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,32 +1,70 @@
-// Inputs out of samples: rows of cases, or bits of features that may be shifted.
+// Inputs from samples: rows of inputs, or thresholded features of images that may be transformed.
 
 layout(std430, binding = 6) readonly buffer Parameters { float parameters[]; };
 layout(std430, binding = 13) readonly buffer Data { uint data[]; };
-// Of every input: its feature, the threshold that this must be above, its mask, and what an offset
-// of the threshold is multiplied by.
+// One per input: its feature, its threshold, its mask, and the scale of its threshold offset.
 layout(std430, binding = 14) readonly buffer Inputs { ivec4 inputs[]; };
-// Of every sample: the case that it is, and how far to the right and down it is shifted.
-layout(std430, binding = 15) readonly buffer Batch { ivec4 batch[]; };
+
+#include "network/batch.glsl"
 
 float feature_at(int at) {
   if (push.data_kind == FLOATS) return uintBitsToFloat(data[at]);
   return float(data[at >> 2] >> (at & 3) * 8 & 0xffu);
 }
 
-/// The feature that a shift brings to where an input looks, or 0 where it lies outside.
-float shifted_feature(int feature, ivec4 own_case) {
-  const int x = feature % push.width - own_case.y;
-  const int y = feature / push.width % push.height - own_case.z;
+/// A pixel of the channel that starts at `channel`, or 0 outside the image.
+float pixel_at(int channel, int x, int y) {
   if (x < 0 || x >= push.width || y < 0 || y >= push.height) return 0.0;
-  return feature_at(own_case.x * push.features + feature - own_case.z * push.width - own_case.y);
+  return feature_at(channel + y * push.width + x);
+}
+int byte_at(int channel, int x, int y) { return int(pixel_at(channel, x, y)); }
+
+/// The value at a position in 16.16 fixed point, as described in `ImageTransform`.
+float value_at(int channel, int x, int y) {
+  if (push.data_kind == FLOATS) {
+    const int half_pixel = 1 << 15;
+    return pixel_at(channel, (x + half_pixel) >> 16, (y + half_pixel) >> 16);
+  }
+  const int half_step = 1 << 7;
+  const int column = (x + half_step) >> 16;
+  const int row = (y + half_step) >> 16;
+  const int f = (x + half_step) >> 8 & 0xff;
+  const int g = (y + half_step) >> 8 & 0xff;
+  const int sum = (256 - f) * (256 - g) * byte_at(channel, column, row) +
+                  f * (256 - g) * byte_at(channel, column + 1, row) +
+                  (256 - f) * g * byte_at(channel, column, row + 1) +
+                  f * g * byte_at(channel, column + 1, row + 1);
+  return float((sum + (1 << 15)) >> 16);
 }
 
-/// In two roundings, as on the host: a bit depends on the last one of them.
+bool is_cut_out(int number, int x, int y) {
+  const int left = batch[number].cut_left;
+  const int top = batch[number].cut_top;
+  const int side = batch[number].cut_side;
+  return x >= left && x < left + side && y >= top && y < top + side;
+}
+
+/// The feature of a transformed sample of the batch.
+float transformed_feature(int feature, int number) {
+  const int x = feature % push.width;
+  const int y = feature / push.width % push.height;
+  const int channel = batch[number].index * push.features + feature - y * push.width - x;
+  const int u = x - batch[number].right;
+  const int v = y - batch[number].down;
+  if (arguments.only_shifts == 1) return pixel_at(channel, u, v);
+  if (is_cut_out(number, x, y)) return 0.0;
+  return value_at(channel,
+                  batch[number].x_of_u * u + batch[number].x_of_v * v + batch[number].x_origin,
+                  batch[number].y_of_u * u + batch[number].y_of_v * v + batch[number].y_origin);
+}
+
+/// In two roundings, as on the host: a bit can depend on the last one.
 float threshold_of(int input_number) {
   const ivec4 own = inputs[input_number];
   const float fixed_part = intBitsToFloat(own.y);
   if (LEARNS_THRESHOLDS == 0) return fixed_part;
-  precise const float offset = parameters[push.logits + input_number] * intBitsToFloat(own.w);
+  precise const float offset =
+      parameters[arguments.first_threshold + input_number] * intBitsToFloat(own.w);
   precise const float threshold = fixed_part + offset;
   return threshold;
 }

@@ -1,6 +1,5 @@
-// Sums of all chunks to gradients of the logits: one thread per gate of sixteen logits, or per
-// entry of another. Also the sum over the group's gradients of their squares, and whether one is
-// not finite.
+// From the sums of all chunks to gradients of the logits: one thread per softmax16 gate, or per
+// table entry. Also the workgroup's sum of squared gradients, and whether one is not finite.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,7 +10,7 @@
 
 layout(std430, binding = 5) readonly buffer Sums { float sums[]; };
 layout(std430, binding = 6) readonly buffer Parameters { float parameters[]; };
-layout(std430, binding = 7) readonly buffer Masks { float masks[]; };  // then which are frozen
+layout(std430, binding = 7) readonly buffer Masks { float masks[]; };  // then the frozen flags
 layout(std430, binding = 8) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
 
@@ -23,7 +22,7 @@ layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
 
 #include "common/norm_parts.glsl"
 
-/// Coefficient `at` of a gate.
+/// The gradient of coefficient `at` of a gate.
 float sum_of(int gate, int at) {
   const int own = (push.first_quad + gate * QUADS) * 4 + at;
   precise float sum = 0.0;
@@ -35,13 +34,13 @@ float frozen(int gate) {
   return HARDENING == HARDENING_FREEZE ? masks[push.all_gates + push.first_gate + gate] : 0.0;
 }
 
-/// What gradients of a gate's table are multiplied by on their way to its logits.
+/// Factor from the gradients of a gate's table to those of its logits.
 float factor_of(int gate) {
   return masks[push.first_gate + gate] * push.factor * hardened_slope(frozen(gate));
 }
 
-/// A gate of sixteen logits; their gradients take the logits' places on the stage.
-float take_sixteen_back(int gate) {
+/// A gate with sixteen logits. Their gradients replace the staged logits.
+float softmax_backward(int gate) {
   const vec4 g = vec4(sum_of(gate, 0), sum_of(gate, 1), sum_of(gate, 2), sum_of(gate, 3));
   const vec4 slopes = factor_of(gate) * vec4((g.x - g.y) - (g.z - g.w), g.y - g.w, g.z - g.w, g.w);
   const Table table = softmax_table(staged_row());
@@ -54,12 +53,12 @@ float take_sixteen_back(int gate) {
   return square;
 }
 
-/// As many gates of sixteen logits as the group has threads.
+/// One softmax16 gate per thread.
 float finish_sixteens(int first) {
   const int count = (push.gates - first) * 16;
   stage_logits(first * 16, count);
   float square = 0.0;
-  if (first + thread() < push.gates) square = take_sixteen_back(first + thread());
+  if (first + thread() < push.gates) square = softmax_backward(first + thread());
   barrier();
   for (int i = thread(); i < min(count, THREADS * 16); i += THREADS) {
     gradients[push.first_logit + first * 16 + i] = staged[staged_at(i)];
@@ -86,7 +85,7 @@ float finish_entry(int gate, int entry) {
 void main() {
   begin_norm();
   barrier();
-  keep_norm(push.first_part + group(), PARAMETRISATION == SOFTMAX16
-                                           ? finish_sixteens(group() * THREADS)
-                                           : finish_entry(item() / ENTRIES, item() % ENTRIES));
+  store_norm(push.first_part + group(), PARAMETRISATION == SOFTMAX16
+                                            ? finish_sixteens(group() * THREADS)
+                                            : finish_entry(item() / ENTRIES, item() % ENTRIES));
 }

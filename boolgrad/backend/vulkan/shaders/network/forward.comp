@@ -1,4 +1,4 @@
-// A layer of soft gates: one thread for four samples of a gate.
+// A layer of soft gates: one thread per four samples of a gate.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

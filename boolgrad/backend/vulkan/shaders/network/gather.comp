@@ -1,4 +1,4 @@
-// The inputs of the samples of a batch, masked: one thread for four samples of an input.
+// The masked inputs of the samples of a batch: one thread per four samples of an input.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -10,10 +10,11 @@ layout(std430, binding = 3) writeonly buffer Activations { vec4 activations[]; }
 
 float value_of(ivec4 own, float threshold, int number) {
   if (number >= push.samples) return 0.0;
-  const ivec4 own_case = batch[number];
   const float mask = intBitsToFloat(own.z);
-  if (push.data_kind == ROWS) return uintBitsToFloat(data[own.x * push.cases + own_case.x]) * mask;
-  return shifted_feature(own.x, own_case) > threshold ? mask : 0.0;
+  if (push.data_kind == ROWS) {
+    return uintBitsToFloat(data[own.x * push.cases + batch[number].index]) * mask;
+  }
+  return transformed_feature(own.x, number) > threshold ? mask : 0.0;
 }
 
 void main() {

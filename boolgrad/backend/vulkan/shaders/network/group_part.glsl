@@ -1,4 +1,4 @@
-// The outputs of a part of a group.
+// The range of outputs in a part of a group.
 
 struct GroupPart {
   int first, end;

@@ -1,5 +1,5 @@
 // A layer of hardened gates, 32 samples per word: one thread per word of a gate. Each input halves
-// the table: where it is 1 the upper half counts, else the lower.
+// the table: the upper half if it is 1, else the lower.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,7 +8,7 @@
 layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
 layout(std430, binding = 17) buffer Words { uint words[]; };
 
-/// Of a gate; inputs that it does not have are 0.
+/// The table and inputs of a gate; missing inputs are 0.
 struct GateWords {
   uvec2 table;
   uint a, b, c, d, e, f;
@@ -34,10 +34,10 @@ GateWords words_of(int gate, int word) {
 /// `low` where `bit` is 0, else `high`.
 uint chosen(uint low, uint high, uint bit) { return low ^ ((low ^ high) & bit); }
 
-/// 32 times bit `e` of the table.
+/// Bit `e` of the table, replicated 32 times.
 uint entry(GateWords x, int e) { return 0u - ((e < 32 ? x.table.x : x.table.y) >> (e & 31) & 1u); }
 
-// Of so many inputs, from an entry on.
+// Sub-tables of two to six inputs, starting at an entry.
 
 uint of_two(int e, GateWords x) {
   return chosen(chosen(entry(x, e), entry(x, e + 1), x.a),

@@ -1,4 +1,4 @@
-// The loss of a head and its gradient, as `head_loss` of `logic/head.h`: one thread per sample.
+// The loss of a head and its gradient, as in `head_loss` of `logic/head.h`: one thread per sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,37 +8,53 @@
 
 layout(std430, binding = 4) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
-layout(std430, binding = 15) readonly buffer Batch { ivec4 batch[]; };
+// Labels or values, then soft targets [cases, classes] if there is a teacher.
 layout(std430, binding = 16) readonly buffer Targets { uint targets[]; };
 layout(std430, binding = 18) readonly buffer Scores { float scores[]; };
 
+#include "network/batch.glsl"
 #include "network/loss_parts.glsl"
 #include "network/scores.glsl"
 
-// As `HeadKind`.
+// Must match `HeadKind`.
 const int CLASSES = 0, BINARY = 1, REGRESSION = 2;
 
 int class_count() { return HEAD_KIND == BINARY ? 2 : push.groups; }
 
-/// What the softmax of a class is taken of. The only score of a binary head is that of class 1, its
-/// negative that of class 0.
+/// The logit of a class. A binary head has a single score for class 1; class 0 has its negative.
 float class_score(int c, int number) {
   if (HEAD_KIND != BINARY) return scores[score_at(c, number)];
   const float score = scores[score_at(0, number)];
   return c == 0 ? -score : score;
 }
 
-/// By how much the score of the label exceeds the mean of all.
+/// The score of the label minus the mean score.
 float above_mean(int label, int number) {
   precise float total = 0.0;
   for (int c = 0; c < class_count(); ++c) total += class_score(c, number);
   return class_score(label, number) - total / float(class_count());
 }
 
+float soft_target(int c, int number) {
+  return uintBitsToFloat(targets[push.cases + batch[number].index * push.groups + c]);
+}
+
+/// The cross-entropy against soft targets q: log(sum) plus the sum of q (largest - score).
+float teacher_loss(int number, float largest, float sum) {
+  precise float total = 0.0;
+  for (int c = 0; c < class_count(); ++c) {
+    total += soft_target(c, number) * (largest - class_score(c, number));
+  }
+  return total + exact_log(sum);
+}
+
 float cross_entropy(int label, int number, float largest, float sum) {
   if (is_nan(sum)) return sum;
   float loss = largest - class_score(label, number) + exact_log(sum);
   if (arguments.smoothing > 0.0) loss += arguments.smoothing * above_mean(label, number);
+  if (arguments.teacher_weight > 0.0) {
+    loss = mix(loss, teacher_loss(number, largest, sum), arguments.teacher_weight);
+  }
   return loss * arguments.mean;
 }
 
@@ -46,36 +62,38 @@ float cross_entropy(int label, int number, float largest, float sum) {
 float class_gradient(int c, int label, int number, float largest, float sum) {
   const float share = exact_exp(class_score(c, number) - largest) / sum;
   const float wanted = c == label ? 1.0 - arguments.smoothing : 0.0;
-  return share - arguments.smoothing / float(class_count()) - wanted;
+  const float slope = share - arguments.smoothing / float(class_count()) - wanted;
+  if (!(arguments.teacher_weight > 0.0)) return slope;
+  return mix(slope, share - soft_target(c, number), arguments.teacher_weight);
 }
 
-void keep_gradient(int g, int number, float gradient) {
+void store_gradient(int g, int number, float gradient) {
   gradients[g * push.vectors * 4 + number] = gradient;
 }
 
 float loss_of_classes(int number) {
-  const int label = int(targets[batch[number].x]);
+  const int label = int(targets[batch[number].index]);
   float largest = class_score(0, number);
   for (int c = 1; c < class_count(); ++c) largest = max(largest, class_score(c, number));
   precise float sum = 0.0;
   for (int c = 0; c < class_count(); ++c) sum += exact_exp(class_score(c, number) - largest);
   const float factor = arguments.score_scale * arguments.mean;
   if (HEAD_KIND == BINARY) {
-    keep_gradient(0, number,
-                  factor * (class_gradient(1, label, number, largest, sum) -
-                            class_gradient(0, label, number, largest, sum)));
+    store_gradient(0, number,
+                   factor * (class_gradient(1, label, number, largest, sum) -
+                             class_gradient(0, label, number, largest, sum)));
   } else {
     for (int c = 0; c < class_count(); ++c) {
-      keep_gradient(c, number, factor * class_gradient(c, label, number, largest, sum));
+      store_gradient(c, number, factor * class_gradient(c, label, number, largest, sum));
     }
   }
   return cross_entropy(label, number, largest, sum);
 }
 
 float loss_of_value(int number) {
-  const float value = uintBitsToFloat(targets[batch[number].x]);
+  const float value = uintBitsToFloat(targets[batch[number].index]);
   const float off = scores[score_at(0, number)] - (value - arguments.low) * arguments.target_scale;
-  keep_gradient(0, number, 2.0 * off * arguments.mean * arguments.score_scale);
+  store_gradient(0, number, 2.0 * off * arguments.mean * arguments.score_scale);
   return off * off * arguments.mean;
 }
 
@@ -85,7 +103,7 @@ void main() {
   if (number < push.samples) {
     loss = HEAD_KIND == REGRESSION ? loss_of_value(number) : loss_of_classes(number);
   } else if (number < push.vectors * 4) {
-    for (int g = 0; g < push.groups; ++g) keep_gradient(g, number, 0.0);
+    for (int g = 0; g < push.groups; ++g) store_gradient(g, number, 0.0);
   }
-  keep_part(loss);
+  store_part(loss);
 }

@@ -1,4 +1,4 @@
-// The scores of all groups out of their parts: one thread for a group and a sample.
+// The scores of all groups from their partial sums: one thread per group and sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -9,7 +9,7 @@ layout(std430, binding = 18) buffer Scores { float scores[]; };
 
 #include "network/scores.glsl"
 
-const int AT_ONCE = 8;  // parts that are fetched before they are added up
+const int AT_ONCE = 8;  // loads in flight per thread
 
 void main() {
   const int row = push.vectors * 4;

@@ -1,5 +1,5 @@
-// The loss of outputs that have targets of their own in parts, one per group, and its gradient; the
-// host adds the parts up.
+// The loss of outputs with their own targets, in partial sums (one per workgroup), and its
+// gradient. The host adds the parts up.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,9 +11,9 @@
 layout(std430, binding = 3) readonly buffer Activations { float activations[]; };
 layout(std430, binding = 4) writeonly buffer Gradients { float gradients[]; };
 layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
-layout(std430, binding = 15) readonly buffer Batch { ivec4 batch[]; };
 layout(std430, binding = 16) readonly buffer Targets { float targets[]; };
 
+#include "network/batch.glsl"
 #include "network/loss_parts.glsl"
 
 void main() {
@@ -24,11 +24,11 @@ void main() {
     float slope = 0.0;
     if (number < push.samples) {
       const float y = activations[push.out_row * row + i];
-      const float target = targets[i / row * push.cases + batch[number].x];
+      const float target = targets[i / row * push.cases + batch[number].index];
       sum += loss_value(arguments.gamma, y, target);
       slope = loss_slope(arguments.gamma, y, target);
     }
     gradients[i] = slope;
   }
-  keep_part(sum);
+  store_part(sum);
 }

@@ -1,12 +1,12 @@
-// A group's part of the loss.
+// A workgroup's part of the loss.
 
-// Whether all was finite, then the parts.
-layout(std430, binding = 11) writeonly buffer Seen { float seen[]; };
+// Whether all values were finite, then the parts.
+layout(std430, binding = 11) writeonly buffer Results { float results[]; };
 
 shared float part_sums[THREADS];
 
-/// Adds up what the threads of a group have, in a fixed order.
-void keep_part(float value) {
+/// Sums over the threads of a workgroup, in a fixed order.
+void store_part(float value) {
   part_sums[thread()] = value;
   barrier();
   for (int half_way = THREADS / 2; half_way > 0; half_way /= 2) {
@@ -14,6 +14,6 @@ void keep_part(float value) {
     barrier();
   }
   if (thread() != 0) return;
-  seen[1 + group()] = part_sums[0];
+  results[1 + group()] = part_sums[0];
   parts[push.loss_part + group()] = vec2(0.0, is_finite(part_sums[0]) ? 0.0 : 1.0);
 }

@@ -1,5 +1,5 @@
-// Ones of the hardened circuit counted by group, in parts that take the place of those of scores:
-// one thread for a sample of a part.
+// Counts the ones of the hardened circuit by group, in partial sums that reuse the buffer of the
+// score parts: one thread per sample of a part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

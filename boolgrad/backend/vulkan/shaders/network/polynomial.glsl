@@ -1,10 +1,10 @@
-// Gates as polynomials of their inputs, four samples at once. Each input halves what is left of
-// one. Nothing here is an array: what is indexed by a number may end up in memory.
+// Gates as polynomials of their inputs, four samples at once. Each input halves the remaining
+// polynomial. No arrays, because dynamic indexing could move them to memory.
 
 layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
 layout(std430, binding = 2) readonly buffer Coefficients { vec4 coefficients[]; };
 
-/// Gates and inputs in an order in which neighbours read, or are read by, the same, so that rows
+/// Gates and inputs in processing order: neighbours share the rows that they read, so that these
 /// are found in a cache.
 int ordered_gate(int i) { return wires[push.sources - push.gates + i]; }
 int ordered_input(int i) { return wires[push.first_reader - push.inputs + i]; }
@@ -13,13 +13,13 @@ struct GateInputs {
   vec4 a, b, c, d, e, f;
 };
 
-/// What input `slot` of a gate reads.
+/// The value of input `slot` of a gate.
 vec4 input_of(int gate, int slot, int vector) {
   const int row = push.in_row + wires[push.sources + gate * ARITY + slot];
   return activations[row * push.vectors + vector];
 }
 
-/// Inputs that a gate does not have are 0.
+/// Missing inputs are 0.
 GateInputs inputs_of(int gate, int vector) {
   GateInputs x = GateInputs(vec4(0), vec4(0), vec4(0), vec4(0), vec4(0), vec4(0));
   x.a = input_of(gate, 0, vector);
@@ -31,13 +31,13 @@ GateInputs inputs_of(int gate, int vector) {
   return x;
 }
 
-/// low + x high, or its slope.
+/// low + x high, or its derivative.
 vec4 joined(vec4 low, vec4 high, vec4 x, bool is_slope) {
   return is_slope ? high : fma(x, high, low);
 }
 
-// Polynomials of so many inputs from a quad on; where `slot` is one of them, their slope in that
-// direction.
+// Polynomials of two to six inputs, starting at a quad; or their partial derivative, if `slot` is
+// one of these inputs.
 
 vec4 of_two(int quad, GateInputs x, int slot) {
   const vec4 p = coefficients[quad];
@@ -63,7 +63,7 @@ vec4 of_six(int quad, GateInputs x, int slot) {
   return joined(of_five(quad, x, slot), of_five(quad + 8, x, slot), x.f, slot == 5);
 }
 
-/// The polynomial of a gate or, where `slot` is one of its inputs, its slope in that direction.
+/// The polynomial of a gate, or its partial derivative if `slot` is one of its inputs.
 vec4 polynomial(int gate, GateInputs x, int slot) {
   const int quad = push.first_quad + gate * QUADS;
   if (ARITY == 3) return of_three(quad, x, slot);
@@ -73,7 +73,7 @@ vec4 polynomial(int gate, GateInputs x, int slot) {
   return of_two(quad, x, slot);
 }
 
-/// The slope of a gate in the direction of an input. Of two inputs, only the other one is read.
+/// The partial derivative of a gate. With two inputs, only the other one is read.
 vec4 slope_of(int gate, int vector, int slot) {
   if (ARITY != 2) return polynomial(gate, inputs_of(gate, vector), slot);
   const vec4 p = coefficients[push.first_quad + gate];

@@ -1,4 +1,4 @@
-// Outputs summed by group, in parts: one thread for four samples of a part.
+// Sums of outputs by group, in parts: one thread per four samples of a part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -10,7 +10,7 @@
 layout(std430, binding = 3) readonly buffer Activations { vec4 activations[]; };
 layout(std430, binding = 18) writeonly buffer Scores { vec4 scores[]; };
 
-const int AT_ONCE = 8;  // outputs that are fetched before they are added up
+const int AT_ONCE = 8;  // loads in flight per thread
 
 void main() {
   const int i = item();

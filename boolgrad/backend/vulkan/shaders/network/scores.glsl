@@ -1,5 +1,5 @@
-// Sums over groups of outputs, first in parts; after the parts of all groups the scores of soft
-// outputs, and after these the sums of hard ones.
+// The buffer of group sums: first the parts of all groups, then the scores of soft outputs, then
+// the sums of hard ones.
 
 int part_at(int g, int part, int number) {
   return (g * push.group_parts + part) * push.vectors * 4 + number;

@@ -1,8 +1,7 @@
-// Sixteen logits per thread, and what becomes of them, by way of shared memory: threads read and
-// write memory as neighbours and have rows of their own in between. To be included before
-// `gates.glsl`, which then finds logits here.
+// Sixteen logits per thread, staged in shared memory, so that global accesses are coalesced while
+// each thread works on its own row. Include before `gates.glsl`, which then reads logits from here.
 
-const int STAGED_ROW = 17;  // one more than is used, so that rows begin on different banks
+const int STAGED_ROW = 17;  // padded, so that rows begin on different banks
 shared float staged[THREADS * STAGED_ROW];
 
 #define LOGIT(at) staged[at]
@@ -10,7 +9,7 @@ shared float staged[THREADS * STAGED_ROW];
 int staged_row() { return thread() * STAGED_ROW; }
 int staged_at(int i) { return i / 16 * STAGED_ROW + i % 16; }
 
-/// The logits of a step from value `first` of the layer on, at most `count` of them.
+/// Stages the logits of a step from value `first` of the layer on, at most `count`.
 void stage_logits(int first, int count) {
   for (int i = thread(); i < THREADS * 16; i += THREADS) {
     float logit = 0.0;

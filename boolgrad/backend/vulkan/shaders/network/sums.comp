@@ -1,6 +1,5 @@
-// The gradients of a layer's coefficients, summed over a chunk of the samples: some threads per
-// gate. Where SUBGROUPS is defined, threads of a subgroup exchange sums directly; the order is the
-// same.
+// The gradients of a layer's coefficients, summed over a chunk of samples by several threads per
+// gate. With SUBGROUPS, threads of a subgroup exchange sums directly; the order is the same.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef SUBGROUPS
@@ -15,12 +14,12 @@ layout(std430, binding = 5) writeonly buffer Sums { vec4 sums[]; };
 
 #include "network/polynomial.glsl"
 
-// Quads that are summed at once: all products of the first four inputs.
+// Quads summed at once: all products of the first four inputs.
 const int BLOCK = QUADS < 4 ? QUADS : 4;
 
 shared vec4 lane_sums[BLOCK * THREADS];
 
-/// Of up to four quads: of the first two inputs alone, times the third, the fourth, and both.
+/// Up to four quads: products of the first two inputs, times 1, the third, the fourth, and both.
 struct QuadSums {
   vec4 ab, c, d, cd;
 };
@@ -31,7 +30,7 @@ QuadSums sum_of(QuadSums one, QuadSums other) {
   return sum;
 }
 
-/// Of four samples: the sums of g, g a, g b and g a b.
+/// For four samples: the sums of g, g a, g b and g a b.
 vec4 products(vec4 g, vec4 a, vec4 b) {
   const vec4 one = vec4(1);
   const vec4 ga = g * a;
@@ -91,7 +90,7 @@ QuadSums from_lane_after(QuadSums own, uint distance) {
 }
 #endif
 
-/// What the lanes of a gate have, added up in a fixed tree; the first lane has it.
+/// Reduces over the lanes of a gate in a fixed order; the first lane has the result.
 QuadSums over_lanes(QuadSums sum, int lane) {
   int half_way = LANES / 2;
   if (half_way >= SUBGROUP) {
@@ -124,15 +123,15 @@ void main() {
   const int gates_per_group = THREADS / LANES;
   const int gate_groups = (push.gates + gates_per_group - 1) / gates_per_group;
   const int chunk = group() / gate_groups;
-  const int place = group() % gate_groups * gates_per_group + thread() / LANES;
-  const int gate = ordered_gate(min(place, push.gates - 1));
+  const int position = group() % gate_groups * gates_per_group + thread() / LANES;
+  const int gate = ordered_gate(min(position, push.gates - 1));
   const int lane = thread() % LANES;
   const int begin = chunk * push.chunk_vectors + lane;
-  const int end = place < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
+  const int end = position < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
   const int own = chunk * push.quads + push.first_quad + gate * QUADS;
   for (int first = 0; first < QUADS; first += BLOCK) {
     const QuadSums sum = over_lanes(sum_block(gate, first, begin, end), lane);
-    if (lane == 0 && place < push.gates) store(own + first, sum);
+    if (lane == 0 && position < push.gates) store(own + first, sum);
     barrier();
   }
 }

@@ -1,5 +1,5 @@
-// The tables of a layer's gates out of their logits, as polynomials or hardened: one thread per
-// gate of sixteen logits, or per entry of another.
+// The tables of a layer's gates, as polynomials or hardened: one thread per softmax16 gate, or per
+// table entry.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -10,7 +10,7 @@
 
 layout(std430, binding = 2) writeonly buffer Coefficients { float coefficients[]; };
 layout(std430, binding = 6) readonly buffer Parameters { float parameters[]; };
-layout(std430, binding = 7) readonly buffer Masks { float masks[]; };  // then which are frozen
+layout(std430, binding = 7) readonly buffer Masks { float masks[]; };  // then the frozen flags
 layout(std430, binding = 17) writeonly buffer Words { uint words[]; };
 
 #include "common/hardening.glsl"
@@ -23,13 +23,13 @@ float mask_of(int gate) { return masks[push.first_gate + gate]; }
 
 #ifdef HARD
 
-/// Its entries as bits.
+/// The hardened table of a gate, as bits.
 void make_table_of_sixteen(int gate) {
   const uint table = softmax_table(staged_row()).hard;
   words[2 * (push.first_gate + gate)] = mask_of(gate) < 0.5 ? 0 : table;
 }
 
-/// The first thread of 32 entries puts them together.
+/// The first thread of 32 entries combines them into a word.
 void make_table_of_entries(int gate, int entry) {
   entry_values[thread()] = entry_logit(gate, entry);
   barrier();

@@ -1,9 +1,9 @@
-// Tables of gates of any number of inputs, each entry a sigmoid's: one thread per entry. Those of
+// Tables with one sigmoid per entry, for any number of inputs: one thread per entry. Those of
 // softmax16 are in `gates.glsl`. Needs `hardening.glsl`.
 
 shared float entry_values[THREADS];
 
-/// What the entry has that differs in `bit`. All threads of a group take part.
+/// The value of the entry that differs in `bit`. All threads of a workgroup take part.
 float across(float value, int bit) {
   entry_values[thread()] = value;
   barrier();
@@ -12,8 +12,8 @@ float across(float value, int bit) {
   return other;
 }
 
-/// Walsh coefficients become the logits of entries: z(0) = w - v and z(1) = w + v, where v is the
-/// coefficient of the sets with the input.
+/// Walsh coefficients to entry logits: z(0) = w - v and z(1) = w + v, where v is the coefficient of
+/// the sets that contain the input.
 float walsh_sums(float w, int entry) {
   for (int bit = 1; bit < ENTRIES; bit *= 2) {
     const float other = across(w, bit);
@@ -22,7 +22,7 @@ float walsh_sums(float w, int entry) {
   return w;
 }
 
-/// Gradients of the logits of entries become those of coefficients.
+/// Gradients of entry logits to gradients of coefficients.
 float walsh_sums_back(float g, int entry) {
   for (int bit = 1; bit < ENTRIES; bit *= 2) {
     const float other = across(g, bit);
@@ -31,7 +31,7 @@ float walsh_sums_back(float g, int entry) {
   return g;
 }
 
-/// The logit that an entry of a gate has in a step; 0 where there is no such gate.
+/// The logit of a gate's entry in this step; 0 if there is no such gate.
 float entry_logit(int gate, int entry) {
   const int value = gate * ENTRIES + entry;
   float z = 0.0;

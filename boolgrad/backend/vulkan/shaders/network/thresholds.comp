@@ -1,5 +1,5 @@
-// Gradients of the offsets of learned thresholds, as if bits were sigmoids of how far features are
-// above: one group per input. Also the square of each, and whether it is not finite.
+// Gradients of the offsets of trained thresholds, with bits replaced by sigmoids: one workgroup per
+// input. Also the square of each, and whether it is not finite.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,9 +18,9 @@ shared float sums[THREADS];
 
 float logistic(float z) { return 1.0 / (1.0 + exact_exp(-z)); }
 
-/// d bit / d threshold, less its sign.
+/// The absolute value of d bit / d threshold.
 float slope_of(int feature, float threshold, float width, int number) {
-  const float z = (shifted_feature(feature, batch[number]) - threshold) / width;
+  const float z = (transformed_feature(feature, number) - threshold) / width;
   return logistic(z) * logistic(-z) / width;
 }
 
@@ -43,8 +43,8 @@ void main() {
   float square = 0.0;
   if (thread() == 0) {
     const float gradient = -sums[0] * range * mask_of(own) * push.factor;
-    gradients[push.logits + own] = gradient;
+    gradients[arguments.first_threshold + own] = gradient;
     square = square_of(gradient);
   }
-  keep_norm(push.first_part + own, square);
+  store_norm(push.first_part + own, square);
 }

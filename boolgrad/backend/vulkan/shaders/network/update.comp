@@ -1,4 +1,4 @@
-// AdamW, unless something is not finite: threads take the parameters in turn.
+// AdamW, unless something is not finite. Threads take the parameters in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -9,26 +9,29 @@
 
 layout(std430, binding = 6) buffer Parameters { float parameters[]; };
 layout(std430, binding = 8) readonly buffer Gradients { float gradients[]; };
-layout(std430, binding = 9) buffer Moments { float moments[]; };  // first, then second ones
+layout(std430, binding = 9) buffer Moments {
+  float moments[];
+};  // first moments, then second
+    // moments
 layout(std430, binding = 10) readonly buffer Parts { vec2 parts[]; };
-layout(std430, binding = 11) writeonly buffer Seen { float seen[]; };
+layout(std430, binding = 11) writeonly buffer Results { float results[]; };
 
 #include "common/optimiser.glsl"
 
 shared float squares[THREADS];
-shared uint is_broken;
+shared uint has_nonfinite;
 
-/// Every group looks at all parts itself.
-void look_at_parts() {
-  if (thread() == 0) is_broken = 0;
+/// Every workgroup reads all parts.
+void reduce_parts() {
+  if (thread() == 0) has_nonfinite = 0;
   barrier();
   precise float sum = 0.0;
-  bool broken = false;
+  bool nonfinite = false;
   for (int i = thread(); i < push.parts; i += THREADS) {
     sum += parts[i].x;
-    broken = broken || parts[i].y != 0.0;
+    nonfinite = nonfinite || parts[i].y != 0.0;
   }
-  if (broken) atomicOr(is_broken, 1u);
+  if (nonfinite) atomicOr(has_nonfinite, 1u);
   squares[thread()] = sum;
   barrier();
   for (int half_way = THREADS / 2; half_way > 0; half_way /= 2) {
@@ -38,9 +41,9 @@ void look_at_parts() {
 }
 
 void main() {
-  look_at_parts();
-  if (gl_GlobalInvocationID.x == 0) seen[0] = is_broken == 0 ? 1.0 : 0.0;
-  if (is_broken != 0) return;
+  reduce_parts();
+  if (gl_GlobalInvocationID.x == 0) results[0] = has_nonfinite == 0 ? 1.0 : 0.0;
+  if (has_nonfinite != 0) return;
   const float norm = sqrt(squares[0]);
   const int stride = int(gl_NumWorkGroups.x) * THREADS;
   update_parameters(int(gl_GlobalInvocationID.x), stride, arguments.parameters,

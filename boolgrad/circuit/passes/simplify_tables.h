@@ -1,0 +1,16 @@
+// Simplification that keeps wide tables where they need fewer gates.
+#pragma once
+
+#include <vector>
+
+#include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/passes/passes.h"
+
+namespace boolgrad::circuit {
+
+/// An equivalent netlist with no more gates. It chooses the smallest of three: two-input gates
+/// after all passes, the simplified tables of the netlist, and a LUT mapping of the two-input gates
+/// to tables of the same arity.
+Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params = {});
+
+}  // namespace boolgrad::circuit

@@ -1,0 +1,103 @@
+#include "boolgrad/cli/model_viewer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "boolgrad/cli/automaton.h"
+#include "boolgrad/core/error.h"
+#include "boolgrad/core/random_streams.h"
+#include "boolgrad/data/pattern.h"
+#include "boolgrad/model/scenario.h"
+
+namespace boolgrad::cli {
+namespace {
+
+// Larger integers are not exact in JavaScript.
+constexpr std::uint64_t max_viewer_seed = (std::uint64_t{1} << 53) - 1;
+
+void add_target(const ModelSpec& spec, ModelViewer& viewer) {
+  circuit::HtmlAutomaton& automaton = viewer.options.automaton;
+  if (!spec.is_automaton() || is_life(spec)) return;
+  if (spec.task.kind == data::TaskKind::checkerboard) {
+    const std::int64_t period = 2 * spec.task.square;
+    automaton.target = data::checkerboard_pattern(period, period, spec.task.square).bits;
+    automaton.repeats_target = true;
+    return;
+  }
+  try {
+    automaton.target = target_for(spec, automaton.height, automaton.width);
+  } catch (const Error& error) {
+    viewer.why_no_target = error.what();  // the picture is missing
+  }
+}
+
+ModelViewer viewer_of_automaton(const ModelSpec& spec, const automata::Rule& rule) {
+  ModelViewer viewer;
+  const Size size = default_size(spec);
+  const bool from_seed = !is_life(spec) && spec.automaton.start == StartKind::seed;
+  circuit::HtmlAutomaton& automaton = viewer.options.automaton;
+  automaton.height = size.height;
+  automaton.width = size.width;
+  automaton.start = from_seed ? circuit::HtmlStart::seed : circuit::HtmlStart::random;
+  automaton.seed = fresh_seed(spec) & max_viewer_seed;
+  automaton.fire_rate = spec.automaton.fire_rate;
+  automaton.trained_steps = spec.is_automaton() && !is_life(spec) ? spec.automaton.steps : 0;
+  automaton.start_stream = start_stream;
+  automaton.fire_stream = fire_stream;
+  automaton.damage_stream = damage_stream;
+  add_target(spec, viewer);
+  const bool has_target = automaton.target.defined();
+  const std::int64_t channels = has_target ? automaton.target.shape()[0] : rule.channels();
+  automaton.shows_colours =
+      channels >= 3 && (has_target || spec.task.kind == data::TaskKind::picture);
+  return viewer;
+}
+
+/// The result of a Boolean task in words, and whether its inputs are two numbers.
+struct TaskWords {
+  std::string result;
+  bool of_two = false;
+};
+
+const std::map<data::TaskKind, TaskWords>& task_words() {
+  static const std::map<data::TaskKind, TaskWords> words{
+      {data::TaskKind::multiply, {"a × b", true}},
+      {data::TaskKind::add, {"a + b", true}},
+      {data::TaskKind::bitwise_and, {"a AND b", true}},
+      {data::TaskKind::bitwise_xor, {"a XOR b", true}},
+      {data::TaskKind::parity, {"parity of x"}},
+      {data::TaskKind::reverse, {"x reversed"}},
+      {data::TaskKind::copy, {"x"}},
+      {data::TaskKind::gray, {"Gray code of x"}},
+      {data::TaskKind::popcount, {"ones in x"}}};
+  return words;
+}
+
+ModelViewer viewer_of_circuit(const LoadedModel& loaded) {
+  ModelViewer viewer;
+  if (!loaded.spec) return viewer;
+  const auto found = task_words().find(loaded.spec->task.kind);
+  if (found == task_words().end()) return viewer;
+  const auto inputs = static_cast<std::size_t>(loaded.model.network().inputs());
+  const auto outputs = static_cast<std::size_t>(loaded.model.network().outputs());
+  if (found->second.of_two && inputs % 2 == 0) {
+    viewer.options.inputs = {{"a", inputs / 2}, {"b", inputs / 2}};
+  } else {
+    viewer.options.inputs = {{"x", inputs}};
+  }
+  viewer.options.outputs = {{found->second.result, outputs}};
+  return viewer;
+}
+
+}  // namespace
+
+ModelViewer viewer_of_model(const LoadedModel& loaded, std::string_view where,
+                            const std::string& path) {
+  if (!loaded.model.is_automaton()) return viewer_of_circuit(loaded);
+  const automata::Rule& rule = automaton_of(loaded, where, path);
+  return viewer_of_automaton(loaded.spec.value_or(ModelSpec{}), rule);
+}
+
+}  // namespace boolgrad::cli

@@ -1,0 +1,13 @@
+# Writes the API reference to a folder: -D doxygen=PROGRAM -D doxyfile=FILE -D output=FOLDER.
+file(REMOVE_RECURSE ${output})
+file(MAKE_DIRECTORY ${output})
+file(READ ${doxyfile} text)
+file(WRITE ${output}/Doxyfile "${text}OUTPUT_DIRECTORY = \"${output}\"\n")
+execute_process(COMMAND ${doxygen} ${output}/Doxyfile RESULT_VARIABLE result)
+file(REMOVE ${output}/Doxyfile)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "Doxygen failed")
+endif()
+if(NOT EXISTS ${output}/index.html)
+  message(FATAL_ERROR "Doxygen wrote no ${output}/index.html")
+endif()
