@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view where = "binarisation";
 
-/// The values of a feature, sorted.
-std::vector<float> column_of(const Tensor& samples, std::size_t feature) {
+/// The values of `count` features from `first` on, sorted.
+std::vector<float> sorted_values(const Tensor& samples, std::size_t first, std::size_t count = 1) {
   const auto width = static_cast<std::size_t>(samples.shape()[1]);
-  std::vector<float> values(static_cast<std::size_t>(samples.shape()[0]));
-  for (std::size_t s = 0; s < values.size(); ++s) {
-    const std::size_t at = s * width + feature;
-    values[s] = samples.dtype() == DType::uint8
+  std::vector<float> values(static_cast<std::size_t>(samples.shape()[0]) * count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t at = i / count * width + first + i % count;
+    values[i] = samples.dtype() == DType::uint8
                     ? static_cast<float>(samples.values<std::uint8_t>()[at])
                     : samples.values<float>()[at];
   }
@@ -40,6 +40,16 @@ struct Range {
   double low, high;
   float at(double share) const { return static_cast<float>(low + (high - low) * share); }
 };
+
+/// Whether features are bytes that are not only 0 and 1.
+bool has_bytes(const Tensor& samples) {
+  return samples.dtype() == DType::uint8 &&
+         std::ranges::any_of(samples.values<std::uint8_t>(), [](std::uint8_t v) { return v > 1; });
+}
+
+Range range_of(const std::vector<float>& sorted, bool is_bytes) {
+  return is_bytes ? Range{0, 255} : Range{sorted.front(), sorted.back()};
+}
 
 std::vector<float> thresholds_of(const std::vector<float>& sorted, const Range& range,
                                  const BinarisationOptions& options) {
@@ -83,16 +93,13 @@ logic::Thresholds make_thresholds(const Tensor& samples, const BinarisationOptio
     fail(where, "expected at least one sample, shape [samples, features], received {}",
          boolgrad::to_string(samples.shape()));
   }
-  const bool is_bytes =
-      samples.dtype() == DType::uint8 &&
-      std::ranges::any_of(samples.values<std::uint8_t>(), [](std::uint8_t v) { return v > 1; });
+  const bool is_bytes = has_bytes(samples);
   const auto features = static_cast<std::size_t>(samples.shape()[1]);
   std::vector<std::vector<float>> thresholds(features);
   parallel_for(features, [&](std::size_t feature) {
-    const std::vector<float> sorted = column_of(samples, feature);
+    const std::vector<float> sorted = sorted_values(samples, feature);
     if (sorted.front() == sorted.back()) return;
-    const Range range = is_bytes ? Range{0, 255} : Range{sorted.front(), sorted.back()};
-    for (const float threshold : thresholds_of(sorted, range, options)) {
+    for (const float threshold : thresholds_of(sorted, range_of(sorted, is_bytes), options)) {
       if (is_informative(sorted, threshold, options.min_share)) {
         thresholds[feature].push_back(threshold);
       }
@@ -106,6 +113,34 @@ logic::Thresholds make_thresholds(const Tensor& samples, const BinarisationOptio
   }
   if (all.empty()) {
     fail(where, "expected at least one feature that varies between samples, received none");
+  }
+  return {samples.shape()[1], std::move(sources), Tensor::of(all)};
+}
+
+logic::Thresholds make_shared_thresholds(const Tensor& samples, std::int64_t channels,
+                                         const BinarisationOptions& options) {
+  if (samples.rank() != 2 || samples.shape()[0] < 1 || channels < 1 ||
+      samples.shape()[1] % channels != 0) {
+    fail(where, "expected at least one image of {} channels, received samples {}", channels,
+         boolgrad::to_string(samples.shape()));
+  }
+  const bool is_bytes = has_bytes(samples);
+  const auto pixels = static_cast<std::size_t>(samples.shape()[1] / channels);
+  std::vector<std::int32_t> sources;
+  std::vector<float> all;
+  for (std::size_t channel = 0; channel < static_cast<std::size_t>(channels); ++channel) {
+    const std::size_t first = channel * pixels;
+    const std::vector<float> sorted = sorted_values(samples, first, pixels);
+    if (sorted.front() == sorted.back()) {
+      fail(where, "expected values that vary in every channel, received only {} in channel {}",
+           sorted.front(), channel);
+    }
+    for (const float threshold : thresholds_of(sorted, range_of(sorted, is_bytes), options)) {
+      for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+        sources.push_back(static_cast<std::int32_t>(first + pixel));
+      }
+      all.insert(all.end(), pixels, threshold);
+    }
   }
   return {samples.shape()[1], std::move(sources), Tensor::of(all)};
 }

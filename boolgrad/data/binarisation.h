@@ -24,11 +24,18 @@ struct BinarisationOptions {
   /// Bits whose rarer value occurs in a smaller share of the training samples are dropped.
   /// Constant bits are always dropped.
   double min_share = 0;
+  bool shared = false;  ///< the pixels of a channel share their thresholds
 };
 
 /// Thresholds for samples [samples, features]. The range of bytes is 0 to 255, unless all are 0 or
 /// 1; the range of other features is that of the samples. A feature with two values gets one
 /// threshold, half-way. Throws if no bit is left.
 logic::Thresholds make_thresholds(const Tensor& samples, const BinarisationOptions& options);
+
+/// Thresholds for images of `channels` channels that all pixels of a channel share: those of
+/// `make_thresholds` for one feature with the values of all pixels. No bit is dropped, so every
+/// threshold gives a whole image of bits. Bits are in the order (channel, threshold, row, column).
+logic::Thresholds make_shared_thresholds(const Tensor& samples, std::int64_t channels,
+                                         const BinarisationOptions& options);
 
 }  // namespace boolgrad::data

@@ -39,7 +39,7 @@ std::vector<Signal> emit(const Network& network, std::vector<Signal> inputs, Gat
   }
   for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
     inputs =
-        emit_layer(*network.layers()[layer].wiring, network.hard_tables_of(layer), inputs, sink);
+        emit_layer(*network.layers()[layer].wiring, network.hard_gates_of(layer), inputs, sink);
   }
   return inputs;
 }

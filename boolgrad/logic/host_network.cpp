@@ -438,6 +438,12 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const 
     fail("device", "expected a network of float32 for {}, received {}", to_string(device),
          to_string(network.dtype()));
   }
+  const auto shares_tables = [](const GateLayer& layer) {
+    return layer.wiring->pools() || layer.wiring->positions() > 1;
+  };
+  if (std::ranges::any_of(network.layers(), shares_tables)) {
+    fail("device", "expected a network without convolutions for {}", to_string(device));
+  }
   return make_device_network(device, wires_of(network), spec);
 }
 

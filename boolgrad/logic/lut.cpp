@@ -30,7 +30,7 @@ void check_layer(const Tensor& x, std::int64_t features, const Tensor& tables,
   if (features != wiring.inputs()) {
     fail("lut_layer", "expected {} input features, received {}", wiring.inputs(), features);
   }
-  const Shape expected{wiring.gates(), std::int64_t{1} << wiring.arity()};
+  const Shape expected{wiring.tables(), std::int64_t{1} << wiring.arity()};
   if (tables.shape() != expected) {
     fail("lut_layer", "expected tables of shape {}, received {}", boolgrad::to_string(expected),
          boolgrad::to_string(tables.shape()));
@@ -43,6 +43,41 @@ std::vector<LutWires> views_of(std::span<const WiringPtr> wirings) {
   return views;
 }
 
+/// Whether every gate has a table of its own, with all of its inputs inside.
+bool has_own_tables(const Wiring& wiring) {
+  return !wiring.pools() && wiring.positions() == 1 && !wiring.sharing().outside.defined();
+}
+
+/// Calls f(table, entry of the table, element of the expanded tables) for all expanded entries.
+template <class F>
+void for_expanded_entries(const Wiring& wiring, const F& f) {
+  const Tensor& outside = wiring.sharing().outside;
+  const auto entries = std::size_t{1} << wiring.arity();
+  const auto positions = static_cast<std::size_t>(wiring.positions());
+  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wiring.gates()); ++gate) {
+    const std::size_t zeros = outside.defined() ? outside.values<std::uint8_t>()[gate] : 0;
+    for (std::size_t e = 0; e < entries; ++e) {
+      f(gate / positions * entries + (e & ~zeros), gate * entries + e);
+    }
+  }
+}
+
+/// The transpose of `expanded_tables`: sums over the gates that share a table, in their order.
+Tensor shared_table_gradients(const Tensor& of_gates, const Wiring& wiring) {
+  if (has_own_tables(wiring)) return of_gates;
+  Tensor sums = Tensor::zeros({wiring.tables(), of_gates.shape()[1]}, of_gates.dtype());
+  if (wiring.pools()) return sums;
+  visit_dtype(of_gates.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto from = of_gates.values<T>();
+    const auto to = sums.mutable_values<T>();
+    for_expanded_entries(wiring, [&](std::size_t shared, std::size_t expanded) {
+      to[shared] = convert<T>(convert<double>(to[shared]) + convert<double>(from[expanded]));
+    });
+  });
+  return sums;
+}
+
 // Gradients of x and the tables, from residuals [coefficients..., x].
 std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpContext& c) {
   const std::size_t count = wirings.size();
@@ -53,8 +88,9 @@ std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpCont
   cpu::lut_backward(views_of(wirings), c.residuals.first(count), x, c.gradient(),
                     coefficient_gradients, c.needs[0] ? &gradients[0] : nullptr);
   for (std::size_t layer = 0; layer < count; ++layer) {
-    gradients[layer + 1] = Tensor(coefficient_gradients[layer].shape(), c.gradient().dtype());
-    cpu::coefficient_to_table_gradients(coefficient_gradients[layer], gradients[layer + 1]);
+    Tensor of_gates(coefficient_gradients[layer].shape(), c.gradient().dtype());
+    cpu::coefficient_to_table_gradients(coefficient_gradients[layer], of_gates);
+    gradients[layer + 1] = shared_table_gradients(of_gates, *wirings[layer]);
   }
   return gradients;
 }
@@ -70,6 +106,21 @@ Tensor gathered_inputs(const Tensor& x, const Wiring& wiring, int slot) {
     rows.push_back(reshape(row_of(x, wiring.source(gate, slot)), {x.shape()[1]}));
   }
   return stack(rows);
+}
+
+/// A column with one element per gate: 0 where input `slot` lies outside of the image, else 1.
+Tensor insides(const Wiring& wiring, int slot, DType dtype) {
+  Tensor column = Tensor::ones({wiring.gates(), 1}, dtype);
+  const Tensor& outside = wiring.sharing().outside;
+  if (!outside.defined()) return column;
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (std::size_t gate = 0; gate < static_cast<std::size_t>(wiring.gates()); ++gate) {
+      const bool is_outside = ((outside.values<std::uint8_t>()[gate] >> slot) & 1) != 0;
+      column.mutable_values<T>()[gate] = convert<T>(is_outside ? 0 : 1);
+    }
+  });
+  return column;
 }
 
 std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
@@ -118,6 +169,24 @@ void hard_gate(const std::uint8_t* table, int arity, const Source& source, std::
 
 }  // namespace
 
+Tensor expanded_tables(const Tensor& tables, const Wiring& wiring) {
+  if (has_own_tables(wiring)) return tables;
+  const auto entries = std::size_t{1} << wiring.arity();
+  Tensor expanded({wiring.gates(), static_cast<std::int64_t>(entries)}, tables.dtype());
+  visit_dtype(tables.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const auto to = expanded.mutable_values<T>();
+    if (wiring.pools()) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = convert<T>(i % entries == 0 ? 0 : 1);
+      return;
+    }
+    const auto from = tables.values<T>();
+    for_expanded_entries(
+        wiring, [&](std::size_t shared, std::size_t element) { to[element] = from[shared]; });
+  });
+  return expanded;
+}
+
 Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
                   std::span<const WiringPtr> wirings) {
   if (tables.empty() || tables.size() != wirings.size()) {
@@ -133,8 +202,9 @@ Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
                                         : wirings[i - 1]->gates(),
                 tables[i], *wirings[i]);
     inputs.push_back(tables[i]);
-    residuals.emplace_back(tables[i].shape(), x.dtype());
-    cpu::tables_to_coefficients(tables[i], residuals.back());
+    const Tensor of_gates = expanded_tables(tables[i].detach(), *wirings[i]);
+    residuals.emplace_back(of_gates.shape(), x.dtype());
+    cpu::tables_to_coefficients(of_gates, residuals.back());
   }
   Tensor out({wirings.back()->gates(), x.shape()[1]}, x.dtype());
   cpu::lut_forward(views_of(wirings), residuals, x, out);
@@ -154,11 +224,17 @@ Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPt
   check_layer(x, x.rank() == 2 ? x.shape()[0] : 0, tables, *wiring);
   std::vector<Tensor> inputs;
   for (int slot = 0; slot < wiring->arity(); ++slot) {
-    inputs.push_back(gathered_inputs(x, *wiring, slot));
+    inputs.push_back(
+        multiply(gathered_inputs(x, *wiring, slot), insides(*wiring, slot, x.dtype())));
   }
+  if (wiring->pools()) return max(stack(inputs), {.axes = Axes{0}});
+  const Tensor copies = Tensor::ones({1, wiring->positions(), 1}, x.dtype());
+  const std::int64_t entries = tables.shape()[1];
+  const Tensor of_gates = reshape(multiply(reshape(tables, {wiring->tables(), 1, entries}), copies),
+                                  {wiring->gates(), entries});
   Tensor total;
-  for (std::int64_t entry = 0; entry < tables.shape()[1]; ++entry) {
-    Tensor product = slice(tables, 1, entry, entry + 1);
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    Tensor product = slice(of_gates, 1, entry, entry + 1);
     for (int slot = 0; slot < wiring->arity(); ++slot) {
       const Tensor& input = inputs[static_cast<std::size_t>(slot)];
       const bool set = ((entry >> slot) & 1) != 0;
@@ -209,11 +285,12 @@ BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring&
     fail("hard_lut_layer", "expected {} input features, received {}", wiring.inputs(), x.features);
   }
   const auto entries = std::size_t{1} << wiring.arity();
-  const std::span<const std::uint8_t> table = tables.values<std::uint8_t>();
-  if (table.size() != static_cast<std::size_t>(wiring.gates()) * entries) {
-    fail("hard_lut_layer", "expected tables of shape [{}, {}], received {}", wiring.gates(),
+  if (tables.size() != wiring.tables() * static_cast<std::int64_t>(entries)) {
+    fail("hard_lut_layer", "expected tables of shape [{}, {}], received {}", wiring.tables(),
          entries, boolgrad::to_string(tables.shape()));
   }
+  const Tensor of_gates = expanded_tables(tables, wiring);
+  const std::span<const std::uint8_t> table = of_gates.values<std::uint8_t>();
   BitMatrix out{wiring.gates(), x.samples, {}};
   const auto words = static_cast<std::size_t>(x.words_per_feature());
   const auto gates = static_cast<std::size_t>(wiring.gates());

@@ -13,9 +13,15 @@
 
 namespace boolgrad::logic {
 
+/// The table of every gate [gates, 2^arity], from those of a layer whose gates share tables:
+/// [tables, 2^arity], of any dtype. Entries of an input that lies outside of the image are those of
+/// a 0 there. The gates of a pooling layer are ORs.
+Tensor expanded_tables(const Tensor& tables, const Wiring& wiring);
+
 /// A layer of soft gates: each table, interpolated multilinearly at the inputs of its gate. `x` is
-/// [inputs, samples], `tables` is [gates, 2^arity] and the result [gates, samples]. float32 or
-/// float64.
+/// [inputs, samples], `tables` is [tables, 2^arity] with one row per gate unless gates share
+/// tables, and the result is [gates, samples]. The gates of a pooling layer are maxima of their
+/// inputs; the gradient flows to the first largest one. float32 or float64.
 Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring);
 
 /// A stack of layers as one op, which passes each tile of samples through all layers while it is in
@@ -47,7 +53,7 @@ BitMatrix pack_bits(const Tensor& x);
 /// Unpacks to a tensor [features, samples] of zeros and ones.
 Tensor unpack_bits(const BitMatrix& bits, DType dtype);
 
-/// A layer of hard gates on packed bits. `tables` is uint8 [gates, 2^arity].
+/// A layer of hard gates on packed bits. `tables` is uint8 [tables, 2^arity].
 BitMatrix hard_lut_layer(const BitMatrix& x, const Tensor& tables, const Wiring& wiring);
 
 }  // namespace boolgrad::logic

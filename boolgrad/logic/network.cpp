@@ -19,6 +19,7 @@ namespace {
 constexpr const char* architecture_key = "logic_network";
 constexpr const char* wire_logits_part = "wire_logits";
 constexpr const char* candidates_part = "candidates";
+constexpr const char* outside_part = "outside";
 
 std::string layer_name(std::size_t layer, const char* part) {
   return fmt::format("layer.{}.{}", layer, part);
@@ -92,6 +93,20 @@ CandidatesPtr candidates_in(const TensorFile& file, std::size_t layer, const Wir
   return std::make_shared<const WireCandidates>(wiring.inputs(), wiring.gates(), wiring.arity());
 }
 
+/// Throws unless the list, if there is one, has an element of the right kind per layer.
+void check_list(const nlohmann::json& architecture, const char* name,
+                bool (nlohmann::json::*is_right)() const noexcept, const std::string& text) {
+  if (!architecture.contains(name)) return;
+  const nlohmann::json& list = architecture[name];
+  const bool is_complete =
+      list.is_array() && list.size() == architecture["layers"].get<std::size_t>() &&
+      std::ranges::all_of(list, [&](const auto& e) { return (e.*is_right)(); });
+  if (!is_complete) {
+    fail("network", "expected {} with one element per layer in the metadata, received {}", name,
+         text);
+  }
+}
+
 nlohmann::json architecture_of(const TensorFile& file) {
   const auto found = file.metadata.find(architecture_key);
   if (found == file.metadata.end()) {
@@ -103,18 +118,33 @@ nlohmann::json architecture_of(const TensorFile& file) {
       parsed.contains("layers") && parsed["layers"].is_number_unsigned() &&
       parsed.contains("parametrisation") && parsed["parametrisation"].is_string() &&
       parsed.contains("group_sizes") && parsed["group_sizes"].is_array();
-  if (!complete || parsed["group_sizes"].size() != parsed["layers"].get<std::size_t>()) {
+  if (!complete) {
     fail("network",
          "expected inputs, layers, parametrisation and group_sizes in the metadata, "
          "received {}",
          found->second);
   }
-  for (const auto& size : parsed["group_sizes"]) {
-    if (!size.is_number_integer()) {
-      fail("network", "expected integer group sizes in the metadata, received {}", found->second);
-    }
-  }
+  check_list(parsed, "group_sizes", &nlohmann::json::is_number_integer, found->second);
+  check_list(parsed, "positions", &nlohmann::json::is_number_integer, found->second);
+  check_list(parsed, "pooling", &nlohmann::json::is_boolean, found->second);
   return parsed;
+}
+
+/// The wiring of a layer. Files without positions and pooling have neither.
+WiringPtr wiring_in(const TensorFile& file, const nlohmann::json& architecture, std::size_t layer,
+                    std::int64_t inputs) {
+  const Tensor& wires = part_of(file, layer_name(layer, "wires"));
+  if (architecture.contains("pooling") && architecture["pooling"].at(layer).get<bool>()) {
+    return Wiring::pooling(inputs, wires);
+  }
+  TableSharing sharing;
+  if (architecture.contains("positions")) {
+    sharing.positions = architecture["positions"].at(layer).get<std::int64_t>();
+  }
+  const auto outside = file.tensors.find(layer_name(layer, outside_part));
+  if (outside != file.tensors.end()) sharing.outside = outside->second;
+  return std::make_shared<const Wiring>(
+      inputs, wires, architecture["group_sizes"][layer].get<std::int64_t>(), std::move(sharing));
 }
 
 }  // namespace
@@ -133,15 +163,26 @@ void Network::add_layer(WiringPtr wiring, const Tensor& logits) {
     fail("network", "expected a layer of {} inputs, received one of {}", outputs(),
          wiring->inputs());
   }
+  if (wiring->pools()) fail("network", "expected a layer of gates, received pooling");
   check_arity(parametrisation_, wiring->arity());
-  const Shape expected{wiring->gates(), logit_count(parametrisation_, wiring->arity())};
+  const Shape expected{wiring->tables(), logit_count(parametrisation_, wiring->arity())};
   if (logits.shape() != expected || logits.dtype() != dtype_) {
     fail("network", "expected logits of {} {}, received {} {}", to_string(dtype_),
          boolgrad::to_string(expected), to_string(logits.dtype()),
          boolgrad::to_string(logits.shape()));
   }
-  const std::int64_t gates = wiring->gates();
-  layers_.push_back({std::move(wiring), parameter(logits.clone()), Tensor::ones({gates}, dtype_)});
+  const std::int64_t tables = wiring->tables();
+  layers_.push_back({std::move(wiring), parameter(logits.clone()), Tensor::ones({tables}, dtype_)});
+}
+
+void Network::add_pooling(WiringPtr wiring) {
+  if (!wiring->pools() || wiring->inputs() != outputs()) {
+    fail("network", "expected pooling of {} inputs, received {} of {}", outputs(),
+         wiring->pools() ? "pooling" : "gates", wiring->inputs());
+  }
+  const std::int64_t logits = logit_count(parametrisation_, wiring->arity());
+  layers_.push_back(
+      {std::move(wiring), parameter(Tensor({0, logits}, dtype_)), Tensor({0}, dtype_)});
 }
 
 void Network::add_layer(CandidatesPtr candidates, const Tensor& wire_logits, const Tensor& logits) {
@@ -218,6 +259,7 @@ void Network::fix_wires() {
 // Outputs are linear in the table, so masking the table equals masking the outputs, at a cost per
 // step instead of per sample.
 Tensor Network::masked_tables(const GateLayer& layer, const Tensor& logits) const {
+  if (layer.wiring->pools()) return Tensor({0, std::int64_t{1} << layer.wiring->arity()}, dtype_);
   return multiply(soft_tables(parametrisation_, logits), as_column(layer.mask));
 }
 
@@ -283,14 +325,20 @@ std::vector<Tensor> Network::soft_layers(const Tensor& x) const {
 
 Tensor Network::hard_tables_of(std::size_t index) const {
   const GateLayer& layer = layers_.at(index);
+  const std::int64_t size = std::int64_t{1} << layer.wiring->arity();
+  if (layer.wiring->pools()) return Tensor({0, size}, DType::uint8);
   Tensor tables = hard_tables(parametrisation_, layer.logits);
   const std::span<std::uint8_t> values = tables.mutable_values<std::uint8_t>();
-  const std::size_t entries = values.size() / static_cast<std::size_t>(layer.wiring->gates());
+  const auto entries = static_cast<std::size_t>(size);
   const std::vector<bool> off = off_in(layer.mask);
   for (std::size_t gate = 0; gate < off.size(); ++gate) {
     if (off[gate]) std::ranges::fill(values.subspan(gate * entries, entries), std::uint8_t{0});
   }
   return tables;
+}
+
+Tensor Network::hard_gates_of(std::size_t index) const {
+  return expanded_tables(hard_tables_of(index), *layers_.at(index).wiring);
 }
 
 std::vector<BitMatrix> Network::hard_layers(const BitMatrix& x) const {
@@ -321,7 +369,7 @@ void Network::set_mask(std::size_t layer, const Tensor& mask) {
   if (layer >= layers_.size()) {
     fail("mask", "expected a layer below {}, received {}", layers_.size(), layer);
   }
-  check_mask(mask, layers_[layer].wiring->gates(), dtype_, fmt::format("layer {}", layer));
+  check_mask(mask, layers_[layer].wiring->tables(), dtype_, fmt::format("layer {}", layer));
   layers_[layer].mask = mask.clone();
 }
 
@@ -338,6 +386,8 @@ TensorFile Network::to_file() const {
                               {"layers", layers_.size()},
                               {"parametrisation", to_string(parametrisation_)},
                               {"group_sizes", nlohmann::json::array()}};
+  auto positions = nlohmann::json::array();
+  auto pooling = nlohmann::json::array();
   file.tensors["input_mask"] = input_mask_;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     file.tensors[layer_name(i, "wires")] = layers_[i].wiring->wires();
@@ -349,7 +399,21 @@ TensorFile Network::to_file() const {
         file.tensors[layer_name(i, candidates_part)] = layers_[i].candidates->sources();
       }
     }
-    architecture["group_sizes"].push_back(layers_[i].wiring->group_size());
+    const Wiring& wiring = *layers_[i].wiring;
+    architecture["group_sizes"].push_back(wiring.group_size());
+    positions.push_back(wiring.positions());
+    pooling.push_back(wiring.pools());
+    if (wiring.sharing().outside.defined()) {
+      file.tensors[layer_name(i, outside_part)] = wiring.sharing().outside;
+    }
+  }
+  // Files of networks without convolutions are as they were before these existed.
+  const auto shares = [](const GateLayer& layer) {
+    return layer.wiring->pools() || layer.wiring->positions() > 1;
+  };
+  if (std::ranges::any_of(layers_, shares)) {
+    architecture["positions"] = positions;
+    architecture["pooling"] = pooling;
   }
   file.metadata[architecture_key] = architecture.dump();
   return file;
@@ -363,10 +427,12 @@ Network Network::from_file(const TensorFile& file) {
                   input_mask.dtype());
   network.set_input_mask(input_mask);
   for (std::size_t i = 0; i < architecture["layers"].get<std::size_t>(); ++i) {
-    const auto group_size = architecture["group_sizes"][i].get<std::int64_t>();
     const Tensor& logits = part_of(file, layer_name(i, "logits"));
-    auto wiring = std::make_shared<const Wiring>(network.outputs(),
-                                                 part_of(file, layer_name(i, "wires")), group_size);
+    WiringPtr wiring = wiring_in(file, architecture, i, network.outputs());
+    if (wiring->pools()) {
+      network.add_pooling(std::move(wiring));
+      continue;
+    }
     if (file.tensors.contains(layer_name(i, wire_logits_part))) {
       network.add_layer(candidates_in(file, i, *wiring),
                         part_of(file, layer_name(i, wire_logits_part)), logits);

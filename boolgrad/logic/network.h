@@ -17,8 +17,8 @@ namespace boolgrad::logic {
 /// A layer of a network.
 struct GateLayer {
   WiringPtr wiring;  ///< learned wires: those to the best candidates, by `Network::choose_wires`
-  Tensor logits;     ///< the trainable parameter: [gates, logits per gate]
-  Tensor mask;       ///< [gates], multiplied into the outputs; 0 switches a gate off
+  Tensor logits;     ///< the trainable parameter: [tables, logits per table]; empty for pooling
+  Tensor mask;       ///< [tables], multiplied into the outputs; 0 switches a gate off
   // Only for learned wires:
   CandidatesPtr candidates = {};
   Tensor wire_logits = {};  ///< [gates, arity, candidates]
@@ -58,6 +58,9 @@ class Network {
   /// Adds a layer on top of the last one. `logits` is copied.
   void add_layer(WiringPtr wiring, const Tensor& logits);
 
+  /// Adds a pooling layer, which has no parameters.
+  void add_pooling(WiringPtr wiring);
+
   /// Adds a layer whose wires are learned. Logits are copied.
   void add_layer(CandidatesPtr candidates, const Tensor& wire_logits, const Tensor& logits);
 
@@ -87,7 +90,8 @@ class Network {
   /// Keeps the chosen wires for good: afterwards no wires are learned.
   void fix_wires();
 
-  /// The soft tables [gates, 2^arity] of all layers. Masked gates have tables of zeros.
+  /// The soft tables [tables, 2^arity] of all layers: one row per gate unless gates share tables.
+  /// Masked gates have tables of zeros.
   std::vector<Tensor> tables() const { return tables(parameters()); }
   /// The soft tables that other logits would give. Uses the first ones, one per layer.
   std::vector<Tensor> tables(const std::vector<Tensor>& logits) const;
@@ -115,14 +119,16 @@ class Network {
   /// The hard outputs of every layer.
   std::vector<BitMatrix> hard_layers(const BitMatrix& x) const;
 
-  /// The hard tables of one layer: uint8 [gates, 2^arity]. Masked gates have tables of zeros.
+  /// The hard tables of one layer: uint8 [tables, 2^arity]. Masked gates have tables of zeros.
   Tensor hard_tables_of(std::size_t index) const;
+  /// The hard tables of all gates of one layer: uint8 [gates, 2^arity].
+  Tensor hard_gates_of(std::size_t index) const;
 
   /// The mask of the inputs: [inputs].
   const Tensor& input_mask() const { return input_mask_; }
   /// Sets the mask of the inputs. It applies from the next forward pass on.
   void set_input_mask(const Tensor& mask);
-  /// Sets the mask [gates] of a layer. It applies from the next forward pass on.
+  /// Sets the mask [tables] of a layer. It applies from the next forward pass on.
   void set_mask(std::size_t layer, const Tensor& mask);
 
   /// Wires, logits, masks and candidates as tensors, with the architecture as metadata.

@@ -130,8 +130,12 @@ Tensor empty_wires(const WiringSize& size) {
 
 }  // namespace
 
-Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size)
-    : inputs_(inputs), group_size_(group_size), wires_(wires.detach()) {
+Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size,
+               TableSharing sharing)
+    : inputs_(inputs),
+      group_size_(group_size),
+      sharing_(std::move(sharing)),
+      wires_(wires.detach()) {
   if (wires.dtype() != DType::int32 || wires.rank() != 2) {
     fail("wiring", "expected wires of int32 [arity, groups], received {} {}",
          to_string(wires.dtype()), boolgrad::to_string(wires.shape()));
@@ -143,14 +147,41 @@ Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size
   if (gates_ * arity_ > std::numeric_limits<std::int32_t>::max()) {
     fail("wiring", "expected fewer than 2^31 wires, received {} gates of {}", gates_, arity_);
   }
+  check_sharing();
   expand_sources();
   list_consumers();
 }
 
 Wiring::~Wiring() = default;
 
+WiringPtr Wiring::pooling(std::int64_t inputs, const Tensor& wires) {
+  auto wiring = std::make_shared<Wiring>(inputs, wires);
+  wiring->pools_ = true;
+  return wiring;
+}
+
 LutWires Wiring::view() const {
-  return {inputs_, gates_, arity_, sources_, first_consumer_, consumers_, partners_};
+  return {.inputs = inputs_,
+          .gates = gates_,
+          .arity = arity_,
+          .sources = sources_,
+          .first_consumer = first_consumer_,
+          .consumers = consumers_,
+          .partners = partners_,
+          .pools = pools_};
+}
+
+void Wiring::check_sharing() const {
+  if (sharing_.positions < 1 || gates_ % sharing_.positions != 0) {
+    fail("wiring", "expected a number of positions that divides {} gates, received {}", gates_,
+         sharing_.positions);
+  }
+  const Tensor& outside = sharing_.outside;
+  if (!outside.defined()) return;
+  if (outside.dtype() != DType::uint8 || outside.shape() != Shape{gates_}) {
+    fail("wiring", "expected the inputs outside of an image as uint8 [{}], received {} {}", gates_,
+         to_string(outside.dtype()), boolgrad::to_string(outside.shape()));
+  }
 }
 
 std::span<const Consumer> Wiring::consumers(std::int64_t input) const {

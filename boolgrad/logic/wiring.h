@@ -21,13 +21,25 @@ namespace boolgrad::logic {
 /// The largest arity: gates have 1 to 6 inputs.
 inline constexpr int max_gate_inputs = 6;
 
+/// Gates of a layer that share their tables, as the copies of a kernel in a convolution do.
+struct TableSharing {
+  /// Number of consecutive gates that share one table.
+  std::int64_t positions = 1;
+  /// uint8 [gates], or undefined: bit j of element g is 1 if input j of gate g lies outside of the
+  /// image. The gate then reads 0 there, whatever its wire.
+  Tensor outside = {};
+};
+
 /// The wires of one layer. Immutable, because the list of consumers, through which gradients are
 /// gathered, is computed once.
 class Wiring {
  public:
   /// `wires` is int32 [arity, groups]: element (j, q) is the source of input j of every gate in
   /// group q. Each group has `group_size` gates. Throws if a source is not below `inputs`.
-  Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size = 1);
+  Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size = 1,
+         TableSharing sharing = {});
+  /// Pooling: gates without tables, each the maximum of its inputs (OR, if these are bits).
+  static std::shared_ptr<const Wiring> pooling(std::int64_t inputs, const Tensor& wires);
   Wiring(const Wiring&) = delete;
   Wiring& operator=(const Wiring&) = delete;
   ~Wiring();
@@ -40,6 +52,14 @@ class Wiring {
   std::int64_t group_size() const { return group_size_; }
   /// Number of inputs per gate.
   int arity() const { return arity_; }
+  /// Whether the gates are maxima of their inputs, which have no tables.
+  bool pools() const { return pools_; }
+  /// Number of consecutive gates that share a table.
+  std::int64_t positions() const { return sharing_.positions; }
+  /// Number of different tables: gates / positions, or 0 for pooling.
+  std::int64_t tables() const { return pools_ ? 0 : gates_ / sharing_.positions; }
+  /// Which gates share tables, and inputs that lie outside of an image.
+  const TableSharing& sharing() const { return sharing_; }
 
   /// The source of input `slot` of `gate`.
   std::int32_t source(std::int64_t gate, int slot) const {
@@ -58,6 +78,7 @@ class Wiring {
   const Tensor& wires() const { return wires_; }
 
  private:
+  void check_sharing() const;
   void expand_sources();
   void list_consumers();
 
@@ -65,6 +86,8 @@ class Wiring {
   std::int64_t gates_ = 0;
   std::int64_t group_size_;
   int arity_ = 0;
+  bool pools_ = false;
+  TableSharing sharing_;
   Tensor wires_;
   std::vector<std::int32_t> sources_;
   std::vector<std::size_t> first_consumer_;

@@ -60,9 +60,10 @@ struct HardGate {
 class HardLayer {
  public:
   HardLayer(const logic::Network& network, std::size_t layer)
-      : tables_(network.hard_tables_of(layer)), wiring_(network.layers()[layer].wiring) {
+      : tables_(network.hard_gates_of(layer)), wiring_(network.layers()[layer].wiring) {
+    const Tensor& mask = network.layers()[layer].mask;
     for (std::int64_t gate = 0; gate < wiring_->gates(); ++gate) {
-      off_.push_back(network.layers()[layer].mask.at(gate) < 0.5);
+      off_.push_back(!wiring_->pools() && mask.at(gate / wiring_->positions()) < 0.5);
     }
   }
 
@@ -308,8 +309,10 @@ std::vector<bool> add_network(const logic::Network& network, const std::vector<b
     layer.gates = static_cast<std::int64_t>(layers[l].gates());
     layer.active = std::ranges::count(fan_in.gates[l], true);
     const Tensor tables = logic::soft_tables(network.parametrisation(), network.layers()[l].logits);
-    layer.entropy = mean_entropy(tables);
-    layer.undecided = undecided_share(tables);
+    if (tables.size() > 0) {
+      layer.entropy = mean_entropy(tables);
+      layer.undecided = undecided_share(tables);
+    }
     for (std::size_t g = 0; g < layers[l].gates(); ++g) {
       layer.off += layers[l].off(g) ? 1 : 0;
       ++kinds[kind_of(layers[l], g)];

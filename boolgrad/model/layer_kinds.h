@@ -8,6 +8,6 @@
 namespace boolgrad {
 
 /// All layer kinds.
-const std::array<const logic::LayerKind*, 5>& layer_kinds();
+const std::array<const logic::LayerKind*, 6>& layer_kinds();
 
 }  // namespace boolgrad

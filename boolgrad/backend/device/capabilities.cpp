@@ -22,6 +22,7 @@ const std::array<FeatureText, feature_count>& feature_texts() {
       {F::masks, "gate masks and knockouts", "knockout.pattern"},
       {F::gradient_factor, "gradient scaling between layers", "network.gradient_factor"},
       {F::learned_wires, "learned wires", "network.candidates"},
+      {F::convolutions, "convolutions", "convolution.kernels"},
       {F::element_losses, "elementwise losses", "training.loss"},
       {F::head_classes, "classification head", "head.kind = classes"},
       {F::head_binary, "binary classification head", "head.kind = binary"},

@@ -26,6 +26,7 @@ enum class Feature : std::uint8_t {
   masks,
   gradient_factor,
   learned_wires,
+  convolutions,
   // Losses and heads.
   element_losses,
   head_classes,
@@ -64,7 +65,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 40;
+inline constexpr std::size_t feature_count = 41;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {

@@ -41,6 +41,7 @@ struct LutWires {
   std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
   std::span<const std::int32_t> partners;  ///< two-input gates: the other input of each consumer
   CandidateWires candidates = {};
+  bool pools = false;  ///< gates are maxima of their inputs and have no tables
 
   std::size_t entries() const { return std::size_t{1} << arity; }
   bool learns_wires() const { return candidates.count > 0; }

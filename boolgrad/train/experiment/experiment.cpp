@@ -162,6 +162,41 @@ void check_arity(const NetworkOptions& network, const std::string& source) {
   }
 }
 
+void check_convolutions(const Experiment& experiment, const std::string& source) {
+  const ConvolutionStack& stack = experiment.convolution;
+  if (stack.size() == 0) return;
+  if (!experiment.is_classifier()) {
+    fail(where, "{}: convolution.kernels is for classifiers of images only", source);
+  }
+  const auto check_list = [&](const std::vector<std::int64_t>& values, std::string_view key) {
+    if (values.size() == 1 || values.size() == stack.size()) return;
+    fail(where, "{}: expected {} with 1 or {} values, one per convolution, received {}", source,
+         key, stack.size(), values.size());
+  };
+  check_list(stack.window, "convolution.window");
+  check_list(stack.stride, "convolution.stride");
+  check_list(stack.padding, "convolution.padding");
+  check_list(stack.depth, "convolution.depth");
+  check_list(stack.arity, "convolution.arity");
+  check_list(stack.channels_per_kernel, "convolution.channels_per_kernel");
+  check_list(stack.groups, "convolution.groups");
+  check_list(stack.pool, "convolution.pool");
+  const auto not_two = std::ranges::find_if(stack.arity, [](auto arity) { return arity != 2; });
+  if (experiment.network.parametrisation == Parametrisation::softmax16 &&
+      not_two != stack.arity.end()) {
+    fail(where, "{}: expected convolution.arity = 2 with softmax16, received {}", source, *not_two);
+  }
+  if (experiment.network.wiring == WiringKind::window) {
+    fail(where, "{}: expected another network.wiring than window with convolutions", source);
+  }
+  if (experiment.binarise.learn) {
+    fail(where,
+         "{}: expected binarise.learn = false with convolutions, whose pixels share "
+         "thresholds",
+         source);
+  }
+}
+
 void check_wires(const Experiment& experiment, const std::string& source) {
   const NetworkOptions& network = experiment.network;
   if (network.wiring == WiringKind::window && !experiment.is_classifier()) {
@@ -311,6 +346,10 @@ void check(const Experiment& experiment, const std::string& source) {
   check_per_layer(network.candidates, layers, "network.candidates", source);
   check_wires(experiment, source);
   check_arity(network, source);
+  check_convolutions(experiment, source);
+  if (experiment.binarise.learn && experiment.binarise.thresholds.shared) {
+    fail(where, "{}: expected binarise.learn = false with binarise.shared, received true", source);
+  }
   if (experiment.task.kind == data::TaskKind::table && experiment.task.file.empty()) {
     fail(where, "{}: expected task.file for a table, received none", source);
   }
@@ -320,8 +359,12 @@ void check(const Experiment& experiment, const std::string& source) {
          "{}: expected training.final_learning_rate_factor above 0 for exponential, received 0",
          source);
   }
-  if (experiment.knockout.layer > static_cast<std::int64_t>(layers)) {
-    fail(where, "{}: expected knockout.layer from 0 to {}, received {}", source, layers,
+  std::int64_t knockout_layers = static_cast<std::int64_t>(layers);
+  for (std::size_t i = 0; i < experiment.convolution.size(); ++i) {
+    knockout_layers += experiment.convolution.at(i).layers();
+  }
+  if (experiment.knockout.layer > knockout_layers) {
+    fail(where, "{}: expected knockout.layer from 0 to {}, received {}", source, knockout_layers,
          experiment.knockout.layer);
   }
 }
@@ -337,6 +380,21 @@ std::string_view to_string(WiringKind kind) {
     case WiringKind::window: return "window";
   }
   return "";
+}
+
+logic::ConvolutionOptions ConvolutionStack::at(std::size_t index) const {
+  const auto of = [index](const std::vector<std::int64_t>& values) {
+    return values.size() == 1 ? values[0] : values.at(index);
+  };
+  return {.kernels = kernels.at(index),
+          .window = of(window),
+          .stride = of(stride),
+          .padding = of(padding),
+          .depth = static_cast<int>(of(depth)),
+          .arity = static_cast<int>(of(arity)),
+          .channels_per_kernel = of(channels_per_kernel),
+          .groups = of(groups),
+          .pool = of(pool)};
 }
 
 std::int64_t Experiment::knockout_step() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "boolgrad/data/binarisation.h"
+#include "boolgrad/logic/convolution.h"
 #include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/parametrisation.h"
@@ -88,6 +89,25 @@ struct NetworkOptions {
   bool learns_wires() const {
     return std::ranges::any_of(candidates, [](std::int64_t count) { return count != 1; });
   }
+};
+
+/// The convolutions of an image classifier, before the layers of its network. Lists have one value
+/// for all convolutions, or one per convolution.
+struct ConvolutionStack {
+  std::vector<std::int64_t> kernels;  ///< one per convolution; empty: none
+  std::vector<std::int64_t> window = {3};
+  std::vector<std::int64_t> stride = {1};
+  std::vector<std::int64_t> padding = {0};
+  std::vector<std::int64_t> depth = {3};
+  std::vector<std::int64_t> arity = {2};
+  std::vector<std::int64_t> channels_per_kernel = {2};
+  std::vector<std::int64_t> groups = {1};
+  std::vector<std::int64_t> pool = {2};
+
+  /// Number of convolutions.
+  std::size_t size() const { return kernels.size(); }
+  /// The shape of one convolution.
+  logic::ConvolutionOptions at(std::size_t index) const;
 };
 
 /// Random transforms of images, sampled at every use.
@@ -189,6 +209,7 @@ struct KnockoutOptions {
 struct Experiment : ModelSpec {
   BinariseOptions binarise;
   HeadOptions head;
+  ConvolutionStack convolution;
   NetworkOptions network;
   RolloutTraining rollout;
   TrainingOptions training;

@@ -41,6 +41,7 @@ std::vector<ExperimentKey> make_table() {
       K::below_one("binarise.threshold", BOOLGRAD_MEMBER(binarise.thresholds.threshold)),
       K::integer("binarise.thresholds", BOOLGRAD_MEMBER(binarise.thresholds.count), 1, 255),
       K::below_one("binarise.min_share", BOOLGRAD_MEMBER(binarise.thresholds.min_share)),
+      K::flag("binarise.shared", BOOLGRAD_MEMBER(binarise.thresholds.shared)),
       K::flag("binarise.learn", BOOLGRAD_MEMBER(binarise.learn)),
       K::positive("binarise.width", BOOLGRAD_MEMBER(binarise.width)),
 
@@ -48,6 +49,18 @@ std::vector<ExperimentKey> make_table() {
                          {HeadKind::classes, HeadKind::binary, HeadKind::regression}),
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
+
+      K::integers("convolution.kernels", BOOLGRAD_MEMBER(convolution.kernels), false, 1, max_gates),
+      K::integers("convolution.window", BOOLGRAD_MEMBER(convolution.window), true, 1, max_side),
+      K::integers("convolution.stride", BOOLGRAD_MEMBER(convolution.stride), true, 1, max_side),
+      K::integers("convolution.padding", BOOLGRAD_MEMBER(convolution.padding), true, 0, max_side),
+      K::integers("convolution.depth", BOOLGRAD_MEMBER(convolution.depth), true, 1, 4),
+      K::integers("convolution.arity", BOOLGRAD_MEMBER(convolution.arity), true, 1,
+                  logic::max_gate_inputs),
+      K::integers("convolution.channels_per_kernel",
+                  BOOLGRAD_MEMBER(convolution.channels_per_kernel), true, 1, max_gates),
+      K::integers("convolution.groups", BOOLGRAD_MEMBER(convolution.groups), true, 1, max_gates),
+      K::integers("convolution.pool", BOOLGRAD_MEMBER(convolution.pool), true, 1, logic::max_pool),
 
       K::named<Parametrisation>(
           "network.parametrisation", BOOLGRAD_MEMBER(network.parametrisation),

@@ -47,6 +47,8 @@ bool has_redraws(E e) { return e.network.learns_wires() && e.network.redraw_ever
 
 constexpr std::string_view random_redraws = "network.redraw = random";
 bool has_random_redraws(E e) { return has_redraws(e) && e.network.redraw == RedrawKind::random; }
+constexpr std::string_view convolutions = "convolution.kernels";
+bool has_convolutions(E e) { return e.convolution.size() > 0; }
 constexpr std::string_view a_teacher = "a training.teacher";
 bool has_teacher(E e) { return !e.training.teacher.path.empty(); }
 
@@ -81,12 +83,20 @@ const std::vector<KeyUse>& uses() {
       classifiers_only(
           "binarise.thresholds", "binarise.kind = uniform or quantile",
           [](E e) { return e.binarise.thresholds.kind != data::BinarisationKind::threshold; }),
+      classifiers_only("binarise.shared", "convolution.kernels = []",
+                       [](E e) { return e.convolution.size() == 0; }),
+      classifiers_only(
+          "binarise.min_share", "thresholds that pixels do not share",
+          [](E e) { return !e.binarise.thresholds.shared && e.convolution.size() == 0; }),
       classifiers_only("binarise.width", "binarise.learn = true",
                        [](E e) { return e.binarise.learn; }),
 
       classifiers_only("head."),
       classifiers_only("head.temperature", "head.kind = classes or binary",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
+
+      classifiers_only("convolution.", convolutions, has_convolutions),
+      classifiers_only("convolution.kernels"),
 
       all("network."),
       networks_only("network.hidden"),

@@ -8,6 +8,10 @@
 namespace boolgrad::train {
 namespace {
 
+// The random numbers of convolutions are those of layers from this one on, so that the layers after
+// them are numbered as in a network without convolutions.
+constexpr std::uint32_t convolution_layers = 1000;
+
 std::int64_t of_layer(const std::vector<std::int64_t>& values, std::size_t layer) {
   return values.size() == 1 ? values[0] : values[layer];
 }
@@ -64,19 +68,43 @@ void knock_out_share(const Experiment& experiment, logic::Network& network) {
   const KnockoutOptions& knockout = experiment.knockout;
   const std::int64_t seed = knockout.seed < 0 ? experiment.seed : knockout.seed;
   for (std::size_t layer = 0; layer + 1 < network.layers().size(); ++layer) {
-    network.set_mask(layer,
-                     logic::random_knockout(network.layers()[layer].wiring->gates(), knockout.share,
-                                            network.dtype(), static_cast<std::uint64_t>(seed),
-                                            static_cast<std::uint32_t>(layer)));
+    network.set_mask(
+        layer, logic::random_knockout(network.layers()[layer].wiring->tables(), knockout.share,
+                                      network.dtype(), static_cast<std::uint64_t>(seed),
+                                      static_cast<std::uint32_t>(layer)));
+  }
+}
+
+/// Adds the convolutions of the experiment.
+void add_convolutions(const Experiment& experiment, logic::ImageSize image,
+                      logic::Network& network) {
+  const NetworkOptions& options = experiment.network;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  for (std::size_t i = 0; i < experiment.convolution.size(); ++i) {
+    const logic::ConvolutionOptions convolution = experiment.convolution.at(i);
+    const auto first = static_cast<std::uint32_t>(network.layers().size());
+    for (logic::WiringPtr& wiring : logic::convolution_wirings(image, convolution, seed, first)) {
+      if (wiring->pools()) {
+        network.add_pooling(std::move(wiring));
+        continue;
+      }
+      const auto layer = convolution_layers + static_cast<std::uint32_t>(network.layers().size());
+      const Tensor logits = logic::initial_logits(
+          options.parametrisation, wiring->tables(), wiring->arity(), options.dtype,
+          {.kind = options.init, .strength = options.init_strength}, seed, layer);
+      network.add_layer(std::move(wiring), logits);
+    }
+    image = logic::output_size(image, convolution);
   }
 }
 
 }  // namespace
 
 logic::Network make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs,
-                            std::span<const logic::ImagePosition> positions) {
+                            const ImageInputs& images) {
   const NetworkOptions& options = experiment.network;
   logic::Network network(inputs, options.parametrisation, options.dtype);
+  add_convolutions(experiment, images.size, network);
   for (std::size_t layer = 0; layer <= options.hidden.size(); ++layer) {
     const bool is_last = layer == options.hidden.size();
     const logic::WiringSize size{.inputs = network.outputs(),
@@ -85,7 +113,9 @@ logic::Network make_network(const Experiment& experiment, std::int64_t inputs, s
                                  .group_size = of_layer(options.group_size, layer)};
     const auto index = static_cast<std::uint32_t>(layer);
     const auto seed = static_cast<std::uint64_t>(experiment.seed);
-    const LayerWires wires{size, layer == 0 ? positions : decltype(positions)(), seed, index};
+    const LayerWires wires{
+        size, layer == 0 ? std::span(images.positions) : std::span<const logic::ImagePosition>(),
+        seed, index};
     const Tensor logits = logic::initial_logits(
         options.parametrisation, size.gates, size.arity, options.dtype,
         {.kind = options.init, .strength = options.init_strength}, seed, index);
@@ -123,7 +153,7 @@ void knock_out(const Experiment& experiment, logic::Network& network) {
     network.set_input_mask(knockout_mask(knockout, network.inputs(), dtype));
   } else {
     const auto layer = static_cast<std::size_t>(knockout.layer - 1);
-    const std::int64_t gates = network.layers().at(layer).wiring->gates();
+    const std::int64_t gates = network.layers().at(layer).wiring->tables();
     network.set_mask(layer, knockout_mask(knockout, gates, dtype));
   }
 }

@@ -271,17 +271,40 @@ std::vector<logic::ImagePosition> positions_of(const Experiment& experiment,
   return positions;
 }
 
-Model initial_classifier(const Experiment& experiment, const TrainingSamples& samples) {
+/// The thresholds of all features, or those that the pixels of images share.
+logic::Thresholds thresholds_of(const Experiment& experiment, const TrainingSamples& samples) {
   const Tensor& features = samples.train.features;
-  Classifier classifier{data::make_thresholds(features, experiment.binarise.thresholds),
-                        head_of(experiment, samples), samples.format,
-                        features.dtype() == DType::uint8};
+  const data::BinarisationOptions& options = experiment.binarise.thresholds;
+  const bool has_convolutions = experiment.convolution.size() > 0;
+  if (!options.shared && !has_convolutions) return data::make_thresholds(features, options);
+  if (!samples.format.is_image()) {
+    fail("data", "expected images for {}, received other samples",
+         has_convolutions ? "convolution.kernels" : "binarise.shared");
+  }
+  return data::make_shared_thresholds(features, samples.format.channels, options);
+}
+
+/// The images that convolutions read. Each threshold of a channel is a channel of bits.
+logic::ImageSize image_size_of(const Experiment& experiment, const TrainingSamples& samples,
+                               std::int64_t bits) {
+  if (experiment.convolution.size() == 0) return {};
+  const data::DataFormat& format = samples.format;
+  return {.channels = bits / (format.height * format.width),
+          .height = format.height,
+          .width = format.width};
+}
+
+Model initial_classifier(const Experiment& experiment, const TrainingSamples& samples) {
+  Classifier classifier{thresholds_of(experiment, samples), head_of(experiment, samples),
+                        samples.format, samples.train.features.dtype() == DType::uint8};
   const std::int64_t bits = classifier.thresholds.bits();
   if (experiment.binarise.learn) {
     classifier.threshold_offsets = parameter(Tensor::zeros({bits}, DType::float32));
   }
-  logic::Network network = make_network(experiment, bits, output_count(experiment, classifier.head),
-                                        positions_of(experiment, samples, classifier.thresholds));
+  const ImageInputs images{.positions = positions_of(experiment, samples, classifier.thresholds),
+                           .size = image_size_of(experiment, samples, bits)};
+  logic::Network network =
+      make_network(experiment, bits, output_count(experiment, classifier.head), images);
   return {std::move(network), std::move(classifier)};
 }
 

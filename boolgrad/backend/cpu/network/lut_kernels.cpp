@@ -354,6 +354,69 @@ LutKernels KernelsFor(int arity) {
   }
 }
 
+// ------------------------------------------------------------------ pooling
+
+/// The largest input of a gate at one vector of samples.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> LargestInput(D d, const LutWires& wires, const T* x, std::size_t gate,
+                                   std::size_t tile, std::size_t at) {
+  const auto arity = static_cast<std::size_t>(wires.arity);
+  const std::int32_t* source = wires.sources.data() + gate * arity;
+  auto largest = hn::LoadU(d, x + static_cast<std::size_t>(source[0]) * tile + at);
+  for (std::size_t k = 1; k < arity; ++k) {
+    largest = hn::Max(largest, hn::LoadU(d, x + static_cast<std::size_t>(source[k]) * tile + at));
+  }
+  return largest;
+}
+
+template <class T>
+void ForwardPool(const LutWires& wires, const void* /*coefficients*/, const void* x, void* out,
+                 std::size_t tile) {
+  const hn::ScalableTag<T> d;
+  const T* from = static_cast<const T*>(x);
+  T* to = static_cast<T*>(out);
+  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wires.gates); ++gate) {
+    for (std::size_t i = 0; i < tile; i += hn::Lanes(d)) {
+      hn::StoreU(LargestInput(d, wires, from, gate, tile, i), d, to + gate * tile + i);
+    }
+  }
+}
+
+template <class T>
+void BackwardPool(const LutWires& wires, const void* /*coefficients*/, const void* x, const void* g,
+                  void* gx, void* /*sums*/, std::size_t tile) {
+  if (gx == nullptr) return;
+  const hn::ScalableTag<T> d;
+  const auto arity = static_cast<std::size_t>(wires.arity);
+  const T* from = static_cast<const T*>(x);
+  const T* upstream = static_cast<const T*>(g);
+  T* to = static_cast<T*>(gx);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(wires.inputs) * tile; ++i) to[i] = 0;
+  const auto one = hn::Set(d, T{1});
+  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wires.gates); ++gate) {
+    const std::int32_t* source = wires.sources.data() + gate * arity;
+    for (std::size_t i = 0; i < tile; i += hn::Lanes(d)) {
+      const auto largest = LargestInput(d, wires, from, gate, tile, i);
+      auto winners = hn::Zero(d);
+      for (std::size_t k = 0; k < arity; ++k) {
+        const auto input = hn::LoadU(d, from + static_cast<std::size_t>(source[k]) * tile + i);
+        winners = hn::Add(winners, hn::IfThenElseZero(hn::Eq(input, largest), one));
+      }
+      const auto share = hn::Div(hn::LoadU(d, upstream + gate * tile + i), winners);
+      for (std::size_t k = 0; k < arity; ++k) {
+        const std::size_t at = static_cast<std::size_t>(source[k]) * tile + i;
+        const auto wins = hn::Eq(hn::LoadU(d, from + at), largest);
+        hn::StoreU(hn::Add(hn::LoadU(d, to + at), hn::IfThenElseZero(wins, share)), d, to + at);
+      }
+    }
+  }
+}
+
+LutKernels FindPoolingKernels(DType dtype) {
+  if (dtype == DType::float32) return {&ForwardPool<float>, &BackwardPool<float>};
+  return {&ForwardPool<double>, &BackwardPool<double>};
+}
+
 LutKernels FindLutKernels(DType dtype, int arity) {
   return dtype == DType::float32 ? KernelsFor<float>(arity) : KernelsFor<double>(arity);
 }
@@ -365,10 +428,13 @@ HWY_AFTER_NAMESPACE();
 namespace boolgrad::cpu {
 
 HWY_EXPORT(FindLutKernels);
+HWY_EXPORT(FindPoolingKernels);
 
 LutKernels lut_kernels(DType dtype, int arity) {
   return HWY_DYNAMIC_DISPATCH(FindLutKernels)(dtype, arity);
 }
+
+LutKernels pooling_kernels(DType dtype) { return HWY_DYNAMIC_DISPATCH(FindPoolingKernels)(dtype); }
 
 }  // namespace boolgrad::cpu
 #endif

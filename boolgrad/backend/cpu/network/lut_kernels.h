@@ -21,4 +21,8 @@ struct LutKernels {
 /// The kernels for a dtype and arity.
 LutKernels lut_kernels(DType dtype, int arity);
 
+/// The kernels of pooling: maxima, which read no coefficients. The gradient is shared equally among
+/// the inputs that are maximal.
+LutKernels pooling_kernels(DType dtype);
+
 }  // namespace boolgrad::cpu

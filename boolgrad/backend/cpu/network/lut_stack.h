@@ -17,7 +17,9 @@ namespace boolgrad::cpu {
 struct LayerStack {
   LayerStack(std::span<const LutWires> all, std::span<const Tensor> coefficients_of, DType dtype)
       : layers(all), coefficients(coefficients_of) {
-    for (const LutWires& wires : layers) kernels.push_back(lut_kernels(dtype, wires.arity));
+    for (const LutWires& wires : layers) {
+      kernels.push_back(wires.pools ? pooling_kernels(dtype) : lut_kernels(dtype, wires.arity));
+    }
   }
 
   std::size_t size() const { return layers.size(); }

@@ -20,7 +20,7 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return Capabilities().set().reset(static_cast<std::size_t>(Feature::float64));
+  return ~boolgrad::capabilities(Feature::float64, Feature::convolutions);
 }
 
 /// `select_device` for use in member initialisers. Returns `index`.

@@ -31,7 +31,7 @@ std::string device_description(int number = 0);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return Capabilities().set().reset(static_cast<std::size_t>(Feature::float64));
+  return ~boolgrad::capabilities(Feature::float64, Feature::convolutions);
 }
 
 }  // namespace boolgrad::vulkan

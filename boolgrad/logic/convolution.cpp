@@ -1,0 +1,240 @@
+#include "boolgrad/logic/convolution.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/random.h"
+
+namespace boolgrad::logic {
+namespace {
+
+// Streams of random numbers within a layer, apart from those of other wirings.
+constexpr std::uint32_t channel_stream = 0x60000;
+constexpr std::uint32_t place_stream = 0x70000;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t power(std::int64_t base, int exponent) {
+  std::int64_t result = 1;
+  for (int i = 0; i < exponent; ++i) result *= base;
+  return result;
+}
+
+/// A random permutation of 0 .. count-1.
+std::vector<std::int64_t> shuffled(std::int64_t count, const RandomAddress& address) {
+  std::vector<std::int64_t> numbers(index(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  RandomAddress at = address;
+  for (std::size_t last = numbers.size(); last > 1; --last, ++at.index) {
+    std::swap(numbers[last - 1], numbers[random_below(at, last)]);
+  }
+  return numbers;
+}
+
+/// Number of positions along one side of an image.
+std::int64_t positions_along(std::int64_t side, const ConvolutionOptions& options) {
+  return (side + 2 * options.padding - options.window) / options.stride + 1;
+}
+
+/// The place that a leaf reads, relative to the position of its kernel.
+struct Leaf {
+  std::int64_t channel;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+/// The leaves of all kernels, kernel by kernel.
+std::vector<Leaf> random_leaves(const ImageSize& input, const ConvolutionOptions& options,
+                                std::uint64_t seed, std::uint32_t layer) {
+  const std::int64_t group_channels = input.channels / options.groups;
+  const std::int64_t group_kernels = options.kernels / options.groups;
+  const std::int64_t reads = std::min(options.channels_per_kernel, group_channels);
+  const std::int64_t area = options.window * options.window;
+  std::vector<Leaf> leaves;
+  for (std::int64_t group = 0; group < options.groups; ++group) {
+    // Rounds over the channels of the group, so that all are read about equally often.
+    std::vector<std::int64_t> round;
+    std::uint32_t rounds = 0;
+    for (std::int64_t kernel = 0; kernel < group_kernels; ++kernel) {
+      if (std::ssize(round) < reads) {
+        const auto address = RandomAddress{.seed = seed,
+                                           .stream = channel_stream + layer,
+                                           .step = rounds++,
+                                           .index = static_cast<std::uint64_t>(group) << 32};
+        round = shuffled(group_channels, address);
+      }
+      const std::uint64_t number = static_cast<std::uint64_t>(group * group_kernels + kernel);
+      std::vector<std::int64_t> places;
+      for (std::int64_t leaf = 0; leaf < options.leaves(); ++leaf) {
+        const std::int64_t again = leaf % (reads * area);
+        if (again == 0) {
+          places =
+              shuffled(reads * area, {.seed = seed,
+                                      .stream = place_stream + layer,
+                                      .step = static_cast<std::uint32_t>(leaf / (reads * area)),
+                                      .index = number << 32});
+        }
+        const std::int64_t place = places[index(again)];
+        leaves.push_back({.channel = group * group_channels + round[index(place / area)],
+                          .row = place % area / options.window,
+                          .column = place % options.window});
+      }
+      round.erase(round.begin(), round.begin() + reads);
+    }
+  }
+  return leaves;
+}
+
+/// The level of gates that reads the image.
+WiringPtr leaf_wiring(const ImageSize& input, const ConvolutionOptions& options,
+                      const std::vector<Leaf>& leaves) {
+  const std::int64_t height = positions_along(input.height, options);
+  const std::int64_t width = positions_along(input.width, options);
+  const std::int64_t positions = height * width;
+  const std::int64_t tables = std::ssize(leaves) / options.arity;
+  Tensor wires({options.arity, tables * positions}, DType::int32);
+  Tensor outside = Tensor::zeros({tables * positions}, DType::uint8);
+  const auto wire = wires.mutable_values<std::int32_t>();
+  const auto bits = outside.mutable_values<std::uint8_t>();
+  for (std::int64_t table = 0; table < tables; ++table) {
+    for (int slot = 0; slot < options.arity; ++slot) {
+      const Leaf& leaf = leaves[index(table * options.arity + slot)];
+      for (std::int64_t y = 0; y < height; ++y) {
+        for (std::int64_t x = 0; x < width; ++x) {
+          const std::int64_t row = y * options.stride + leaf.row - options.padding;
+          const std::int64_t column = x * options.stride + leaf.column - options.padding;
+          const std::int64_t gate = table * positions + y * width + x;
+          const bool is_inside =
+              row >= 0 && row < input.height && column >= 0 && column < input.width;
+          if (!is_inside) bits[index(gate)] |= static_cast<std::uint8_t>(1 << slot);
+          // A gate ignores a wire to the outside, so it may lead anywhere.
+          const std::int64_t source =
+              is_inside ? (leaf.channel * input.height + row) * input.width + column : 0;
+          wire[index(slot * tables * positions + gate)] = static_cast<std::int32_t>(source);
+        }
+      }
+    }
+  }
+  TableSharing sharing{.positions = positions};
+  if (options.padding > 0) sharing.outside = std::move(outside);
+  return std::make_shared<const Wiring>(input.bits(), wires, 1, std::move(sharing));
+}
+
+/// A level of the tree above the leaves: gate i of a kernel reads gates i * arity and the following
+/// ones of the level below, at its own position.
+WiringPtr inner_wiring(std::int64_t tables, int arity, std::int64_t positions) {
+  Tensor wires({arity, tables * positions}, DType::int32);
+  auto wire = wires.mutable_values<std::int32_t>().begin();
+  for (int slot = 0; slot < arity; ++slot) {
+    for (std::int64_t table = 0; table < tables; ++table) {
+      for (std::int64_t p = 0; p < positions; ++p) {
+        *wire++ = static_cast<std::int32_t>((table * arity + slot) * positions + p);
+      }
+    }
+  }
+  return std::make_shared<const Wiring>(tables * arity * positions, wires, 1,
+                                        TableSharing{.positions = positions});
+}
+
+/// Maxima over rectangles of `rows` by `columns` of each channel. Remaining rows and columns at the
+/// end are dropped.
+WiringPtr pooling_wiring(const ImageSize& input, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t height = input.height / rows;
+  const std::int64_t width = input.width / columns;
+  const std::int64_t gates = input.channels * height * width;
+  Tensor wires({rows * columns, gates}, DType::int32);
+  auto wire = wires.mutable_values<std::int32_t>().begin();
+  for (std::int64_t slot = 0; slot < rows * columns; ++slot) {
+    for (std::int64_t gate = 0; gate < gates; ++gate) {
+      const std::int64_t channel = gate / (height * width);
+      const std::int64_t y = gate / width % height * rows + slot / columns;
+      const std::int64_t x = gate % width * columns + slot % columns;
+      *wire++ = static_cast<std::int32_t>((channel * input.height + y) * input.width + x);
+    }
+  }
+  return Wiring::pooling(input.bits(), wires);
+}
+
+/// The image before pooling.
+ImageSize unpooled_size(const ImageSize& input, const ConvolutionOptions& options) {
+  return {.channels = options.kernels,
+          .height = positions_along(input.height, options),
+          .width = positions_along(input.width, options)};
+}
+
+/// Whether squares are pooled at once. Larger ones are pooled within rows first, then across them.
+bool pools_at_once(const ConvolutionOptions& options) {
+  return options.pool * options.pool <= max_gate_inputs;
+}
+
+}  // namespace
+
+std::int64_t ConvolutionOptions::leaves() const { return power(arity, depth); }
+
+std::int64_t ConvolutionOptions::gates() const {
+  std::int64_t count = 0;
+  for (int level = 0; level < depth; ++level) count += power(arity, level);
+  return count;
+}
+
+std::int64_t ConvolutionOptions::layers() const {
+  return depth + (pool == 1 ? 0 : pools_at_once(*this) ? 1 : 2);
+}
+
+ImageSize output_size(const ImageSize& input, const ConvolutionOptions& options) {
+  const std::int64_t side = std::min(input.height, input.width) + 2 * options.padding;
+  if (options.window > side) {
+    fail("convolution",
+         "expected a window of at most {}, the side of the padded image, received {}", side,
+         options.window);
+  }
+  if (options.padding >= options.window) {
+    fail("convolution", "expected padding below the window of {}, received {}", options.window,
+         options.padding);
+  }
+  if (input.channels % options.groups != 0 || options.kernels % options.groups != 0) {
+    fail("convolution",
+         "expected a number of groups that divides {} channels and {} kernels, "
+         "received {}",
+         input.channels, options.kernels, options.groups);
+  }
+  if (options.leaves() > max_leaves) {
+    fail("convolution", "expected kernels of at most {} leaves, received {}", max_leaves,
+         options.leaves());
+  }
+  const ImageSize whole = unpooled_size(input, options);
+  if (options.pool > std::min(whole.height, whole.width)) {
+    fail("convolution", "expected pooling over at most {} positions per side, received {}",
+         std::min(whole.height, whole.width), options.pool);
+  }
+  return {.channels = whole.channels,
+          .height = whole.height / options.pool,
+          .width = whole.width / options.pool};
+}
+
+std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
+                                           const ConvolutionOptions& options, std::uint64_t seed,
+                                           std::uint32_t layer) {
+  output_size(input, options);  // checks the options
+  const ImageSize whole = unpooled_size(input, options);
+  std::vector<WiringPtr> wirings{
+      leaf_wiring(input, options, random_leaves(input, options, seed, layer))};
+  for (int level = options.depth - 2; level >= 0; --level) {
+    wirings.push_back(inner_wiring(options.kernels * power(options.arity, level), options.arity,
+                                   whole.height * whole.width));
+  }
+  if (options.pool == 1) return wirings;
+  if (pools_at_once(options)) {
+    wirings.push_back(pooling_wiring(whole, options.pool, options.pool));
+    return wirings;
+  }
+  wirings.push_back(pooling_wiring(whole, 1, options.pool));
+  const ImageSize rows{
+      .channels = whole.channels, .height = whole.height, .width = whole.width / options.pool};
+  wirings.push_back(pooling_wiring(rows, options.pool, 1));
+  return wirings;
+}
+
+}  // namespace boolgrad::logic

@@ -1,0 +1,67 @@
+// Convolutions of gate trees: kernels of gates that are applied at every position of an image.
+//
+// A kernel is a complete tree of gates. Its leaves read places of a window, and all positions share
+// its tables. The outputs of a kernel, one per position, are a channel of the next image. Pooling
+// takes the maximum (OR) over squares of positions.
+//
+// In a network, a convolution is one layer of gates per level of the tree, with one table for all
+// positions (`TableSharing`), followed by a pooling layer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "boolgrad/logic/wiring.h"
+
+namespace boolgrad::logic {
+
+/// The size of an image of bits. Its bits are in the order (channel, row, column).
+struct ImageSize {
+  std::int64_t channels = 1;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+
+  /// Number of bits.
+  std::int64_t bits() const { return channels * height * width; }
+  friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+/// The shape of a convolution.
+struct ConvolutionOptions {
+  std::int64_t kernels = 16;
+  std::int64_t window = 3;  ///< side of the square that a kernel reads
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;  ///< rows and columns of zeros around the image
+  int depth = 3;             ///< levels of the tree; 1 is a single gate
+  int arity = 2;             ///< inputs per gate
+  /// Channels that a kernel reads, of its group; fewer if the group has fewer.
+  std::int64_t channels_per_kernel = 2;
+  std::int64_t groups = 1;  ///< groups of channels that do not mix
+  std::int64_t pool = 2;    ///< side of the squares that are pooled; 1: no pooling
+
+  /// Number of leaves of a kernel.
+  std::int64_t leaves() const;
+  /// Number of gates of a kernel.
+  std::int64_t gates() const;
+  /// Number of layers of a network: levels of the tree, and pooling.
+  std::int64_t layers() const;
+};
+
+/// The largest side of a pooled square.
+inline constexpr std::int64_t max_pool = 6;
+/// The largest number of leaves of a kernel.
+inline constexpr std::int64_t max_leaves = 4096;
+
+/// The size of the images that a convolution computes. Throws if it does not fit the image: a
+/// window larger than the padded image, or a number of channels or kernels that the groups do not
+/// divide.
+ImageSize output_size(const ImageSize& input, const ConvolutionOptions& options);
+
+/// The wirings of a convolution: levels of the tree from the leaves to the root, then pooling. The
+/// places that leaves read are random and differ as long as the window has enough of them. `layer`
+/// distinguishes the convolutions of a network that share a seed.
+std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
+                                           const ConvolutionOptions& options, std::uint64_t seed,
+                                           std::uint32_t layer);
+
+}  // namespace boolgrad::logic
