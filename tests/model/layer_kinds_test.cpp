@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/circuit/bits/bit_program.h"
 #include "boolgrad/circuit/formats/c99.h"
+#include "boolgrad/circuit/formats/verilog.h"
 #include "boolgrad/circuit/sinks.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/reduction.h"
@@ -26,6 +28,7 @@
 namespace boolgrad {
 namespace {
 
+using testing_support::require_tool;
 using testing_support::run_tool;
 using testing_support::ScratchFolder;
 using testing_support::write_bytes;
@@ -181,7 +184,41 @@ std::vector<std::uint64_t> run_c(const circuit::Netlist& netlist,
   return numbers;
 }
 
-TEST_P(LayerRow, IsOneFunctionSoftHardAsBitsAsNetlistAndInC) {
+std::vector<std::uint64_t> run_verilog(const circuit::Netlist& netlist,
+                                       const std::vector<std::uint64_t>& words) {
+  const ScratchFolder folder;
+  const circuit::Verilog verilog = circuit::to_verilog(netlist);
+  std::string bench = fmt::format(
+      "module main;\n  reg [{0}:0] in;\n  wire [{1}:0] out;\n  {2} dut(.in(in), .out(out));\n"
+      "  initial begin\n",
+      words.size() - 1, netlist.outputs.size() - 1, verilog.module_name);
+  for (std::int64_t s = 0; s < samples; ++s) {
+    std::string bits;  // most significant first
+    for (std::size_t i = words.size(); i-- > 0;) bits += ((words[i] >> s) & 1) != 0 ? '1' : '0';
+    bench += fmt::format("    in = {}'b{}; #1 $display(\"%b\", out);\n", words.size(), bits);
+  }
+  bench += "  end\nendmodule\n";
+  write_bytes(folder / "layer.v", verilog.design);
+  write_bytes(folder / "main.v", bench);
+  const std::string path = folder.path().string();
+  require_tool("iverilog", "iverilog");
+  const auto compiled = run_tool(fmt::format("iverilog -o {0}/main {0}/layer.v {0}/main.v", path));
+  EXPECT_EQ(compiled.code, 0) << compiled.output;
+  const auto result = run_tool("vvp -n " + path + "/main");
+  EXPECT_EQ(result.code, 0) << result.output;
+  std::istringstream lines(result.output);
+  std::vector<std::uint64_t> numbers(netlist.outputs.size(), 0);
+  std::string line;
+  for (std::int64_t s = 0; s < samples && std::getline(lines, line); ++s) {
+    EXPECT_EQ(line.size(), numbers.size()) << line;
+    for (std::size_t i = 0; i < std::min(line.size(), numbers.size()); ++i) {
+      if (line[line.size() - 1 - i] == '1') numbers[i] |= std::uint64_t{1} << s;
+    }
+  }
+  return numbers;
+}
+
+TEST_P(LayerRow, IsOneFunctionSoftHardAsBitsAsNetlistInCAndInVerilog) {
   const auto layer = example(DType::float64);
   const Tensor x = whole_inputs(*layer);
   // Hard tables and wires, so that soft values are integers.
@@ -206,6 +243,7 @@ TEST_P(LayerRow, IsOneFunctionSoftHardAsBitsAsNetlistAndInC) {
   EXPECT_EQ(evaluate(netlist, words), expected);
   EXPECT_EQ(run_bit_program(*layer, words), expected);
   EXPECT_EQ(run_c(netlist, words), expected);
+  EXPECT_EQ(run_verilog(netlist, words), expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LayerRow, testing::ValuesIn(all_rows()), name_of_row);

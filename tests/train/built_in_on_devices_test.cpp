@@ -1,5 +1,6 @@
 // Every built-in experiment and every single feature, for a few steps on every available device,
 // compared with the CPU.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "tests/support/devices.h"
 #include "tests/support/generated_data.h"
 #include "tests/support/light_pictures.h"
+#include "tests/support/messages.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/scratch.h"
 
@@ -121,6 +123,13 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
     default: break;
   }
   const Experiment experiment = read_experiment(file, overrides);
+  if (experiment.convolution.size() > 0 && !supports(device.backend, Feature::convolutions)) {
+    const std::string message = fmt::format(
+        "[device] {} does not support convolutions (convolution.kernels): train on the "
+        "cpu, or see `boolgrad devices`",
+        to_string(device));
+    return expect_error([&] { check_supported(experiment, device); }, message);
+  }
   EXPECT_LE(difference(outcome_on(device, experiment, 3), outcome_on({}, experiment, 3)),
             tolerance);
 }

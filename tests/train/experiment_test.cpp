@@ -149,6 +149,26 @@ TEST(Experiment, ChecksCombinations) {
           "my.toml: expected network.arity = 2 with softmax16, received 3");
   refuses("[network]\nwiring = 'unique'\narity = 3",
           "my.toml: expected network.arity = 2 with unique wiring, received 3");
+  const std::string convolutions = "[task]\nkind = 'idx'\n[convolution]\nkernels = [4, 8]\n";
+  refuses("[convolution]\nkernels = [4]",
+          "my.toml: convolution.kernels is for classifiers of images only");
+  refuses(
+      convolutions + "window = [3, 3, 3]",
+      "my.toml: expected convolution.window with 1 or 2 values, one per convolution, received 3");
+  refuses(convolutions + "depth = 5",
+          "my.toml: expected convolution.depth to be an integer or a list of integers from 1 to 4, "
+          "received 5");
+  refuses(convolutions + "arity = 3\n[network]\nparametrisation = 'softmax16'",
+          "my.toml: expected convolution.arity = 2 with softmax16, received 3");
+  refuses(convolutions + "[network]\nwiring = 'window'",
+          "my.toml: expected another network.wiring than window with convolutions");
+  refuses(convolutions + "[binarise]\nlearn = true",
+          "my.toml: expected binarise.learn = false with convolutions, whose pixels share "
+          "thresholds");
+  refuses("[task]\nkind = 'idx'\n[binarise]\nlearn = true\nshared = true",
+          "my.toml: expected binarise.learn = false with binarise.shared, received true");
+  refuses(convolutions + "[knockout]\npattern = 'layer'\nlayer = 10",
+          "my.toml: expected knockout.layer from 0 to 9, received 10");
   refuses("[task]\nkind = 'table'", "my.toml: expected task.file for a table, received none");
   refuses("[training]\nschedule = 'exponential'\nfinal_learning_rate_factor = 0",
           "my.toml: expected training.final_learning_rate_factor above 0 for exponential, received "

@@ -231,6 +231,29 @@ inline void add_tasks_and_data(KeyCases& rows) {
   rows.add({"binarise.learn", images, "false", "true"});
   rows.add({"binarise.width", images, "0.1", "0.5", {"binarise.learn=true"}});
 
+  rows.add({"binarise.shared", images, "false", "true"});
+
+  const Overrides convolved = {"convolution.kernels=[4]", "convolution.window=2",
+                               "convolution.depth=1", "convolution.pool=1"};
+  const auto convolution = [&](const char* key, const char* first, const char* second) {
+    rows.add({key, images, first, second, convolved});
+  };
+  rows.add({"convolution.kernels",
+            images,
+            "[]",
+            "[4]",
+            {"convolution.window=2", "convolution.depth=1", "convolution.pool=1"}});
+  convolution("convolution.window", "2", "3");
+  convolution("convolution.stride", "1", "2");
+  convolution("convolution.padding", "0", "1");
+  convolution("convolution.depth", "1", "2");
+  convolution("convolution.arity", "2", "3");
+  convolution("convolution.channels_per_kernel", "1", "3");
+  rows.add({"convolution.groups", images, "1", "2",
+            {"convolution.kernels=[4]", "convolution.window=2", "convolution.depth=1",
+             "convolution.pool=1", "binarise.thresholds=2"}});
+  convolution("convolution.pool", "1", "2");
+
   rows.classifiers("head.kind", "classes", "binary");
   rows.classifiers("head.outputs", "12", "20");
   rows.classifiers("head.temperature", "3", "6");
