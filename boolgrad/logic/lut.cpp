@@ -43,41 +43,6 @@ std::vector<LutWires> views_of(std::span<const WiringPtr> wirings) {
   return views;
 }
 
-/// Whether every gate has a table of its own, with all of its inputs inside.
-bool has_own_tables(const Wiring& wiring) {
-  return !wiring.pools() && wiring.positions() == 1 && !wiring.sharing().outside.defined();
-}
-
-/// Calls f(table, entry of the table, element of the expanded tables) for all expanded entries.
-template <class F>
-void for_expanded_entries(const Wiring& wiring, const F& f) {
-  const Tensor& outside = wiring.sharing().outside;
-  const auto entries = std::size_t{1} << wiring.arity();
-  const auto positions = static_cast<std::size_t>(wiring.positions());
-  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wiring.gates()); ++gate) {
-    const std::size_t zeros = outside.defined() ? outside.values<std::uint8_t>()[gate] : 0;
-    for (std::size_t e = 0; e < entries; ++e) {
-      f(gate / positions * entries + (e & ~zeros), gate * entries + e);
-    }
-  }
-}
-
-/// The transpose of `expanded_tables`: sums over the gates that share a table, in their order.
-Tensor shared_table_gradients(const Tensor& of_gates, const Wiring& wiring) {
-  if (has_own_tables(wiring)) return of_gates;
-  Tensor sums = Tensor::zeros({wiring.tables(), of_gates.shape()[1]}, of_gates.dtype());
-  if (wiring.pools()) return sums;
-  visit_dtype(of_gates.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const auto from = of_gates.values<T>();
-    const auto to = sums.mutable_values<T>();
-    for_expanded_entries(wiring, [&](std::size_t shared, std::size_t expanded) {
-      to[shared] = convert<T>(convert<double>(to[shared]) + convert<double>(from[expanded]));
-    });
-  });
-  return sums;
-}
-
 // Gradients of x and the tables, from residuals [coefficients..., x].
 std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpContext& c) {
   const std::size_t count = wirings.size();
@@ -88,9 +53,8 @@ std::vector<Tensor> layers_vjp(std::span<const WiringPtr> wirings, const VjpCont
   cpu::lut_backward(views_of(wirings), c.residuals.first(count), x, c.gradient(),
                     coefficient_gradients, c.needs[0] ? &gradients[0] : nullptr);
   for (std::size_t layer = 0; layer < count; ++layer) {
-    Tensor of_gates(coefficient_gradients[layer].shape(), c.gradient().dtype());
-    cpu::coefficient_to_table_gradients(coefficient_gradients[layer], of_gates);
-    gradients[layer + 1] = shared_table_gradients(of_gates, *wirings[layer]);
+    gradients[layer + 1] = Tensor(coefficient_gradients[layer].shape(), c.gradient().dtype());
+    cpu::coefficient_to_table_gradients(coefficient_gradients[layer], gradients[layer + 1]);
   }
   return gradients;
 }
@@ -170,7 +134,8 @@ void hard_gate(const std::uint8_t* table, int arity, const Source& source, std::
 }  // namespace
 
 Tensor expanded_tables(const Tensor& tables, const Wiring& wiring) {
-  if (has_own_tables(wiring)) return tables;
+  const LutWires wires = wiring.view();
+  if (wires.has_own_tables()) return tables;
   const auto entries = std::size_t{1} << wiring.arity();
   Tensor expanded({wiring.gates(), static_cast<std::int64_t>(entries)}, tables.dtype());
   visit_dtype(tables.dtype(), [&](auto zero) {
@@ -181,8 +146,12 @@ Tensor expanded_tables(const Tensor& tables, const Wiring& wiring) {
       return;
     }
     const auto from = tables.values<T>();
-    for_expanded_entries(
-        wiring, [&](std::size_t shared, std::size_t element) { to[element] = from[shared]; });
+    const auto positions = static_cast<std::size_t>(wires.positions);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::size_t gate = i / entries;
+      const std::size_t zeros = wires.outside.empty() ? 0 : wires.outside[gate];
+      to[i] = from[gate / positions * entries + (i % entries & ~zeros)];
+    }
   });
   return expanded;
 }
@@ -202,9 +171,8 @@ Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
                                         : wirings[i - 1]->gates(),
                 tables[i], *wirings[i]);
     inputs.push_back(tables[i]);
-    const Tensor of_gates = expanded_tables(tables[i].detach(), *wirings[i]);
-    residuals.emplace_back(of_gates.shape(), x.dtype());
-    cpu::tables_to_coefficients(of_gates, residuals.back());
+    residuals.emplace_back(tables[i].shape(), x.dtype());
+    cpu::tables_to_coefficients(tables[i], residuals.back());
   }
   Tensor out({wirings.back()->gates(), x.shape()[1]}, x.dtype());
   cpu::lut_forward(views_of(wirings), residuals, x, out);

@@ -168,7 +168,10 @@ LutWires Wiring::view() const {
           .first_consumer = first_consumer_,
           .consumers = consumers_,
           .partners = partners_,
-          .pools = pools_};
+          .pools = pools_,
+          .positions = sharing_.positions,
+          .outside = sharing_.outside.defined() ? sharing_.outside.values<std::uint8_t>()
+                                                : std::span<const std::uint8_t>()};
 }
 
 void Wiring::check_sharing() const {

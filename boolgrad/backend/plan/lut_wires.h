@@ -41,8 +41,14 @@ struct LutWires {
   std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
   std::span<const std::int32_t> partners;  ///< two-input gates: the other input of each consumer
   CandidateWires candidates = {};
-  bool pools = false;  ///< gates are maxima of their inputs and have no tables
+  bool pools = false;          ///< gates are maxima of their inputs and have no tables
+  std::int64_t positions = 1;  ///< consecutive gates that share a table
+  std::span<const std::uint8_t> outside = {};  ///< [gates] or empty: bit j is 1 if input j reads 0
 
+  /// Number of different tables.
+  std::int64_t tables() const { return pools ? 0 : gates / positions; }
+  /// Whether each gate has a table of its own.
+  bool has_own_tables() const { return !pools && positions == 1 && outside.empty(); }
   std::size_t entries() const { return std::size_t{1} << arity; }
   bool learns_wires() const { return candidates.count > 0; }
   /// The inputs of the layer, before its slots.

@@ -1,9 +1,14 @@
 #include "boolgrad/backend/cpu/network/lut.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "boolgrad/backend/cpu/network/lut_stack.h"
+#include "boolgrad/backend/cpu/network/tree_kernels.h"
 #include "boolgrad/core/parallel.h"
 
 namespace boolgrad::cpu {
@@ -40,12 +45,6 @@ void empty_tile(const std::byte* from, const LutTiling& tiling, std::int64_t ind
     to += bytes(tiling.samples, out.dtype());
     from += bytes(tiling.tile, out.dtype());
   }
-}
-
-std::int64_t widest(std::span<const LutWires> layers) {
-  std::int64_t features = 0;
-  for (const LutWires& wires : layers) features = std::max({features, wires.inputs, wires.gates});
-  return features;
 }
 
 std::byte* bytes_of(Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data()); }
@@ -91,6 +90,185 @@ void transform_tables(const Tensor& from, Tensor& to, Map map) {
   });
 }
 
+/// Calls f(element of the coefficients of all gates, element of the shared ones) for all
+/// coefficients that are not 0 because an input of the gate lies outside of the image.
+template <class F>
+void for_shared_coefficients(const LutWires& wires, const F& f) {
+  const std::size_t entries = wires.entries();
+  const auto positions = static_cast<std::size_t>(wires.positions);
+  for (std::size_t gate = 0; gate < static_cast<std::size_t>(wires.gates); ++gate) {
+    const std::size_t zeros = wires.outside.empty() ? 0 : wires.outside[gate];
+    for (std::size_t s = 0; s < entries; ++s) {
+      if ((s & zeros) == 0) f(gate * entries + s, gate / positions * entries + s);
+    }
+  }
+}
+
+/// The coefficients of every gate, from those that gates share.
+Tensor expanded_coefficients(const LutWires& wires, const Tensor& shared) {
+  Tensor expanded = Tensor::zeros({wires.gates, shared.shape()[1]}, shared.dtype());
+  visit_dtype(shared.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<T> to = expanded.mutable_values<T>();
+    const std::span<const T> from = shared.values<T>();
+    for_shared_coefficients(wires, [&](std::size_t i, std::size_t k) { to[i] = from[k]; });
+  });
+  return expanded;
+}
+
+/// The transpose of `expanded_coefficients`: sums over the gates that share coefficients, in order.
+Tensor shared_gradients(const LutWires& wires, const Tensor& expanded) {
+  Tensor shared = Tensor::zeros({wires.tables(), expanded.shape()[1]}, expanded.dtype());
+  visit_dtype(expanded.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) {
+      const std::span<T> to = shared.mutable_values<T>();
+      const std::span<const T> from = expanded.values<T>();
+      for_shared_coefficients(wires, [&](std::size_t i, std::size_t k) { to[k] += from[i]; });
+    }
+  });
+  return shared;
+}
+
+/// Whether gate i of a table reads gates 2 i and 2 i + 1 of the tables below, at its own position.
+bool is_tree_level(const LutWires& wires, std::int64_t positions) {
+  if (wires.pools || wires.arity != 2 || wires.positions != positions) return false;
+  if (wires.inputs != 2 * wires.gates || !wires.outside.empty()) return false;
+  for (std::int64_t gate = 0; gate < wires.gates; ++gate) {
+    const std::int64_t below = gate / positions * 2 * positions + gate % positions;
+    const std::int32_t* source = wires.sources.data() + 2 * gate;
+    if (source[0] != below || source[1] != below + positions) return false;
+  }
+  return true;
+}
+
+/// Whether every output is a maximum of positions of one kernel, and no position is read twice.
+bool pools_kernels(const LutWires& wires, std::int64_t positions) {
+  const std::size_t arity = static_cast<std::size_t>(wires.arity);
+  for (std::size_t i = 0; i < wires.sources.size(); ++i) {
+    if (wires.sources[i] / positions != wires.sources[i / arity * arity] / positions) return false;
+  }
+  for (std::size_t i = 0; i + 1 < wires.first_consumer.size(); ++i) {
+    if (wires.first_consumer[i + 1] - wires.first_consumer[i] > 1) return false;
+  }
+  return true;
+}
+
+/// A part of a stack that is computed at once: one layer, or all layers of a convolution.
+struct Stage {
+  std::size_t first = 0;  ///< its first layer
+  std::size_t layers = 1;
+  std::optional<TreeBlock> tree = {};
+
+  std::size_t end() const { return first + layers; }
+};
+
+/// The longest stage that starts with layer `first`.
+Stage stage_at(std::span<const LutWires> layers, std::size_t first) {
+  const LutWires& leaves = layers[first];
+  Stage stage{.first = first};
+  if (leaves.pools || leaves.positions == 1 || leaves.arity != 2) return stage;
+  std::size_t end = first + 1;
+  while (end < layers.size() && end < first + max_tree_levels &&
+         is_tree_level(layers[end], leaves.positions)) {
+    ++end;
+  }
+  stage.tree = TreeBlock{.inputs = leaves.inputs,
+                         .positions = leaves.positions,
+                         .levels = static_cast<int>(end - first),
+                         .sources = leaves.sources,
+                         .outside = leaves.outside,
+                         .outputs = layers[end - 1].gates};
+  if (end < layers.size() && layers[end].pools && pools_kernels(layers[end], leaves.positions)) {
+    stage.tree->outputs = layers[end].gates;
+    stage.tree->pooled = layers[end].sources;
+    stage.tree->pool = layers[end].arity;
+    ++end;
+  }
+  stage.layers = end - first;
+  return stage;
+}
+
+/// A stack of layers as stages.
+class StagedStack {
+ public:
+  StagedStack(std::span<const LutWires> layers, std::span<const Tensor> coefficients, DType dtype)
+      : layers_(layers),
+        coefficients_(coefficients.begin(), coefficients.end()),
+        stack_(layers, coefficients_, dtype) {
+    for (std::size_t layer = 0; layer < layers.size(); layer = stages_.back().end()) {
+      stages_.push_back(stage_at(layers, layer));
+      Stage& stage = stages_.back();
+      if (!stage.tree) {
+        const LutWires& wires = layers[layer];
+        if (!wires.pools && !wires.has_own_tables()) {
+          coefficients_[layer] = expanded_coefficients(wires, coefficients_[layer]);
+        }
+        kernels_.emplace_back();
+        continue;
+      }
+      const auto levels = static_cast<std::size_t>(stage.tree->levels);
+      for (std::size_t level = 0; level < levels; ++level) {
+        stage.tree->coefficients[level] = coefficients[layer + level].data();
+      }
+      kernels_.push_back(tree_kernels(dtype, stage.tree->levels));
+    }
+  }
+
+  std::size_t size() const { return stages_.size(); }
+  std::int64_t inputs(std::size_t stage) const { return layers_[stages_[stage].first].inputs; }
+
+  /// The largest number of inputs or outputs of a stage.
+  std::int64_t widest() const {
+    std::int64_t features = 0;
+    for (const Stage& stage : stages_) {
+      features = std::max({features, layers_[stage.first].inputs, layers_[stage.end() - 1].gates});
+    }
+    return features;
+  }
+
+  void forward(std::size_t index, const void* x, void* out, std::size_t tile) const {
+    const Stage& stage = stages_[index];
+    if (stage.tree) kernels_[index].forward(*stage.tree, x, out, tile);
+    else stack_.forward(stage.first, x, out, tile);
+  }
+
+  /// `gx` is null if the inputs need no gradient.
+  void backward(std::size_t index, const void* x, const void* g, void* gx,
+                std::vector<Tensor>& sums, std::size_t tile) const {
+    const Stage& stage = stages_[index];
+    if (!stage.tree) {
+      stack_.backward(stage.first, x, g, gx, sums[stage.first], tile);
+      return;
+    }
+    std::array<void*, max_tree_levels> of_levels{};
+    const auto levels = static_cast<std::size_t>(stage.tree->levels);
+    for (std::size_t level = 0; level < levels; ++level) {
+      of_levels[level] = sums[stage.first + level].mutable_data();
+    }
+    kernels_[index].backward(*stage.tree, x, g, gx, std::span(of_levels).first(levels), tile);
+  }
+
+  /// Sums of zeros: [gates, 2^arity], or [tables, 2^arity] within trees.
+  std::vector<Tensor> zero_sums() const { return zeros_like(coefficients_); }
+
+  /// Reduces the sums of gates that share coefficients.
+  void share(std::vector<Tensor>& sums) const {
+    for (const Stage& stage : stages_) {
+      const LutWires& wires = layers_[stage.first];
+      if (stage.tree || wires.pools || wires.has_own_tables()) continue;
+      sums[stage.first] = shared_gradients(wires, sums[stage.first]);
+    }
+  }
+
+ private:
+  std::span<const LutWires> layers_;
+  std::vector<Tensor> coefficients_;  ///< of every gate, or shared within trees
+  LayerStack stack_;
+  std::vector<Stage> stages_;
+  std::vector<TreeKernels> kernels_;  ///< of the stages that are trees
+};
+
 }  // namespace
 
 LutTiling::LutTiling(std::int64_t sample_count) : samples(sample_count) {
@@ -120,8 +298,8 @@ void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables) 
 void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                  const Tensor& x, Tensor& out) {
   const LutTiling tiling(x.shape()[1]);
-  const LayerStack stack(layers, coefficients, x.dtype());
-  const Shape tile_shape{widest(layers), tiling.tile};
+  const StagedStack stack(layers, coefficients, x.dtype());
+  const Shape tile_shape{stack.widest(), tiling.tile};
   const TileGroups groups(tiling.tiles, max_groups);
   const auto tile_length = static_cast<std::size_t>(tiling.tile);
   parallel_for(groups.size(), [&](std::size_t group) {
@@ -129,11 +307,11 @@ void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coeff
     Tensor buffers[2] = {Tensor(tile_shape, x.dtype()), Tensor(tile_shape, x.dtype())};
     for (std::int64_t tile = groups.begin(group); tile < groups.end(group); ++tile) {
       fill_tile(x, tiling, tile, bytes_of(buffers[0]));
-      for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-        stack.forward(layer, buffers[layer % 2].data(), buffers[(layer + 1) % 2].mutable_data(),
+      for (std::size_t stage = 0; stage < stack.size(); ++stage) {
+        stack.forward(stage, buffers[stage % 2].data(), buffers[(stage + 1) % 2].mutable_data(),
                       tile_length);
       }
-      empty_tile(bytes_of(buffers[layers.size() % 2]), tiling, tile, out);
+      empty_tile(bytes_of(buffers[stack.size() % 2]), tiling, tile, out);
     }
   });
 }
@@ -142,35 +320,37 @@ void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coef
                   const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx) {
   const DType dtype = g.dtype();
   const LutTiling tiling(g.shape()[1]);
-  const LayerStack stack(layers, coefficients, dtype);
+  const StagedStack stack(layers, coefficients, dtype);
   const TileGroups groups(tiling.tiles, max_groups);
   const auto tile_length = static_cast<std::size_t>(tiling.tile);
-  const Shape tile_shape{widest(layers), tiling.tile};
+  const Shape tile_shape{stack.widest(), tiling.tile};
   GroupSums sums(groups.size());
   parallel_for(groups.size(), [&](std::size_t group) {
-    std::vector<Tensor> inputs;  // of every layer
-    for (const LutWires& wires : layers)
-      inputs.emplace_back(Shape{wires.inputs, tiling.tile}, dtype);
-    sums[group] = zeros_like(coefficients);
+    std::vector<Tensor> inputs;  // of every stage
+    for (std::size_t stage = 0; stage < stack.size(); ++stage) {
+      inputs.emplace_back(Shape{stack.inputs(stage), tiling.tile}, dtype);
+    }
+    sums[group] = stack.zero_sums();
     Tensor gradients[2] = {Tensor(tile_shape, dtype), Tensor(tile_shape, dtype)};
     for (std::int64_t tile = groups.begin(group); tile < groups.end(group); ++tile) {
       fill_tile(x, tiling, tile, bytes_of(inputs[0]));
-      for (std::size_t layer = 0; layer + 1 < layers.size(); ++layer) {
-        stack.forward(layer, inputs[layer].data(), inputs[layer + 1].mutable_data(), tile_length);
+      for (std::size_t stage = 0; stage + 1 < stack.size(); ++stage) {
+        stack.forward(stage, inputs[stage].data(), inputs[stage + 1].mutable_data(), tile_length);
       }
-      fill_tile(g, tiling, tile, bytes_of(gradients[layers.size() % 2]));
-      for (std::size_t layer = layers.size(); layer-- > 0;) {
-        const bool wanted = layer > 0 || gx != nullptr;
-        stack.backward(layer, inputs[layer].data(), gradients[(layer + 1) % 2].data(),
-                       wanted ? gradients[layer % 2].mutable_data() : nullptr, sums[group][layer],
+      fill_tile(g, tiling, tile, bytes_of(gradients[stack.size() % 2]));
+      for (std::size_t stage = stack.size(); stage-- > 0;) {
+        const bool wanted = stage > 0 || gx != nullptr;
+        stack.backward(stage, inputs[stage].data(), gradients[(stage + 1) % 2].data(),
+                       wanted ? gradients[stage % 2].mutable_data() : nullptr, sums[group],
                        tile_length);
       }
       if (gx != nullptr) empty_tile(bytes_of(gradients[0]), tiling, tile, *gx);
     }
   });
-  gc = zeros_like(coefficients);
+  gc = stack.zero_sums();
   if (dtype == DType::float32) add_groups<float>(sums, gc);
   else add_groups<double>(sums, gc);
+  stack.share(gc);
 }
 
 }  // namespace boolgrad::cpu

@@ -33,8 +33,8 @@ void coefficient_to_table_gradients(const Tensor& coefficients, Tensor& tables);
 void lut_forward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                  const Tensor& x, Tensor& out);
 
-/// Computes the gradients of the coefficients of every layer and, if `gx` is given, of x.
-/// Activations are recomputed tile by tile, so that they are never stored for all samples.
+/// Computes the gradients of the coefficients [tables, 2^k] of every layer and, if `gx` is given,
+/// of x. Activations are recomputed tile by tile, so that they are never stored for all samples.
 void lut_backward(std::span<const LutWires> layers, std::span<const Tensor> coefficients,
                   const Tensor& x, const Tensor& g, std::vector<Tensor>& gc, Tensor* gx);
 
