@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/ops/arithmetic.h"
@@ -94,6 +95,25 @@ Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outp
   const Tensor logits = head.kind == HeadKind::binary ? binary_logits(head, sums, outputs)
                                                       : scale(sums, 1 / head.temperature);
   return class_loss(logits, labels, smoothing, soft_targets);
+}
+
+double adapted_temperature(double temperature, double deviation, double target,
+                           double outputs_per_class) {
+  constexpr double kept = 0.97;
+  constexpr double least = 0.01;  // so that constant sums do not lead to 0
+  const double next = kept * temperature + (1 - kept) * deviation / (4 * target);
+  return std::max(least, std::min(next, outputs_per_class / 6));
+}
+
+double standard_deviation(const Tensor& values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0;
+  for (std::int64_t i = 0; i < values.size(); ++i) mean += values.at(i) / count;
+  double squares = 0;
+  for (std::int64_t i = 0; i < values.size(); ++i) {
+    squares += (values.at(i) - mean) * (values.at(i) - mean);
+  }
+  return std::sqrt(squares / count);
 }
 
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs) {

@@ -39,6 +39,14 @@ Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outp
                          const Tensor& labels, double smoothing = 0,
                          const SoftTargets& soft_targets = {});
 
+/// The temperature of the head of classes after a training step whose sums had this standard
+/// deviation: a moving average of deviation / (4 target), at most `outputs_per_class` / 6.
+double adapted_temperature(double temperature, double deviation, double target,
+                           double outputs_per_class);
+
+/// The standard deviation of all values of a tensor.
+double standard_deviation(const Tensor& values);
+
 /// Predictions from group sums, float64 [groups, samples]: one class or value per sample. `outputs`
 /// is the total number of outputs.
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);

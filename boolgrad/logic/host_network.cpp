@@ -146,7 +146,9 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   StepResult step(const NetworkStepArguments& arguments) override {
     remember(arguments);
     const double loss = gradients(arguments);
-    return {.loss = loss, .finite = update(loss, arguments.step, arguments.learning_rate)};
+    return {.loss = loss,
+            .finite = update(loss, arguments.step, arguments.learning_rate),
+            .sum_deviation = sum_deviation_};
   }
 
   double gradients(const NetworkStepArguments& arguments) override {
@@ -339,14 +341,20 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
                                             : slice(training_.targets, 1, 0, spec_.batch);
   }
 
-  Tensor step_loss(const Tensor& y, const NetworkStepArguments& arguments) const {
+  Tensor step_loss(const Tensor& y, const NetworkStepArguments& arguments) {
     const Tensor targets = step_targets(arguments);
     if (!spec_.head) return loss_of(spec_.loss, y, targets);
     SoftTargets soft;
     if (training_.soft_targets.defined() && spec_.teacher_weight > 0) {
       soft = {columns(training_.soft_targets, picked_samples(arguments)), spec_.teacher_weight};
     }
-    return head_loss(*spec_.head, y, targets, spec_.label_smoothing, soft);
+    Head head = *spec_.head;
+    const Tensor sums = group_sums(y, head.groups());
+    if (arguments.head_temperature) {
+      head.temperature = *arguments.head_temperature;
+      sum_deviation_ = standard_deviation(sums);
+    }
+    return head_loss_of_sums(head, sums, y.shape()[0], targets, spec_.label_smoothing, soft);
   }
 
   static void put_columns(const Tensor& part, std::int64_t first, Tensor& whole) {
@@ -372,6 +380,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   Tensor ranges_;
   Tensor widths_;
   Tensor offsets_;
+  double sum_deviation_ = 0;
   NetworkStepArguments last_;  ///< its spans refer to the copies below
   std::vector<std::int64_t> last_samples_;
   std::vector<ImageTransform> last_transforms_;

@@ -114,6 +114,14 @@ TEST(Head, PredictsFromSums) {
             (std::vector<double>{4, 2, 6}));
 }
 
+TEST(Head, AdaptsTheTemperature) {
+  EXPECT_DOUBLE_EQ(adapted_temperature(10, 40, 1, 600), 0.97 * 10 + 0.03 * 10);
+  EXPECT_DOUBLE_EQ(adapted_temperature(10, 12, 1.5, 600), 0.97 * 10 + 0.03 * 2);
+  EXPECT_DOUBLE_EQ(adapted_temperature(10, 40, 1, 30), 5);  // at most a sixth
+  EXPECT_DOUBLE_EQ(adapted_temperature(0.01, 0, 1, 30), 0.01);
+  EXPECT_DOUBLE_EQ(standard_deviation(Tensor::of<float>({1, 3, 1, 3}, {2, 2})), 1);
+}
+
 TEST(Head, CountsBits) {
   const Tensor y = random_tensor({6, 70}, DType::float64, 4, {0, 1});
   const BitMatrix bits = pack_bits(y);

@@ -234,6 +234,7 @@ inline void add_tasks_and_data(KeyCases& rows) {
   rows.classifiers("head.kind", "classes", "binary");
   rows.classifiers("head.outputs", "12", "20");
   rows.classifiers("head.temperature", "3", "6");
+  rows.classifiers("head.temperature_target", "0", "1.2");
 }
 
 inline void add_networks(KeyCases& rows) {

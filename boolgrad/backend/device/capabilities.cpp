@@ -26,6 +26,7 @@ const std::array<FeatureText, feature_count>& feature_texts() {
       {F::head_classes, "classification head", "head.kind = classes"},
       {F::head_binary, "binary classification head", "head.kind = binary"},
       {F::head_regression, "regression head", "head.kind = regression"},
+      {F::adapted_temperature, "adapted temperature of the head", "head.temperature_target"},
       {F::label_smoothing, "label smoothing", "training.label_smoothing"},
       {F::distillation, "distillation from a teacher", "training.teacher"},
       {F::thresholds, "thresholds on features", "binarise.kind"},

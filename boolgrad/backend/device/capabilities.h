@@ -31,6 +31,7 @@ enum class Feature : std::uint8_t {
   head_classes,
   head_binary,
   head_regression,
+  adapted_temperature,
   label_smoothing,
   distillation,
   // Inputs.
@@ -64,7 +65,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 40;
+inline constexpr std::size_t feature_count = 41;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {

@@ -80,7 +80,8 @@ struct NetworkStepArguments {
   /// For `HardeningKind::freeze`: one float32 [gates] per layer, 1 for gates that are hard and get
   /// no gradient, 0 for all others.
   std::span<const Tensor> frozen = {};
-  double wire_temperature = 1;  ///< divides the logits of learned wires
+  double wire_temperature = 1;                  ///< divides the logits of learned wires
+  std::optional<double> head_temperature = {};  ///< replaces that of the head
 };
 
 /// The scores of all samples, soft and hardened: group sums with a head (float32 and int32 [groups,

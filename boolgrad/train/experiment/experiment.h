@@ -32,6 +32,9 @@ struct HeadOptions {
   /// Gates of the last layer, rounded up to a multiple of the number of classes.
   std::int64_t outputs = 1000;
   double temperature = 10;
+  /// For `classes`: keeps the standard deviation of sums / temperature near 4 times this number. 0:
+  /// the temperature is fixed.
+  double temperature_target = 0;
 };
 
 /// Settings of training rollouts that differ from the automaton's own.
@@ -197,6 +200,10 @@ struct Experiment : ModelSpec {
   CurriculumOptions curriculum;
   SearchOptions search;
 
+  /// Whether the temperature of the head changes during training.
+  bool adapts_temperature() const {
+    return is_classifier() && head.kind == HeadKind::classes && head.temperature_target > 0;
+  }
   /// The step before which the knockout happens; -1 if there is none.
   std::int64_t knockout_step() const;
 };

@@ -48,6 +48,7 @@ std::vector<ExperimentKey> make_table() {
                          {HeadKind::classes, HeadKind::binary, HeadKind::regression}),
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
+      K::non_negative("head.temperature_target", BOOLGRAD_MEMBER(head.temperature_target)),
 
       K::named<Parametrisation>(
           "network.parametrisation", BOOLGRAD_MEMBER(network.parametrisation),

@@ -87,6 +87,8 @@ const std::vector<KeyUse>& uses() {
       classifiers_only("head."),
       classifiers_only("head.temperature", "head.kind = classes or binary",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
+      classifiers_only("head.temperature_target", "head.kind = classes",
+                       [](E e) { return e.head.kind == HeadKind::classes; }),
 
       all("network."),
       networks_only("network.hidden"),

@@ -59,6 +59,7 @@ void add_classifier(const Experiment& e, Requirements& needs) {
     case HeadKind::binary: needs.add(Feature::head_binary); break;
     case HeadKind::regression: needs.add(Feature::head_regression); break;
   }
+  needs.add(Feature::adapted_temperature, e.adapts_temperature());
   needs.add(Feature::thresholds);
   needs.add(Feature::learned_thresholds, e.binarise.learn);
   needs.add(Feature::label_smoothing, e.training.label_smoothing > 0);

@@ -99,7 +99,10 @@ NetworkStepArguments NetworkLearner::arguments(std::int64_t step, double learnin
           .transforms = transforms_,
           .hardening = hardening_step(step),
           .frozen = frozen_,
-          .wire_temperature = wire_temperature(step)};
+          .wire_temperature = wire_temperature(step),
+          .head_temperature = experiment_.adapts_temperature()
+                                  ? std::optional(model_.classifier()->head.temperature)
+                                  : std::nullopt};
 }
 
 double NetworkLearner::wire_temperature(std::int64_t step) const {
@@ -155,7 +158,17 @@ void NetworkLearner::redraw_candidates(std::int64_t step) {
 
 StepResult NetworkLearner::take_step(std::int64_t step, double learning_rate) {
   redraw_candidates(step);
-  return program_->step(arguments(step, learning_rate));
+  const StepResult result = program_->step(arguments(step, learning_rate));
+  if (result.finite) adapt_temperature(result.sum_deviation);
+  return result;
+}
+
+void NetworkLearner::adapt_temperature(double sum_deviation) {
+  if (!experiment_.adapts_temperature()) return;
+  Head& head = model_.classifier()->head;
+  const auto outputs_per_class = static_cast<double>(model_.network().outputs() / head.groups());
+  head.temperature = logic::adapted_temperature(
+      head.temperature, sum_deviation, experiment_.head.temperature_target, outputs_per_class);
 }
 
 std::vector<Tensor> NetworkLearner::gradients(std::int64_t step) {

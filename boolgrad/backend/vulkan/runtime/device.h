@@ -31,7 +31,8 @@ std::string device_description(int number = 0);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return Capabilities().set().reset(static_cast<std::size_t>(Feature::float64));
+  return cpu_capabilities() &
+         ~boolgrad::capabilities(Feature::float64, Feature::adapted_temperature);
 }
 
 }  // namespace boolgrad::vulkan
