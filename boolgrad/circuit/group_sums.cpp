@@ -101,6 +101,29 @@ Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64
                    });
 }
 
+Netlist with_votes(const Netlist& netlist, std::int64_t groups, std::int64_t classes) {
+  check(netlist, groups, 1);
+  constexpr std::int64_t max_groups = 32;
+  if (groups > max_groups || classes < 1 || classes > std::int64_t{1} << groups) {
+    fail(where, "expected 1 to 2^{} classes, at most 2^{}, received {}", groups, max_groups,
+         classes);
+  }
+  const std::size_t half = netlist.outputs.size() / static_cast<std::size_t>(groups) / 2;
+  return with_head(netlist, groups, numbered("class_", static_cast<std::size_t>(groups)),
+                   [&](const std::vector<logic::SignalNumber>& sums, logic::GateSink& sink) {
+                     const logic::SignalNumber below = logic::emit_number(half, sink);
+                     logic::SignalNumber number;
+                     for (const logic::SignalNumber& sum : sums) {
+                       number.push_back(logic::emit_greater(sum, below, sink));
+                     }
+                     if (classes == std::int64_t{1} << groups) return number;
+                     const logic::SignalNumber last =
+                         logic::emit_number(static_cast<std::uint64_t>(classes - 1), sink);
+                     return logic::emit_select(logic::emit_greater(number, last, sink), number,
+                                               last, sink);
+                   });
+}
+
 Netlist with_argmax(const Netlist& netlist, std::int64_t classes) {
   check(netlist, classes, 2);
   const auto digits =

@@ -20,6 +20,10 @@ Netlist with_group_sums(const Netlist& netlist, std::int64_t classes);
 /// 3 are 1.
 Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64_t least);
 
+/// Replaces the outputs by the number whose bit i, `class_i`, is 1 where more than half of the
+/// outputs of group i are 1. Numbers of `classes` and more become `classes` - 1.
+Netlist with_votes(const Netlist& netlist, std::int64_t groups, std::int64_t classes);
+
 /// Replaces the outputs by the class with the largest sum, the first one on a tie: `class_0` is its
 /// least significant digit. Requires at least two classes.
 Netlist with_argmax(const Netlist& netlist, std::int64_t classes);

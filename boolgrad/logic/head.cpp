@@ -52,12 +52,24 @@ Tensor class_loss(const Tensor& logits, const Tensor& labels, double smoothing,
   return add(scale(of_labels, 1 - soft.weight), scale(of_teacher, soft.weight));
 }
 
-Tensor binary_logits(const Head& head, const Tensor& sums, std::int64_t outputs) {
-  const double half = static_cast<double>(outputs) / 2;
+/// The logits of 0 and 1 for every vote, group by group: [2, groups samples].
+Tensor vote_logits(const Head& head, const Tensor& sums, std::int64_t outputs) {
+  const double half = static_cast<double>(outputs / head.groups()) / 2;
   const Tensor z =
       scale(subtract(sums, Tensor::scalar(half, sums.dtype())), 0.5 / head.temperature);
-  const std::array<Tensor, 2> both = {scale(z, -1), z};
+  const Tensor row = reshape(z, {1, z.size()});
+  const std::array<Tensor, 2> both = {scale(row, -1), row};
   return concatenate(both);
+}
+
+/// The label of every vote, group by group: [groups samples].
+Tensor vote_labels(const Head& head, const Tensor& labels) {
+  Tensor bits({head.groups() * labels.size()}, DType::int32);
+  auto to = bits.mutable_values<std::int32_t>().begin();
+  for (std::int64_t g = 0; g < head.groups(); ++g) {
+    for (const std::int32_t label : labels.values<std::int32_t>()) *to++ = (label >> g) & 1;
+  }
+  return bits;
 }
 
 /// Values scaled from [low, high] to [0, 1]: [1, samples].
@@ -92,9 +104,11 @@ Tensor head_loss_of_sums(const Head& head, const Tensor& sums, std::int64_t outp
     const Tensor share = scale(sums, 1 / static_cast<double>(outputs));
     return mean_squared_error(share, scaled_values(head, labels, sums.dtype()));
   }
-  const Tensor logits = head.kind == HeadKind::binary ? binary_logits(head, sums, outputs)
-                                                      : scale(sums, 1 / head.temperature);
-  return class_loss(logits, labels, smoothing, soft_targets);
+  if (head.has_votes()) {
+    return class_loss(vote_logits(head, sums, outputs), vote_labels(head, labels), smoothing,
+                      soft_targets);
+  }
+  return class_loss(scale(sums, 1 / head.temperature), labels, smoothing, soft_targets);
 }
 
 double adapted_temperature(double temperature, double deviation, double target,
@@ -119,16 +133,21 @@ double standard_deviation(const Tensor& values) {
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs) {
   const auto values = sums.values<double>();
   const auto samples = static_cast<std::size_t>(sums.shape()[1]);
-  const auto all = static_cast<double>(outputs);
+  const auto groups = static_cast<std::size_t>(head.groups());
+  const auto size = static_cast<double>(outputs / head.groups());
   std::vector<double> result(samples);
   for (std::size_t s = 0; s < samples; ++s) {
-    if (head.kind == HeadKind::binary) {
-      result[s] = 2 * values[s] > all ? 1 : 0;
+    if (head.has_votes()) {
+      std::int64_t number = 0;
+      for (std::size_t g = 0; g < groups; ++g) {
+        number |= std::int64_t{2 * values[g * samples + s] > size} << g;
+      }
+      result[s] = static_cast<double>(std::min(number, head.classes - 1));
     } else if (head.kind == HeadKind::regression) {
-      result[s] = head.low + (head.high - head.low) * values[s] / all;
+      result[s] = head.low + (head.high - head.low) * values[s] / size;
     } else {
       std::size_t best = 0;
-      for (std::size_t c = 1; c < static_cast<std::size_t>(head.classes); ++c) {
+      for (std::size_t c = 1; c < groups; ++c) {
         if (values[c * samples + s] > values[best * samples + s]) best = c;
       }
       result[s] = static_cast<double>(best);

@@ -25,12 +25,14 @@ struct SoftTargets {
 /// classes, or float32 values for regression.
 ///
 /// - classes: cross-entropy of softmax(sums / temperature).
-/// - binary: cross-entropy of the logits -z/2 and z/2 with z = (sum - outputs / 2) / temperature.
+/// - binary: cross-entropy of the logits -z/2 and z/2 with z = (sum - size / 2) / temperature for
+///   groups of size outputs.
+/// - bits: the mean of this over the groups, the label of group g being bit g of the class.
 /// - regression: squared error of sum / outputs against (value - low) / (high - low).
 ///
 /// Label smoothing s gives the true class the target 1 - s + s / classes and all others
-/// s / classes. Soft targets q of weight w make the loss of classes (1 - w) times the loss of the
-/// labels plus w times the cross-entropy against q.
+/// s / classes; in a vote on a bit, there are two classes. Soft targets q of weight w make the loss
+/// of classes (1 - w) times the loss of the labels plus w times the cross-entropy against q.
 Tensor head_loss(const Head& head, const Tensor& y, const Tensor& labels, double smoothing = 0,
                  const SoftTargets& soft_targets = {});
 
@@ -48,7 +50,7 @@ double adapted_temperature(double temperature, double deviation, double target,
 double standard_deviation(const Tensor& values);
 
 /// Predictions from group sums, float64 [groups, samples]: one class or value per sample. `outputs`
-/// is the total number of outputs.
+/// is the total number of outputs. Bits that give no class are predicted as the last class.
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);
 
 /// Group sums of hard outputs: float64 [groups, samples].

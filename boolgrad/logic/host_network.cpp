@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/logic/hardening.h"
@@ -447,6 +448,7 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const 
     fail("device", "expected a network of float32 for {}, received {}", to_string(device),
          to_string(network.dtype()));
   }
+  if (spec.head && spec.head->kind == HeadKind::bits) check_supports(device, Feature::head_bits);
   return make_device_network(device, wires_of(network), spec);
 }
 

@@ -11,6 +11,7 @@ enum class HeadKind : std::uint8_t {
   classes,     ///< one group per class; predicts the largest sum, the first one on a tie
   binary,      ///< one group; predicts class 1 if more than half of the outputs are 1
   regression,  ///< one group; a value between `low` and `high`, proportional to the sum
+  bits,        ///< one group per bit of the class, which is 1 if more than half of the outputs are
 };
 
 /// An output head.
@@ -21,8 +22,16 @@ struct Head {
   double low = 0;                     ///< regression: value of a sum of 0
   double high = 1;                    ///< regression: value of the largest sum
 
-  /// The number of groups: one per class, or one.
-  constexpr std::int64_t groups() const { return kind == HeadKind::classes ? classes : 1; }
+  /// The number of groups: one per class, one per bit of the class, or one.
+  constexpr std::int64_t groups() const {
+    if (kind == HeadKind::classes) return classes;
+    if (kind != HeadKind::bits) return 1;
+    std::int64_t bits = 1;
+    for (std::int64_t rest = (classes - 1) / 2; rest > 0; rest /= 2) ++bits;
+    return bits;
+  }
+  /// Whether every group votes on a bit of the class, by majority.
+  constexpr bool has_votes() const { return kind == HeadKind::binary || kind == HeadKind::bits; }
 
   /// Whether two heads are the same.
   friend constexpr bool operator==(const Head& a, const Head& b) {

@@ -187,12 +187,12 @@ TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
   EXPECT_EQ(received, expected_);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ClassifierCode,
-                         testing::Values(Case{{HeadKind::classes, 10, 1}, true},
-                                         Case{{HeadKind::classes, 3, 1}, false},
-                                         Case{{HeadKind::binary, 2, 1}, true},
-                                         Case{{HeadKind::binary, 2, 1}, false},
-                                         Case{{HeadKind::regression, 0, 1, -2, 8}, false}));
+INSTANTIATE_TEST_SUITE_P(
+    All, ClassifierCode,
+    testing::Values(Case{{HeadKind::classes, 10, 1}, true}, Case{{HeadKind::classes, 3, 1}, false},
+                    Case{{HeadKind::binary, 2, 1}, true}, Case{{HeadKind::binary, 2, 1}, false},
+                    Case{{HeadKind::bits, 5, 1}, true}, Case{{HeadKind::bits, 64, 1}, false},
+                    Case{{HeadKind::regression, 0, 1, -2, 8}, false}));
 
 TEST(ClassifierPorts, MustFitTheCircuit) {
   const logic::Thresholds thresholds = some_thresholds(true);

@@ -97,6 +97,20 @@ TEST(GroupSums, CompareWithThresholds) {
   }
 }
 
+TEST(GroupSums, VoteOnTheBitsOfAClass) {
+  for (std::uint64_t classes = 5; classes <= 8; ++classes) {
+    expect_numbers(with_votes(wires(12), 3, static_cast<std::int64_t>(classes)),
+                   [&](std::uint64_t inputs) {
+                     const std::vector<int> sums = sums_of(inputs, 3, 4);
+                     std::uint64_t number = 0;
+                     for (std::size_t g = 0; g < 3; ++g) {
+                       number |= std::uint64_t{sums[g] > 2 ? 1U : 0U} << g;
+                     }
+                     return std::min(number, classes - 1);
+                   });
+  }
+}
+
 TEST(GroupSums, ExtendAnyCircuitAndSimplify) {
   const Netlist netlist = random_netlist({.inputs = 40, .gates = 200, .outputs = 24}, 5);
   const Netlist classes = with_argmax(netlist, 3);

@@ -16,11 +16,13 @@ namespace boolgrad::logic {
 namespace {
 
 const std::array heads = {Head{HeadKind::classes, 3, 0.7}, Head{HeadKind::binary, 2, 1.3},
-                          Head{HeadKind::regression, 0, 1, -2, 6}};
+                          Head{HeadKind::regression, 0, 1, -2, 6}, Head{HeadKind::bits, 3, 0.8},
+                          Head{HeadKind::bits, 5, 1.1}};
 
 Tensor labels_for(const Head& head) {
   if (head.kind == HeadKind::regression) return Tensor::of<float>({-2, 0, 1.5F, 6});
-  return Tensor::of<std::int32_t>({0, 1, 1, head.kind == HeadKind::classes ? 2 : 0});
+  const auto last = static_cast<std::int32_t>(head.classes - 1);
+  return Tensor::of<std::int32_t>({0, 1, last, head.kind == HeadKind::binary ? 0 : 2});
 }
 
 TEST(Head, PassesGradcheck) {
@@ -105,9 +107,46 @@ TEST(Head, ComputesTheCrossEntropyOfScaledSums) {
   EXPECT_NEAR(head_loss(binary, y, label).item(), std::log(1 + std::exp(z)), 1e-12);
 }
 
+TEST(Head, HasOneGroupPerBit) {
+  const auto groups = [](std::int64_t classes) { return Head{HeadKind::bits, classes}.groups(); };
+  EXPECT_EQ(groups(2), 1);
+  EXPECT_EQ(groups(3), 2);
+  EXPECT_EQ(groups(4), 2);
+  EXPECT_EQ(groups(5), 3);
+  EXPECT_EQ(groups(10), 4);
+  EXPECT_EQ(groups(256), 8);
+  EXPECT_EQ(groups(257), 9);
+}
+
+// A head of bits is one binary head per bit, and equals it for two classes.
+TEST(Head, AveragesTheLossesOfBits) {
+  const Tensor y = random_tensor({9, 5}, DType::float64, 1, {0, 1});
+  const Tensor labels = Tensor::of<std::int32_t>({0, 6, 3, 5, 1});
+  const Head binary{HeadKind::binary, 2, 1.3};
+  for (const double smoothing : {0.0, 0.1}) {
+    double mean = 0;
+    for (std::int64_t g = 0; g < 3; ++g) {
+      std::vector<std::int32_t> bits;
+      for (const std::int32_t label : labels.values<std::int32_t>()) bits.push_back(label >> g & 1);
+      const Tensor own = slice(y, 0, 3 * g, 3 * g + 3);
+      mean += head_loss(binary, own, Tensor::of(bits), smoothing).item() / 3;
+    }
+    const Head bits{HeadKind::bits, 7, 1.3};
+    EXPECT_NEAR(head_loss(bits, y, labels, smoothing).item(), mean, 1e-12);
+    const Tensor two = Tensor::of<std::int32_t>({0, 1, 1, 0, 1});
+    const Head both{HeadKind::bits, 2, 1.3};
+    EXPECT_EQ(head_loss(both, y, two, smoothing).item(),
+              head_loss(binary, y, two, smoothing).item());
+  }
+}
+
 TEST(Head, PredictsFromSums) {
   const Tensor sums = Tensor::of<double>({1, 2, 2, 2, 1, 3}, {3, 2});
   EXPECT_EQ(predictions({HeadKind::classes, 3}, sums, 12), (std::vector<double>{1, 2}));
+  // Bits 0 and 1 of 1, 3, 2 and 0; there are only three classes.
+  const Tensor votes = Tensor::of<double>({3, 4, 2, 1, 2, 3, 4, 0}, {2, 4});
+  EXPECT_EQ(predictions({HeadKind::bits, 3}, votes, 8), (std::vector<double>{1, 2, 2, 0}));
+  EXPECT_EQ(predictions({HeadKind::bits, 4}, votes, 8), (std::vector<double>{1, 3, 2, 0}));
   const Tensor one = Tensor::of<double>({3, 2, 4}, {1, 3});
   EXPECT_EQ(predictions({HeadKind::binary, 2}, one, 4), (std::vector<double>{1, 0, 1}));
   EXPECT_EQ(predictions({HeadKind::regression, 0, 1, -2, 6}, one, 4),

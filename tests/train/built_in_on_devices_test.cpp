@@ -275,6 +275,7 @@ std::vector<FeatureCase> feature_cases() {
        {"curriculum.until=[2]", "curriculum.height=[5]", "curriculum.steps=[3]"}},
       {"classes", classifier, {}, true},
       {"binary", classifier, {"head.kind=binary"}},
+      {"class bits", images, {"head.kind=bits"}},
       {"adapted temperature", classifier, {"head.temperature_target=1.2"}},
       {"label smoothing", classifier, {"training.label_smoothing=0.2"}},
       {"binary label smoothing", classifier, {"head.kind=binary", "training.label_smoothing=0.2"}},

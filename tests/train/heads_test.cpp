@@ -30,6 +30,7 @@ const std::vector<std::vector<std::string>>& variations() {
   static const std::vector<std::vector<std::string>> all = {
       {"head.temperature_target=1"},
       {"head.temperature_target=1.5", "network.dtype=float64"},
+      {"head.kind=bits"},
   };
   return all;
 }
@@ -108,6 +109,14 @@ TEST(Heads, GpusRefuseWhatTheyLack) {
     }
   };
   refuses("head.temperature_target=1", "adapted temperature of the head (head.temperature_target)");
+  const std::string bits = "head of class bits (head.kind = bits)";
+  refuses("head.kind=bits", bits);
+  // Evaluation is refused, too.
+  const Trainer trainer(monk({"head.kind=bits"}));
+  const auto samples = training_samples_of(trainer.experiment());
+  expect_error(
+      [&] { predict(trainer.learner().model(), samples->validation, Device{Backend::vulkan}); },
+      "[device] vulkan does not support " + bits + ": train on the cpu, or see `boolgrad devices`");
 }
 
 TEST(Heads, AdaptNoTemperatureButThatOfClasses) {

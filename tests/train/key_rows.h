@@ -232,6 +232,7 @@ inline void add_tasks_and_data(KeyCases& rows) {
   rows.add({"binarise.width", images, "0.1", "0.5", {"binarise.learn=true"}});
 
   rows.classifiers("head.kind", "classes", "binary");
+  rows.add({"head.kind", images, "classes", "bits"});
   rows.classifiers("head.outputs", "12", "20");
   rows.classifiers("head.temperature", "3", "6");
   rows.classifiers("head.temperature_target", "0", "1.2");

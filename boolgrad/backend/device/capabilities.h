@@ -30,6 +30,7 @@ enum class Feature : std::uint8_t {
   element_losses,
   head_classes,
   head_binary,
+  head_bits,
   head_regression,
   adapted_temperature,
   label_smoothing,
@@ -65,7 +66,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 41;
+inline constexpr std::size_t feature_count = 42;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {
@@ -86,6 +87,9 @@ constexpr Capabilities capabilities(Features... features) {
   ((bits |= 1ULL << static_cast<unsigned>(features)), ...);
   return Capabilities(bits);
 }
+
+/// Throws if `device` lacks a feature. The message names it and its key.
+void check_supports(const Device& device, Feature feature);
 
 /// The capabilities of the CPU: all features.
 Capabilities cpu_capabilities();

@@ -117,15 +117,11 @@ static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @resul
     @name@_block(x + first * @NAME@_FEATURES, count, out);
     @name@_count(out, digits);
     for (s = 0; s < count; ++s) {
-      int32_t best = 0;
-      int32_t largest = -1;
+      @start@
       for (g = 0; g < @NAME@_GROUPS; ++g) {
         int32_t sum = 0;
         for (d = 0; d < @NAME@_DIGITS; ++d) sum |= (int32_t)((digits[g][d] >> s) & 1) << d;
-        if (sum > largest) {
-          largest = sum;
-          best = (int32_t)g;
-        }
+        @use@
       }
       results[first + s] = @value@;
     }
@@ -139,13 +135,29 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
-  if (ports.head.kind == HeadKind::classes) return "best";
-  if (ports.head.kind == HeadKind::binary) {
-    return fmt::format("best + (2 * largest > {} ? 1 : 0)", outputs);
+/// The C of a head: declarations, the use of `sum` of group g, and the result.
+struct HeadCode {
+  std::string start;
+  std::string use;
+  std::string value;
+};
+
+HeadCode head_code(const Head& head, std::size_t outputs) {
+  if (head.kind == HeadKind::classes) {
+    return {
+        "int32_t best = 0;\n      int32_t largest = -1;",
+        "if (sum > largest) {\n          largest = sum;\n          best = (int32_t)g;\n        }",
+        "best"};
   }
-  return fmt::format("best + {:a} + {:a} * largest / {}.0", ports.head.low,
-                     ports.head.high - ports.head.low, outputs);
+  if (head.has_votes()) {
+    const std::int64_t last = head.classes - 1;
+    return {"int32_t number = 0;",
+            fmt::format("number |= (int32_t)(2 * sum > {}) << g;",
+                        outputs / static_cast<std::size_t>(head.groups())),
+            fmt::format("number < {} ? number : {}", last, last)};
+  }
+  return {"int32_t total = 0;", "total += sum;",
+          fmt::format("{:a} + {:a} * total / {}.0", head.low, head.high - head.low, outputs)};
 }
 
 std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
@@ -166,7 +178,10 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
   replace_all(text, "@result@", has_classes ? "int32_t" : "double");
-  replace_all(text, "@value@", value_text(ports, netlist.outputs.size()));
+  const HeadCode head = head_code(ports.head, netlist.outputs.size());
+  replace_all(text, "@start@", head.start);
+  replace_all(text, "@use@", head.use);
+  replace_all(text, "@value@", head.value);
   const auto groups = static_cast<std::size_t>(ports.head.groups());
   replace_all(text, "@groups@", std::to_string(groups));
   replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
@@ -198,11 +213,8 @@ std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
 Netlist with_head(const Netlist& netlist, const Head& head) {
   switch (head.kind) {
     case HeadKind::classes: return with_argmax(netlist, head.classes);
-    case HeadKind::binary: {
-      Netlist result = with_thresholds(netlist, 1, std::ssize(netlist.outputs) / 2 + 1);
-      result.outputs = {"class_0"};
-      return result;
-    }
+    case HeadKind::binary:
+    case HeadKind::bits: return with_votes(netlist, head.groups(), head.classes);
     case HeadKind::regression: return with_group_sums(netlist, 1);
   }
   fail(where, "unknown head {}", static_cast<int>(head.kind));

@@ -29,7 +29,7 @@ struct BinariseOptions {
 
 struct HeadOptions {
   HeadKind kind = HeadKind::classes;
-  /// Gates of the last layer, rounded up to a multiple of the number of classes.
+  /// Gates of the last layer, rounded up to a multiple of the number of groups.
   std::int64_t outputs = 1000;
   double temperature = 10;
   /// For `classes`: keeps the standard deviation of sums / temperature near 4 times this number. 0:

@@ -44,8 +44,9 @@ std::vector<ExperimentKey> make_table() {
       K::flag("binarise.learn", BOOLGRAD_MEMBER(binarise.learn)),
       K::positive("binarise.width", BOOLGRAD_MEMBER(binarise.width)),
 
-      K::named<HeadKind>("head.kind", BOOLGRAD_MEMBER(head.kind),
-                         {HeadKind::classes, HeadKind::binary, HeadKind::regression}),
+      K::named<HeadKind>(
+          "head.kind", BOOLGRAD_MEMBER(head.kind),
+          {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression}),
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
       K::non_negative("head.temperature_target", BOOLGRAD_MEMBER(head.temperature_target)),

@@ -20,8 +20,8 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() &
-         ~boolgrad::capabilities(Feature::float64, Feature::adapted_temperature);
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::head_bits,
+                                                      Feature::adapted_temperature);
 }
 
 /// `select_device` for use in member initialisers. Returns `index`.
