@@ -107,7 +107,11 @@ struct Data {
 class HostNetwork final : public HostProgram<DeviceNetwork> {
  public:
   HostNetwork(const Network& network, const NetworkSpec& spec)
-      : HostProgram(network.parameters(), spec.optimiser), network_(network), spec_(spec) {}
+      : HostProgram(network.parameters(), spec.optimiser), network_(network), spec_(spec) {
+    if (spec.max_exponent == 0) return;
+    exponents_ = parameter(Tensor::zeros({network_.outputs()}, DType::float32));
+    train_all();
+  }
 
   void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) override {
     Data& own = data(role);
@@ -132,9 +136,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     ranges_ = tensor_of(samples.ranges);
     widths_ = scale(ranges_, samples.width_share);
     offsets_ = parameter(Tensor::zeros(ranges_.shape(), DType::float32));
-    std::vector<Tensor> all = network_.parameters();
-    all.push_back(offsets_);
-    train(std::move(all));
+    train_all();
   }
 
   void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
@@ -192,13 +194,13 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
       const Tensor y =
           mixes_wires ? network_.soft(x, tables, wire_logits(), WireForward::soft, wire_temperature)
                       : network_.soft(x, tables);
-      put_columns(spec_.head ? group_sums(y, rows) : y, begin, scores.soft);
+      put_columns(spec_.head ? sums_of(head(), y).sums : y, begin, scores.soft);
     }
     const BitMatrix bits =
         all.has_features() ? thresholds().bits_of(all.features) : pack_bits(all.inputs);
     const BitMatrix hard = network_.hard(bits);
-    scores.hard =
-        spec_.head ? cast(group_counts(hard, rows), DType::int32) : unpack_bits(hard, DType::uint8);
+    scores.hard = spec_.head ? cast(group_counts(hard, rows, head().exponents), DType::int32)
+                             : unpack_bits(hard, DType::uint8);
     return scores;
   }
 
@@ -213,6 +215,20 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   }
 
  private:
+  void train_all() {
+    std::vector<Tensor> all = network_.parameters();
+    if (offsets_.defined()) all.push_back(offsets_);
+    if (exponents_.defined()) all.push_back(exponents_);
+    train(std::move(all));
+  }
+
+  /// The head with its present weights.
+  Head head() const {
+    Head head = *spec_.head;
+    if (exponents_.defined()) head.exponents = rounded_exponents(exponents_, spec_.max_exponent);
+    return head;
+  }
+
   Tensor loss_of_step(const NetworkStepArguments& arguments, std::vector<SlotValues>* values) {
     if (training_.count() == 0) fail("cpu", "expected training samples, received none");
     std::vector<Tensor> tables = step_tables(arguments);
@@ -350,12 +366,14 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
       soft = {columns(training_.soft_targets, picked_samples(arguments)), spec_.teacher_weight};
     }
     Head head = *spec_.head;
-    const Tensor sums = group_sums(y, head.groups());
+    const Tensor weights =
+        exponents_.defined() ? power_weights(exponents_, spec_.max_exponent, y.dtype()) : Tensor();
+    const GroupSums sums = sums_of(head, y, weights);
     if (arguments.head_temperature) {
       head.temperature = *arguments.head_temperature;
-      sum_deviation_ = standard_deviation(sums);
+      sum_deviation_ = standard_deviation(sums.sums);
     }
-    return head_loss_of_sums(head, sums, y.shape()[0], targets, spec_.label_smoothing, soft);
+    return head_loss_of_sums(head, sums, targets, spec_.label_smoothing, soft);
   }
 
   static void put_columns(const Tensor& part, std::int64_t first, Tensor& whole) {
@@ -381,6 +399,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   Tensor ranges_;
   Tensor widths_;
   Tensor offsets_;
+  Tensor exponents_;  ///< only for trained weights
   double sum_deviation_ = 0;
   NetworkStepArguments last_;  ///< its spans refer to the copies below
   std::vector<std::int64_t> last_samples_;
@@ -449,6 +468,9 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const 
          to_string(network.dtype()));
   }
   if (spec.head && spec.head->kind == HeadKind::bits) check_supports(device, Feature::head_bits);
+  if (spec.max_exponent > 0 || (spec.head && !spec.head->exponents.empty())) {
+    check_supports(device, Feature::head_weights);
+  }
   return make_device_network(device, wires_of(network), spec);
 }
 

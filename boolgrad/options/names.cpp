@@ -31,6 +31,14 @@ std::string_view to_string(HeadKind kind) {
   return "unknown";
 }
 
+std::string_view to_string(HeadWeights weights) {
+  switch (weights) {
+    case HeadWeights::ones: return "ones";
+    case HeadWeights::powers: return "powers";
+  }
+  return "unknown";
+}
+
 HeadKind head_kind_of(std::string_view where, std::string_view name) {
   for (const HeadKind kind :
        {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression}) {

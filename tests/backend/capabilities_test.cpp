@@ -31,8 +31,8 @@ TEST(Capabilities, TheCpuSupportsEverything) {
 }
 
 TEST(Capabilities, GpusSupportEverythingExceptAFewFeatures) {
-  const Capabilities missing =
-      capabilities(Feature::float64, Feature::head_bits, Feature::adapted_temperature);
+  const Capabilities missing = capabilities(Feature::float64, Feature::head_bits,
+                                            Feature::head_weights, Feature::adapted_temperature);
   for (const Backend backend : {Backend::cuda, Backend::vulkan}) {
     for (const FeatureText& text : feature_texts()) {
       EXPECT_EQ(supports(backend, text.feature), !missing[static_cast<std::size_t>(text.feature)])

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boolgrad/autograd/gradcheck.h"
+#include "boolgrad/autograd/tape.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/options/names.h"
 #include "tests/support/messages.h"
@@ -15,9 +16,14 @@
 namespace boolgrad::logic {
 namespace {
 
-const std::array heads = {Head{HeadKind::classes, 3, 0.7}, Head{HeadKind::binary, 2, 1.3},
-                          Head{HeadKind::regression, 0, 1, -2, 6}, Head{HeadKind::bits, 3, 0.8},
-                          Head{HeadKind::bits, 5, 1.1}};
+const std::array heads = {Head{HeadKind::classes, 3, 0.7},
+                          Head{HeadKind::binary, 2, 1.3},
+                          Head{HeadKind::regression, 0, 1, -2, 6},
+                          Head{HeadKind::bits, 3, 0.8},
+                          Head{HeadKind::bits, 5, 1.1},
+                          Head{HeadKind::classes, 3, 4, 0, 1, {0, 1, 3, 0, 2, 1}},
+                          Head{HeadKind::bits, 3, 4, 0, 1, {0, 1, 3, 0, 2, 1}},
+                          Head{HeadKind::regression, 0, 1, -2, 6, {0, 1, 3, 0, 2, 1}}};
 
 Tensor labels_for(const Head& head) {
   if (head.kind == HeadKind::regression) return Tensor::of<float>({-2, 0, 1.5F, 6});
@@ -37,6 +43,64 @@ TEST(Head, PassesGradcheck) {
       EXPECT_TRUE(result.pass) << to_string(head.kind) << ": " << result.describe();
     }
   }
+}
+
+TEST(Head, PassesGradcheckWithRespectToWeights) {
+  for (const Head& head : heads) {
+    const std::array inputs = {random_tensor({6, 4}, DType::float64, 1, {0, 1}),
+                               random_tensor({6, 1}, DType::float64, 2, {1, 8})};
+    const auto result = gradcheck(
+        [&](std::span<const Tensor> in) {
+          return head_loss_of_sums(head, sums_of(head, in[0], in[1]), labels_for(head));
+        },
+        inputs);
+    EXPECT_TRUE(result.pass) << to_string(head.kind) << ": " << result.describe();
+  }
+}
+
+TEST(Head, RoundsTrainedExponents) {
+  const Tensor exponents = Tensor::of<float>({-2, 0.4F, 0.6F, 1.5F, 2.4F, 9});
+  EXPECT_EQ(rounded_exponents(exponents, 3), (std::vector<std::int32_t>{0, 0, 1, 2, 2, 3}));
+  const Tensor weights = power_weights(exponents, 3, DType::float64);
+  EXPECT_EQ(weights.shape(), (Shape{6, 1}));
+  EXPECT_EQ(weights.dtype(), DType::float64);
+  const std::vector<double> expected{1, 1, 2, 4, 4, 8};
+  for (std::int64_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(weights.at(i), expected[static_cast<std::size_t>(i)]);
+  }
+}
+
+// Straight-through: ln 2 times the weight, except where an exponent would leave its range.
+TEST(Head, PassesGradientsToExponents) {
+  const Tensor exponents = parameter(Tensor::of<double>({-0.1, 1.2, 2, 3.1, -0.1, 3.1}));
+  const Tensor upstream = Tensor::of<double>({-1, 2, -0.5, 1, 1, -1}, {6, 1});
+  const Tensor weights = power_weights(exponents, 3, DType::float64);
+  const Tensor gradient = grad(weights, exponents, {.upstream = upstream});
+  const std::vector<double> expected{-1, 2 * 2, -0.5 * 4, 8, 0, 0};
+  for (std::int64_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(gradient.at(i), std::log(2.0) * expected[static_cast<std::size_t>(i)], 1e-12) << i;
+  }
+}
+
+TEST(Head, CountsOutputsWithTheirWeights) {
+  const Head head{.classes = 2, .exponents = {0, 3, 1, 2}};
+  EXPECT_EQ(head.largest_sum(0, 4), 9);
+  EXPECT_EQ(head.largest_sum(1, 4), 6);
+  const Tensor y = random_tensor({4, 70}, DType::float64, 4, {0, 1});
+  const BitMatrix bits = pack_bits(y);
+  const GroupSums sums = sums_of(head, unpack_bits(bits, DType::float64));
+  EXPECT_EQ(sums.largest.at(0), 9);
+  EXPECT_EQ(sums.largest.at(1), 6);
+  const Tensor counts = group_counts(bits, 2, head.exponents);
+  for (std::int64_t i = 0; i < counts.size(); ++i) EXPECT_EQ(counts.at(i), sums.sums.at(i));
+  // The majority is one of the weights.
+  const Head vote{.kind = HeadKind::bits, .classes = 4, .exponents = {0, 3, 1, 2}};
+  const Tensor votes = Tensor::of<double>({1, 8, 4, 3}, {2, 2});
+  EXPECT_EQ(predictions(vote, votes, 4), (std::vector<double>{2, 1}));
+  expect_error([&] { group_counts(bits, 2, std::vector<std::int32_t>{1}); },
+               "[group_counts] expected 4 exponents, received 1");
+  expect_error([&] { group_sums(y, 2, Tensor::ones({4}, DType::float64)); },
+               "[group_sums] expected weights [4, 1], received [4]");
 }
 
 /// Random probabilities [3, 4].

@@ -276,6 +276,7 @@ std::vector<FeatureCase> feature_cases() {
       {"classes", classifier, {}, true},
       {"binary", classifier, {"head.kind=binary"}},
       {"class bits", images, {"head.kind=bits"}},
+      {"weights of outputs", classifier, {"head.weights=powers", "training.learning_rate=1"}},
       {"adapted temperature", classifier, {"head.temperature_target=1.2"}},
       {"label smoothing", classifier, {"training.label_smoothing=0.2"}},
       {"binary label smoothing", classifier, {"head.kind=binary", "training.label_smoothing=0.2"}},

@@ -1,6 +1,7 @@
 // Training of classifiers with the options of heads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ const std::vector<std::vector<std::string>>& variations() {
       {"head.temperature_target=1"},
       {"head.temperature_target=1.5", "network.dtype=float64"},
       {"head.kind=bits"},
+      {"head.weights=powers", "training.learning_rate=0.5"},
+      {"head.weights=powers", "head.temperature_target=1", "binarise.learn=true",
+       "training.learning_rate=0.2"},
+      {"head.weights=powers", "head.kind=binary", "network.dtype=float64",
+       "training.learning_rate=0.2"},
   };
   return all;
 }
@@ -85,6 +91,10 @@ TEST(Heads, AdaptTheTemperatureOfClasses) {
   Trainer limited(monk({"head.temperature_target=1", "head.temperature=30"}));
   take(limited, 1);
   EXPECT_EQ(temperature_of(limited), 20.0 / 6);
+  Trainer weighted(monk({"head.temperature_target=1", "head.temperature=300", "head.weights=powers",
+                         "head.max_exponent=2"}));
+  take(weighted, 1);
+  EXPECT_EQ(temperature_of(weighted), 80.0 / 6);
 }
 
 TEST(Heads, SaveTheAdaptedTemperature) {
@@ -100,6 +110,35 @@ TEST(Heads, SaveTheAdaptedTemperature) {
   EXPECT_EQ(evaluation.soft_loss, report.best->evaluation.soft_loss);
 }
 
+TEST(Heads, SaveTheLearnedWeights) {
+  const testing_support::ScratchFolder folder;
+  const Experiment experiment =
+      monk({"head.weights=powers", "head.max_exponent=2", "training.learning_rate=0.2"});
+  const RunReport report = run_experiment(experiment, {.folder = folder.path()});
+  TensorFile file = load_safetensors(report.model);
+  const Model model = Model::from_file(file, "model");
+  const std::vector<std::int32_t>& exponents = model.classifier()->head.exponents;
+  ASSERT_EQ(exponents.size(), 40U);
+  EXPECT_EQ(*std::ranges::min_element(exponents), 0);
+  EXPECT_GT(*std::ranges::max_element(exponents), 0);
+  EXPECT_LE(*std::ranges::max_element(exponents), 2);
+
+  const auto load_with = [&](std::vector<std::int32_t> other) {
+    Classifier classifier = *model.classifier();
+    classifier.head.exponents = std::move(other);
+    classifier.save(file);
+    return Model::from_file(file, "model");
+  };
+  EXPECT_EQ(load_with(exponents).classifier()->head, model.classifier()->head);
+  expect_error(
+      [&] {
+        load_with({0, 1});
+      },
+      "[classifier] model: expected 40 exponents of weights, received 2");
+  expect_error([&] { load_with(std::vector<std::int32_t>(40, 7)); },
+               "[classifier] model: expected exponents of weights from 0 to 6, received 7");
+}
+
 TEST(Heads, GpusRefuseWhatTheyLack) {
   const auto refuses = [](const std::string& override, const std::string& what) {
     for (const Device device : {Device{Backend::cuda}, Device{Backend::vulkan}}) {
@@ -109,6 +148,7 @@ TEST(Heads, GpusRefuseWhatTheyLack) {
     }
   };
   refuses("head.temperature_target=1", "adapted temperature of the head (head.temperature_target)");
+  refuses("head.weights=powers", "learned weights of outputs (head.weights = powers)");
   const std::string bits = "head of class bits (head.kind = bits)";
   refuses("head.kind=bits", bits);
   // Evaluation is refused, too.

@@ -28,6 +28,7 @@ const std::array<FeatureText, feature_count>& feature_texts() {
       {F::head_binary, "binary classification head", "head.kind = binary"},
       {F::head_bits, "head of class bits", "head.kind = bits"},
       {F::head_regression, "regression head", "head.kind = regression"},
+      {F::head_weights, "learned weights of outputs", "head.weights = powers"},
       {F::adapted_temperature, "adapted temperature of the head", "head.temperature_target"},
       {F::label_smoothing, "label smoothing", "training.label_smoothing"},
       {F::distillation, "distillation from a teacher", "training.teacher"},

@@ -32,6 +32,7 @@ enum class Feature : std::uint8_t {
   head_binary,
   head_bits,
   head_regression,
+  head_weights,
   adapted_temperature,
   label_smoothing,
   distillation,
@@ -66,7 +67,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 42;
+inline constexpr std::size_t feature_count = 43;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {

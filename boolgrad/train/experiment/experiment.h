@@ -35,6 +35,13 @@ struct HeadOptions {
   /// For `classes`: keeps the standard deviation of sums / temperature near 4 times this number. 0:
   /// the temperature is fixed.
   double temperature_target = 0;
+  HeadWeights weights = HeadWeights::ones;
+  std::int64_t max_exponent = 3;  ///< for `powers`: of the largest weight
+
+  /// The largest exponent of trained weights; 0 if they are not trained.
+  std::int64_t trained_exponent() const {
+    return weights == HeadWeights::powers ? max_exponent : 0;
+  }
 };
 
 /// Settings of training rollouts that differ from the automaton's own.

@@ -50,6 +50,9 @@ std::vector<ExperimentKey> make_table() {
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
       K::non_negative("head.temperature_target", BOOLGRAD_MEMBER(head.temperature_target)),
+      K::named<HeadWeights>("head.weights", BOOLGRAD_MEMBER(head.weights),
+                            {HeadWeights::ones, HeadWeights::powers}),
+      K::integer("head.max_exponent", BOOLGRAD_MEMBER(head.max_exponent), 1, max_weight_exponent),
 
       K::named<Parametrisation>(
           "network.parametrisation", BOOLGRAD_MEMBER(network.parametrisation),

@@ -89,6 +89,8 @@ const std::vector<KeyUse>& uses() {
                        [](E e) { return e.head.kind != HeadKind::regression; }),
       classifiers_only("head.temperature_target", "head.kind = classes",
                        [](E e) { return e.head.kind == HeadKind::classes; }),
+      classifiers_only("head.max_exponent", "head.weights = powers",
+                       [](E e) { return e.head.weights == HeadWeights::powers; }),
 
       all("network."),
       networks_only("network.hidden"),

@@ -60,6 +60,7 @@ void add_classifier(const Experiment& e, Requirements& needs) {
     case HeadKind::bits: needs.add(Feature::head_bits); break;
     case HeadKind::regression: needs.add(Feature::head_regression); break;
   }
+  needs.add(Feature::head_weights, e.head.weights == HeadWeights::powers);
   needs.add(Feature::adapted_temperature, e.adapts_temperature());
   needs.add(Feature::thresholds);
   needs.add(Feature::learned_thresholds, e.binarise.learn);
