@@ -40,7 +40,8 @@ BitRun run_as_bits(const LoadedModel& loaded, const circuit::Netlist& netlist,
                    const Tensor& samples) {
   const Classifier& classifier = *loaded.model.classifier();
   const std::int64_t groups = classifier.head.groups();
-  const circuit::CircuitRunner runner(netlist, {.classes = groups});
+  const circuit::CircuitRunner runner(netlist,
+                                      {.classes = groups, .exponents = classifier.head.exponents});
   const auto count = static_cast<std::size_t>(samples.shape()[0]);
   std::vector<std::int32_t> sums(count * static_cast<std::size_t>(groups));
   const auto run = [&] { runner.group_sums(classifier.thresholds.bits_of(samples), sums); };

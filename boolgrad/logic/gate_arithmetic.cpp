@@ -43,10 +43,24 @@ SignalNumber emit_number(std::uint64_t value, GateSink& sink) {
 
 // The bits of one weight form a queue: adders take from the front and append their sums at the
 // back, which balances the tree.
-SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink) {
+SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink,
+                      std::span<const std::int32_t> exponents) {
+  std::vector<std::vector<Signal>> by_exponent(1);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const auto exponent = static_cast<std::size_t>(exponents.empty() ? 0 : exponents[i]);
+    if (exponent >= by_exponent.size()) by_exponent.resize(exponent + 1);
+    by_exponent[exponent].push_back(bits[i]);
+  }
   SignalNumber result;
-  std::vector<Signal> own(bits.begin(), bits.end());
-  while (!own.empty()) {
+  std::vector<Signal> own;  // carries, then the bits of this weight
+  for (std::size_t digit = 0; digit < by_exponent.size() || !own.empty(); ++digit) {
+    if (digit < by_exponent.size()) {
+      own.insert(own.end(), by_exponent[digit].begin(), by_exponent[digit].end());
+    }
+    if (own.empty()) {
+      if (!bits.empty()) result.push_back(sink.constant(false));
+      continue;
+    }
     std::vector<Signal> carries;
     std::size_t next = 0;
     while (own.size() - next > 1) {
@@ -68,16 +82,20 @@ SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink) {
 }
 
 std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int64_t groups,
-                                          GateSink& sink) {
+                                          GateSink& sink, std::span<const std::int32_t> exponents) {
   if (groups < 1 || std::ssize(bits) % groups != 0) {
     fail("group_sums", "expected a number of groups that divides {} outputs, received {}",
          bits.size(), groups);
+  }
+  if (!exponents.empty() && exponents.size() != bits.size()) {
+    fail("group_sums", "expected {} exponents, received {}", bits.size(), exponents.size());
   }
   const auto count = static_cast<std::size_t>(groups);
   const std::size_t size = bits.size() / count;
   std::vector<SignalNumber> sums;
   for (std::size_t g = 0; g < count; ++g) {
-    sums.push_back(emit_sum(bits.subspan(g * size, size), sink));
+    const auto own = exponents.empty() ? exponents : exponents.subspan(g * size, size);
+    sums.push_back(emit_sum(bits.subspan(g * size, size), sink, own));
   }
   return sums;
 }

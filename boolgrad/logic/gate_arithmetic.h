@@ -16,12 +16,14 @@ using SignalNumber = std::vector<Signal>;
 SignalNumber emit_number(std::uint64_t value, GateSink& sink);
 
 /// The number of bits that are 1, by a balanced tree of full adders. Each adder is two gates of
-/// three inputs.
-SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink);
+/// three inputs. With exponents, bit i counts 2^exponents[i] times.
+SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink,
+                      std::span<const std::int32_t> exponents = {});
 
 /// The population counts of `groups` consecutive groups of equal size.
 std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int64_t groups,
-                                          GateSink& sink);
+                                          GateSink& sink,
+                                          std::span<const std::int32_t> exponents = {});
 
 /// Whether a > b.
 Signal emit_greater(const SignalNumber& a, const SignalNumber& b, GateSink& sink);

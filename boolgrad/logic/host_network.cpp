@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/logic/hardening.h"
@@ -106,7 +107,11 @@ struct Data {
 class HostNetwork final : public HostProgram<DeviceNetwork> {
  public:
   HostNetwork(const Network& network, const NetworkSpec& spec)
-      : HostProgram(network.parameters(), spec.optimiser), network_(network), spec_(spec) {}
+      : HostProgram(network.parameters(), spec.optimiser), network_(network), spec_(spec) {
+    if (spec.max_exponent == 0) return;
+    exponents_ = parameter(Tensor::zeros({network_.outputs()}, DType::float32));
+    train_all();
+  }
 
   void set_cases(DataRole role, const Tensor& inputs, const Tensor& targets) override {
     Data& own = data(role);
@@ -131,9 +136,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     ranges_ = tensor_of(samples.ranges);
     widths_ = scale(ranges_, samples.width_share);
     offsets_ = parameter(Tensor::zeros(ranges_.shape(), DType::float32));
-    std::vector<Tensor> all = network_.parameters();
-    all.push_back(offsets_);
-    train(std::move(all));
+    train_all();
   }
 
   void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
@@ -146,7 +149,9 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   StepResult step(const NetworkStepArguments& arguments) override {
     remember(arguments);
     const double loss = gradients(arguments);
-    return {.loss = loss, .finite = update(loss, arguments.step, arguments.learning_rate)};
+    return {.loss = loss,
+            .finite = update(loss, arguments.step, arguments.learning_rate),
+            .sum_deviation = sum_deviation_};
   }
 
   double gradients(const NetworkStepArguments& arguments) override {
@@ -189,13 +194,13 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
       const Tensor y =
           mixes_wires ? network_.soft(x, tables, wire_logits(), WireForward::soft, wire_temperature)
                       : network_.soft(x, tables);
-      put_columns(spec_.head ? group_sums(y, rows) : y, begin, scores.soft);
+      put_columns(spec_.head ? sums_of(head(), y).sums : y, begin, scores.soft);
     }
     const BitMatrix bits =
         all.has_features() ? thresholds().bits_of(all.features) : pack_bits(all.inputs);
     const BitMatrix hard = network_.hard(bits);
-    scores.hard =
-        spec_.head ? cast(group_counts(hard, rows), DType::int32) : unpack_bits(hard, DType::uint8);
+    scores.hard = spec_.head ? cast(group_counts(hard, rows, head().exponents), DType::int32)
+                             : unpack_bits(hard, DType::uint8);
     return scores;
   }
 
@@ -210,6 +215,20 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   }
 
  private:
+  void train_all() {
+    std::vector<Tensor> all = network_.parameters();
+    if (offsets_.defined()) all.push_back(offsets_);
+    if (exponents_.defined()) all.push_back(exponents_);
+    train(std::move(all));
+  }
+
+  /// The head with its present weights.
+  Head head() const {
+    Head head = *spec_.head;
+    if (exponents_.defined()) head.exponents = rounded_exponents(exponents_, spec_.max_exponent);
+    return head;
+  }
+
   Tensor loss_of_step(const NetworkStepArguments& arguments, std::vector<SlotValues>* values) {
     if (training_.count() == 0) fail("cpu", "expected training samples, received none");
     std::vector<Tensor> tables = step_tables(arguments);
@@ -339,14 +358,22 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
                                             : slice(training_.targets, 1, 0, spec_.batch);
   }
 
-  Tensor step_loss(const Tensor& y, const NetworkStepArguments& arguments) const {
+  Tensor step_loss(const Tensor& y, const NetworkStepArguments& arguments) {
     const Tensor targets = step_targets(arguments);
     if (!spec_.head) return loss_of(spec_.loss, y, targets);
     SoftTargets soft;
     if (training_.soft_targets.defined() && spec_.teacher_weight > 0) {
       soft = {columns(training_.soft_targets, picked_samples(arguments)), spec_.teacher_weight};
     }
-    return head_loss(*spec_.head, y, targets, spec_.label_smoothing, soft);
+    Head head = *spec_.head;
+    const Tensor weights =
+        exponents_.defined() ? power_weights(exponents_, spec_.max_exponent, y.dtype()) : Tensor();
+    const GroupSums sums = sums_of(head, y, weights);
+    if (arguments.head_temperature) {
+      head.temperature = *arguments.head_temperature;
+      sum_deviation_ = standard_deviation(sums.sums);
+    }
+    return head_loss_of_sums(head, sums, targets, spec_.label_smoothing, soft);
   }
 
   static void put_columns(const Tensor& part, std::int64_t first, Tensor& whole) {
@@ -372,6 +399,8 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
   Tensor ranges_;
   Tensor widths_;
   Tensor offsets_;
+  Tensor exponents_;  ///< only for trained weights
+  double sum_deviation_ = 0;
   NetworkStepArguments last_;  ///< its spans refer to the copies below
   std::vector<std::int64_t> last_samples_;
   std::vector<ImageTransform> last_transforms_;
@@ -439,10 +468,14 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const 
          to_string(network.dtype()));
   }
   const auto shares_tables = [](const GateLayer& layer) {
-    return layer.wiring->pools() || layer.wiring->positions() > 1;
+    return !layer.wiring->view().has_own_tables();
   };
   if (std::ranges::any_of(network.layers(), shares_tables)) {
-    fail("device", "expected a network without convolutions for {}", to_string(device));
+    check_supports(device, Feature::convolutions);
+  }
+  if (spec.head && spec.head->kind == HeadKind::bits) check_supports(device, Feature::head_bits);
+  if (spec.max_exponent > 0 || (spec.head && !spec.head->exponents.empty())) {
+    check_supports(device, Feature::head_weights);
   }
   return make_device_network(device, wires_of(network), spec);
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* classifier_key = "classifier";
 constexpr const char* offsets_name = "thresholds.heights";
+constexpr const char* exponents_name = "head.exponents";
+constexpr const char* exponents_key = "exponents";
 
 nlohmann::json to_json(const std::vector<data::Column>& columns) {
   nlohmann::json list = nlohmann::json::array();
@@ -34,16 +36,18 @@ std::vector<data::Column> columns_in(const nlohmann::json& list) {
 void Classifier::save(TensorFile& file) const {
   thresholds.save(file);
   if (threshold_offsets.defined()) file.tensors[offsets_name] = threshold_offsets.detach();
-  const nlohmann::json object = {{"head", to_string(head.kind)},
-                                 {"class_count", head.classes},
-                                 {"temperature", head.temperature},
-                                 {"low", head.low},
-                                 {"high", head.high},
-                                 {"bytes", has_bytes},
-                                 {"columns", to_json(format.columns)},
-                                 {"target", format.target},
-                                 {"classes", format.classes},
-                                 {"picture", {format.channels, format.height, format.width}}};
+  if (weight_exponents.defined()) file.tensors[exponents_name] = weight_exponents.detach();
+  nlohmann::json object = {{"head", to_string(head.kind)},
+                           {"class_count", head.classes},
+                           {"temperature", head.temperature},
+                           {"low", head.low},
+                           {"high", head.high},
+                           {"bytes", has_bytes},
+                           {"columns", to_json(format.columns)},
+                           {"target", format.target},
+                           {"classes", format.classes},
+                           {"picture", {format.channels, format.height, format.width}}};
+  if (!head.exponents.empty()) object[exponents_key] = head.exponents;
   // Names from a data file may contain invalid UTF-8.
   file.metadata[classifier_key] =
       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -55,13 +59,18 @@ Classifier Classifier::from_file(const TensorFile& file) {
   Classifier result{logic::Thresholds::from_file(file), {}, {}};
   const auto offsets = file.tensors.find(offsets_name);
   if (offsets != file.tensors.end()) result.threshold_offsets = parameter(offsets->second.clone());
+  const auto exponents = file.tensors.find(exponents_name);
+  if (exponents != file.tensors.end()) {
+    result.weight_exponents = parameter(exponents->second.clone());
+  }
   try {
     const nlohmann::json object = nlohmann::json::parse(text);
     result.head = {.kind = head_kind_of("classifier", object.at("head").get<std::string>()),
                    .classes = object.at("class_count"),
                    .temperature = object.at("temperature"),
                    .low = object.at("low"),
-                   .high = object.at("high")};
+                   .high = object.at("high"),
+                   .exponents = object.value(exponents_key, std::vector<std::int32_t>{})};
     result.has_bytes = object.at("bytes");
     result.format.columns = columns_in(object.at("columns"));
     result.format.target = object.at("target");

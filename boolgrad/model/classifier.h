@@ -17,6 +17,9 @@ struct Classifier {
   /// Trained offsets [bits] of the thresholds, relative to feature ranges. Undefined if not
   /// trained.
   Tensor threshold_offsets = {};
+  /// Trained exponents [outputs] of the weights of outputs, before rounding. Undefined if not
+  /// trained.
+  Tensor weight_exponents = {};
 
   /// Adds the classifier to the file of its network.
   void save(TensorFile& file) const;

@@ -104,7 +104,9 @@ Predictions predictions_of(const NetworkScores& scores, const Head& head, std::i
   const Tensor soft = cast(scores.soft, DType::float64);
   return {.soft = logic::predictions(head, soft, outputs),
           .hard = logic::predictions(head, cast(scores.hard, DType::float64), outputs),
-          .soft_loss = logic::head_loss_of_sums(head, soft, outputs, labels).item()};
+          .soft_loss =
+              logic::head_loss_of_sums(head, {soft, logic::largest_sums(head, outputs)}, labels)
+                  .item()};
 }
 
 Evaluation evaluation_of(const Predictions& predicted, const Head& head, const Tensor& labels) {

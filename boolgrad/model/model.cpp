@@ -15,6 +15,20 @@ std::int64_t count_off(const Tensor& mask) {
   return count;
 }
 
+void check_exponents(const std::vector<std::int32_t>& exponents, std::int64_t outputs,
+                     const std::string& source) {
+  if (!exponents.empty() && std::ssize(exponents) != outputs) {
+    fail("classifier", "{}: expected {} exponents of weights, received {}", source, outputs,
+         exponents.size());
+  }
+  for (const std::int32_t exponent : exponents) {
+    if (exponent < 0 || exponent > max_weight_exponent) {
+      fail("classifier", "{}: expected exponents of weights from 0 to {}, received {}", source,
+           max_weight_exponent, exponent);
+    }
+  }
+}
+
 void check_fits(const Classifier& classifier, const logic::Network& network,
                 const std::string& source) {
   const std::int64_t groups = classifier.head.groups();
@@ -24,6 +38,7 @@ void check_fits(const Classifier& classifier, const logic::Network& network,
          "{}: expected a network of {} inputs and a multiple of {} outputs, received {} and {}",
          source, classifier.thresholds.bits(), groups, network.inputs(), network.outputs());
   }
+  check_exponents(classifier.head.exponents, network.outputs(), source);
 }
 
 }  // namespace
@@ -36,6 +51,9 @@ std::vector<Tensor> Model::parameters() const {
   std::vector<Tensor> result = is_automaton() ? rule().parameters() : network().parameters();
   if (classifier_ && classifier_->threshold_offsets.defined()) {
     result.push_back(classifier_->threshold_offsets);
+  }
+  if (classifier_ && classifier_->weight_exponents.defined()) {
+    result.push_back(classifier_->weight_exponents);
   }
   return result;
 }

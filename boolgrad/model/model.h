@@ -34,7 +34,7 @@ class Model {
   std::optional<Classifier>& classifier() { return classifier_; }
 
   /// Trained parameters in a fixed order: the logits of all layers (for a rule, perception first),
-  /// then the threshold offsets if thresholds were trained.
+  /// then the threshold offsets if thresholds were trained, then the exponents of trained weights.
   std::vector<Tensor> parameters() const;
   Parametrisation parametrisation() const;
   std::vector<Tensor> masks() const;

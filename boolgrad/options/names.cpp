@@ -25,16 +25,26 @@ std::string_view to_string(HeadKind kind) {
   switch (kind) {
     case HeadKind::classes: return "classes";
     case HeadKind::binary: return "binary";
+    case HeadKind::bits: return "bits";
     case HeadKind::regression: return "regression";
   }
   return "unknown";
 }
 
+std::string_view to_string(HeadWeights weights) {
+  switch (weights) {
+    case HeadWeights::ones: return "ones";
+    case HeadWeights::powers: return "powers";
+  }
+  return "unknown";
+}
+
 HeadKind head_kind_of(std::string_view where, std::string_view name) {
-  for (const HeadKind kind : {HeadKind::classes, HeadKind::binary, HeadKind::regression}) {
+  for (const HeadKind kind :
+       {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression}) {
     if (name == to_string(kind)) return kind;
   }
-  fail(where, "expected classes, binary or regression, received {}", name);
+  fail(where, "expected classes, binary, bits or regression, received {}", name);
 }
 
 std::string_view to_string(HardeningKind kind) {

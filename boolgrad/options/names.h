@@ -11,6 +11,9 @@ namespace boolgrad {
 
 /// The name of a parametrisation.
 std::string_view to_string(Parametrisation parametrisation);
+/// The name of a kind of weights.
+std::string_view to_string(HeadWeights weights);
+
 /// The name of a head kind.
 std::string_view to_string(HeadKind kind);
 /// The name of a hardening kind.

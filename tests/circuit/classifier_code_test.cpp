@@ -83,9 +83,10 @@ class ClassifierCode : public testing::TestWithParam<Case> {
     Netlist core = harden(network_);
     core.name = "some-model";
     core_ = simplify(core);
-    expected_ = logic::predictions(
-        head_, logic::group_counts(network_.hard(thresholds_.bits_of(samples_)), head_.groups()),
-        network_.outputs());
+    expected_ = logic::predictions(head_,
+                                   logic::group_counts(network_.hard(thresholds_.bits_of(samples_)),
+                                                       head_.groups(), head_.exponents),
+                                   network_.outputs());
   }
 
   ClassifierPorts ports() const {
@@ -122,7 +123,8 @@ class ClassifierCode : public testing::TestWithParam<Case> {
 };
 
 TEST_P(ClassifierCode, CircuitAgreesWithTheNetwork) {
-  const CircuitRunner runner(harden(network_), {.classes = head_.groups()});
+  const CircuitRunner runner(harden(network_),
+                             {.classes = head_.groups(), .exponents = head_.exponents});
   const auto groups = static_cast<std::size_t>(head_.groups());
   std::vector<std::int32_t> sums(sample_count * groups);
   runner.group_sums(thresholds_.bits_of(samples_), sums);
@@ -182,17 +184,31 @@ TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
   ASSERT_EQ(result.code, 0) << result.output;
   std::vector<double> received = numbers_in(result.output);
   if (head_.kind == HeadKind::regression) {
-    for (double& sum : received) sum = head_.low + (head_.high - head_.low) * sum / 30;
+    for (double& sum : received)
+      sum = head_.low +
+            (head_.high - head_.low) * sum / static_cast<double>(head_.largest_sum(0, 30));
   }
   EXPECT_EQ(received, expected_);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ClassifierCode,
-                         testing::Values(Case{{HeadKind::classes, 10, 1}, true},
-                                         Case{{HeadKind::classes, 3, 1}, false},
-                                         Case{{HeadKind::binary, 2, 1}, true},
-                                         Case{{HeadKind::binary, 2, 1}, false},
-                                         Case{{HeadKind::regression, 0, 1, -2, 8}, false}));
+/// The head with weights of 1 to 8 for 30 outputs.
+Head weighted(Head head) {
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    head.exponents.push_back(static_cast<std::int32_t>(random_word(2000 + i) % 4));
+  }
+  return head;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ClassifierCode,
+    testing::Values(Case{{HeadKind::classes, 10, 1}, true}, Case{{HeadKind::classes, 3, 1}, false},
+                    Case{{HeadKind::binary, 2, 1}, true}, Case{{HeadKind::binary, 2, 1}, false},
+                    Case{{HeadKind::bits, 5, 1}, true}, Case{{HeadKind::bits, 64, 1}, false},
+                    Case{{HeadKind::regression, 0, 1, -2, 8}, false},
+                    Case{weighted({HeadKind::classes, 10}), true},
+                    Case{weighted({HeadKind::binary, 2}), false},
+                    Case{weighted({HeadKind::bits, 6}), true},
+                    Case{weighted({HeadKind::regression, 0, 1, -2, 8}), false}));
 
 TEST(ClassifierPorts, MustFitTheCircuit) {
   const logic::Thresholds thresholds = some_thresholds(true);

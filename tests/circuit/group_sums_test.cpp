@@ -97,6 +97,52 @@ TEST(GroupSums, CompareWithThresholds) {
   }
 }
 
+TEST(GroupSums, VoteOnTheBitsOfAClass) {
+  for (std::uint64_t classes = 5; classes <= 8; ++classes) {
+    expect_numbers(with_votes(wires(12), 3, static_cast<std::int64_t>(classes)),
+                   [&](std::uint64_t inputs) {
+                     const std::vector<int> sums = sums_of(inputs, 3, 4);
+                     std::uint64_t number = 0;
+                     for (std::size_t g = 0; g < 3; ++g) {
+                       number |= std::uint64_t{sums[g] > 2 ? 1U : 0U} << g;
+                     }
+                     return std::min(number, classes - 1);
+                   });
+  }
+}
+
+/// The weighted sums of `groups` groups.
+std::vector<std::uint64_t> weighted_sums(std::uint64_t inputs, std::size_t groups,
+                                         const std::vector<std::int32_t>& exponents) {
+  std::vector<std::uint64_t> sums(groups, 0);
+  const std::size_t size = exponents.size() / groups;
+  for (std::size_t i = 0; i < exponents.size(); ++i) {
+    sums[i / size] += (inputs >> i & 1) << exponents[i];
+  }
+  return sums;
+}
+
+TEST(GroupSums, CountOutputsWithTheirWeights) {
+  const std::vector<std::int32_t> exponents = {2, 0, 3, 1, 2, 2, 0, 0, 1, 3};
+  const Netlist sums = with_group_sums(wires(10), 2, exponents);
+  EXPECT_EQ(sums.outputs.size(), 5U + 5U) << "sums of up to 19 and up to 16";
+  expect_numbers(sums, [&](std::uint64_t inputs) {
+    const auto both = weighted_sums(inputs, 2, exponents);
+    return both[0] | both[1] << 5;
+  });
+  expect_numbers(with_argmax(wires(10), 5, exponents), [&](std::uint64_t inputs) {
+    const auto all = weighted_sums(inputs, 5, exponents);
+    return static_cast<std::uint64_t>(std::ranges::max_element(all) - all.begin());
+  });
+  expect_numbers(with_votes(wires(10), 2, 3, exponents), [&](std::uint64_t inputs) {
+    const auto both = weighted_sums(inputs, 2, exponents);
+    const std::uint64_t number = (both[0] > 9 ? 1U : 0U) | (both[1] > 8 ? 2U : 0U);
+    return std::min<std::uint64_t>(number, 2);
+  });
+  expect_error([&] { with_argmax(wires(6), 2, exponents); },
+               "[group_sums] expected 6 exponents, received 10");
+}
+
 TEST(GroupSums, ExtendAnyCircuitAndSimplify) {
   const Netlist netlist = random_netlist({.inputs = 40, .gates = 200, .outputs = 24}, 5);
   const Netlist classes = with_argmax(netlist, 3);
@@ -118,6 +164,8 @@ TEST(GroupSums, ExtendAnyCircuitAndSimplify) {
 }
 
 TEST(GroupSums, RejectInvalidArguments) {
+  expect_error([] { with_votes(wires(6), 2, 5); },
+               "[group_sums] expected 1 to 2^2 classes, at most 2^32, received 5");
   expect_error([] { with_group_sums(wires(6), 4); },
                "[group_sums] expected at least 1 classes that divide 6 outputs, received 4");
   expect_error([] { with_argmax(wires(6), 1); },

@@ -97,6 +97,46 @@ TEST(CircuitRunner, AgreesWithTheNetlist) {
   }));
 }
 
+TEST(CircuitRunner, CountsOutputsWithTheirWeights) {
+  constexpr std::size_t group = 83;
+  constexpr std::size_t classes = 3;
+  constexpr std::size_t samples = 700;
+  const Netlist netlist =
+      random_netlist({.inputs = 20, .gates = 500, .outputs = group * classes}, 3);
+  const std::vector<std::uint8_t> bytes = random_bytes(samples * 20, 4);
+  const std::vector<std::uint8_t> outputs = expected_outputs(netlist, bytes, samples);
+  for (const int max : {0, 1, 3, 6}) {
+    std::vector<std::int32_t> exponents(group * classes);
+    for (std::size_t i = 0; i < exponents.size(); ++i) {
+      exponents[i] = static_cast<std::int32_t>(i * 7 % 11) % (max + 1);
+    }
+    exponents[0] = max;
+    std::vector<std::int32_t> expected(samples * classes, 0);
+    for (std::size_t s = 0; s < samples; ++s) {
+      for (std::size_t o = 0; o < exponents.size(); ++o) {
+        expected[s * classes + o / group] += outputs[s * exponents.size() + o] << exponents[o];
+      }
+    }
+    const CircuitRunner runner(netlist, {.classes = classes, .exponents = exponents});
+    std::vector<std::int32_t> results(expected.size());
+    runner.group_sums({bytes, samples}, results);
+    EXPECT_EQ(results, expected) << max;
+    results.resize(samples);
+    runner.classify({bytes, samples}, results);
+    EXPECT_EQ(results, first_largest_of(expected, classes)) << max;
+  }
+  // A group of few outputs, whose sums have few digits.
+  const CircuitRunner few(random_netlist({.inputs = 4, .gates = 9, .outputs = 2}, 3),
+                          {.classes = 2, .exponents = {1, 0}});
+  std::vector<std::int32_t> results(2);
+  const std::vector<std::uint8_t> one(4, 1);
+  few.group_sums({one, 1}, results);
+  EXPECT_TRUE(results[0] == 0 || results[0] == 2);
+  EXPECT_LE(results[1], 1);
+  expect_error([&] { CircuitRunner(netlist, {.classes = classes, .exponents = {1}}); },
+               "[runner] expected 249 exponents, received 1");
+}
+
 TEST(CircuitRunner, CountsManyOutputs) {
   constexpr std::size_t group = 801;
   constexpr std::size_t classes = 10;

@@ -74,6 +74,37 @@ TEST_F(ClassifierCli, LearnsATableAndEvaluatesIt) {
   EXPECT_EQ(others.json()["samples"], 150);
 }
 
+TEST_F(ClassifierCli, LearnsTheBitsOfTheClass) {
+  write_flowers();
+  const CliResult trained = train({"--set", "head.kind=bits", "--set", "head.outputs=61"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
+  const CliResult evaluated = eval({"--compiled", "--simulated"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  const json answer = evaluated.json();
+  EXPECT_EQ(answer["hard_accuracy_compiled"], answer["hard_accuracy"]);
+  EXPECT_EQ(answer["samples_simulated"], 28);
+  const std::string file = (scratch_ / "a.blif").string();
+  ASSERT_EQ(run_cli({"export", model_, "--format", "blif", "-o", file}).code, 0);
+  EXPECT_NE(read_bytes(file).find("class_1"), std::string::npos);
+  EXPECT_EQ(read_bytes(file).find("class_2"), std::string::npos);
+}
+
+TEST_F(ClassifierCli, LearnsTheWeightsOfOutputs) {
+  write_flowers();
+  const CliResult trained = train({"--set", "head.weights=powers", "--set", "head.outputs=60"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
+  const CliResult evaluated = eval({"--compiled", "--simulated"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  const json answer = evaluated.json();
+  EXPECT_EQ(answer["hard_accuracy_compiled"], answer["hard_accuracy"]);
+  EXPECT_EQ(answer["samples_simulated"], 28);
+  const std::string file = (scratch_ / "a.h").string();
+  ASSERT_EQ(run_cli({"export", model_, "--format", "c", "-o", file}).code, 0);
+  EXPECT_NE(read_bytes(file).find("table_exponents[TABLE_OUTPUTS]"), std::string::npos);
+}
+
 TEST_F(ClassifierCli, IsTrainedAndEvaluatedOnADevice) {
   if (const auto why_not = why_unavailable(vulkan_device); !why_not.empty())
     GTEST_SKIP() << why_not;

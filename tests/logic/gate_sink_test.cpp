@@ -122,6 +122,27 @@ TEST(GateArithmetic, SumsComparesAndFindsTheLargest) {
   }
 }
 
+TEST(GateArithmetic, SumsBitsWithWeights) {
+  for (const std::int32_t last : {0, 1, 3, 6}) {
+    Evaluator sink(random_words(14, 3));
+    const std::vector<Signal> bits = sink.inputs();
+    std::vector<std::int32_t> exponents(14);
+    for (std::size_t i = 0; i < 14; ++i) exponents[i] = static_cast<std::int32_t>(i * i % 5);
+    exponents[6] = last;
+    const std::vector<SignalNumber> sums = emit_group_sums(bits, 2, sink, exponents);
+    for (unsigned s = 0; s < 64; ++s) {
+      std::vector<std::uint64_t> expected(2, 0);
+      for (std::size_t i = 0; i < 14; ++i) {
+        expected[i / 7] += (sink.value(bits[i]) >> s & 1) << exponents[i];
+      }
+      for (std::size_t g = 0; g < 2; ++g) EXPECT_EQ(number_at(sink, sums[g], s), expected[g]);
+    }
+  }
+  Evaluator sink({0, 0});
+  expect_error([&] { emit_group_sums(sink.inputs(), 1, sink, std::vector<std::int32_t>{1}); },
+               "[group_sums] expected 2 exponents, received 1");
+}
+
 TEST(GateArithmetic, RejectsInvalidGroupsAndSingleNumbers) {
   Evaluator sink({0, 0, 0});
   const std::vector<Signal> bits = sink.inputs();

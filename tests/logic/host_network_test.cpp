@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "boolgrad/autograd/gradcheck.h"
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/logic/hardening.h"
+#include "boolgrad/logic/head.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/shaping.h"
 #include "tests/support/random_tensor.h"
@@ -154,6 +156,26 @@ TEST(HostNetwork, ScalesGradientsOfThresholds) {
     EXPECT_NE(before.at(i), 0) << i;
     EXPECT_NEAR(after.at(i), std::pow(1.5, 3) * before.at(i), 1e-5 * std::abs(after.at(i))) << i;
   }
+}
+
+TEST(HostNetwork, AStepMayReplaceTheTemperatureOfTheHead) {
+  const Tensor x = random_tensor({inputs, 40}, DType::float64, 4, {0, 1});
+  std::vector<std::int32_t> classes(40);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i % 2);
+  const auto step_at = [&](double own, std::optional<double> given) {
+    const Network network = network_of(Parametrisation::sigmoid);
+    const auto program =
+        make_host_network(network, {.batch = 40,
+                                    .parametrisation = Parametrisation::sigmoid,
+                                    .head = Head{.classes = 2, .temperature = own}});
+    program->set_cases(DataRole::training, x, Tensor::of(classes));
+    const double deviation = standard_deviation(program->evaluate().soft);
+    const StepResult result = program->step({.head_temperature = given});
+    EXPECT_NEAR(result.sum_deviation, given ? deviation : 0, 1e-9);
+    return result.loss;
+  };
+  EXPECT_EQ(step_at(3, {}), step_at(8, 3));
+  EXPECT_NE(step_at(3, {}), step_at(3, 8));
 }
 
 TEST(HostNetwork, StraightThroughComputesTheHardenedCircuit) {

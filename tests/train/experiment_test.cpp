@@ -126,6 +126,15 @@ TEST(Experiment, ErrorsNameTheExpectedValue) {
   refuses("[network]\narity = [2, 7]",
           "my.toml: expected network.arity to be an integer or a list of integers from 1 to 6, "
           "received [ 2, 7 ]");
+  refuses("[head]\nkind = 'digits'",
+          "my.toml: expected head.kind to be classes, binary, bits or regression, received "
+          "'digits'");
+  refuses("[head]\nweights = 'twos'",
+          "my.toml: expected head.weights to be ones or powers, received 'twos'");
+  refuses("[head]\nmax_exponent = 7",
+          "my.toml: expected head.max_exponent to be an integer from 1 to 6, received 7");
+  refuses("[head]\ntemperature_target = -1",
+          "my.toml: expected head.temperature_target to be a number of at least 0, received -1");
   refuses("[network]\narity = []",
           "my.toml: expected network.arity to be an integer or a list of integers from 1 to 6, "
           "received []");

@@ -255,8 +255,13 @@ inline void add_tasks_and_data(KeyCases& rows) {
   convolution("convolution.pool", "1", "2");
 
   rows.classifiers("head.kind", "classes", "binary");
+  rows.add({"head.kind", images, "classes", "bits"});
   rows.classifiers("head.outputs", "12", "20");
   rows.classifiers("head.temperature", "3", "6");
+  rows.classifiers("head.temperature_target", "0", "1.2");
+  rows.classifiers("head.weights", "ones", "powers");
+  rows.classifiers("head.max_exponent", "1", "3",
+                   {"head.weights=powers", "training.learning_rate=1"});
 }
 
 inline void add_networks(KeyCases& rows) {

@@ -6,6 +6,7 @@
 
 #include "boolgrad/backend/cuda/runtime/device.h"
 #include "boolgrad/backend/vulkan/runtime/device.h"
+#include "boolgrad/core/fail.h"
 
 namespace boolgrad {
 
@@ -26,7 +27,10 @@ const std::array<FeatureText, feature_count>& feature_texts() {
       {F::element_losses, "elementwise losses", "training.loss"},
       {F::head_classes, "classification head", "head.kind = classes"},
       {F::head_binary, "binary classification head", "head.kind = binary"},
+      {F::head_bits, "head of class bits", "head.kind = bits"},
       {F::head_regression, "regression head", "head.kind = regression"},
+      {F::head_weights, "learned weights of outputs", "head.weights = powers"},
+      {F::adapted_temperature, "adapted temperature of the head", "head.temperature_target"},
       {F::label_smoothing, "label smoothing", "training.label_smoothing"},
       {F::distillation, "distillation from a teacher", "training.teacher"},
       {F::thresholds, "thresholds on features", "binarise.kind"},
@@ -58,6 +62,13 @@ const std::array<FeatureText, feature_count>& feature_texts() {
       {F::hardened_grids, "simulation of hardened automata", ""},
   }};
   return texts;
+}
+
+void check_supports(const Device& device, Feature feature) {
+  if (supports(device.backend, feature)) return;
+  const FeatureText& text = feature_texts()[static_cast<std::size_t>(feature)];
+  fail("device", "{} does not support {} ({}): train on the cpu, or see `boolgrad devices`",
+       to_string(device), text.name, text.key);
 }
 
 Capabilities cpu_capabilities() { return Capabilities().set(); }

@@ -31,7 +31,10 @@ enum class Feature : std::uint8_t {
   element_losses,
   head_classes,
   head_binary,
+  head_bits,
   head_regression,
+  head_weights,
+  adapted_temperature,
   label_smoothing,
   distillation,
   // Inputs.
@@ -65,7 +68,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 41;
+inline constexpr std::size_t feature_count = 44;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {
@@ -86,6 +89,9 @@ constexpr Capabilities capabilities(Features... features) {
   ((bits |= 1ULL << static_cast<unsigned>(features)), ...);
   return Capabilities(bits);
 }
+
+/// Throws if `device` lacks a feature. The message names it and its key.
+void check_supports(const Device& device, Feature feature);
 
 /// The capabilities of the CPU: all features.
 Capabilities cpu_capabilities();

@@ -32,6 +32,10 @@ struct NetworkSpec {
   /// With a head, the outputs are summed in groups and the loss is `head_loss` of `logic/head.h`.
   /// Without one, the loss is `loss` of every output against its own target, summed.
   std::optional<Head> head = {};
+  /// If above 0, the weights of the head's outputs are trained: powers of two up to this exponent,
+  /// as in `power_weights` of `logic/head.h`. The exponents, float32 [outputs], are the last
+  /// parameter.
+  std::int64_t max_exponent = 0;
   double label_smoothing = 0;  ///< only with a head
   double teacher_weight = 0;   ///< of the soft targets of samples that have them
   LossOptions loss = {};       ///< only without a head
@@ -80,7 +84,8 @@ struct NetworkStepArguments {
   /// For `HardeningKind::freeze`: one float32 [gates] per layer, 1 for gates that are hard and get
   /// no gradient, 0 for all others.
   std::span<const Tensor> frozen = {};
-  double wire_temperature = 1;  ///< divides the logits of learned wires
+  double wire_temperature = 1;                  ///< divides the logits of learned wires
+  std::optional<double> head_temperature = {};  ///< replaces that of the head
 };
 
 /// The scores of all samples, soft and hardened: group sums with a head (float32 and int32 [groups,
@@ -99,7 +104,7 @@ struct WireSignals {
 
 /// A training program for a network. Set data and parameters before the first use. Parameters are
 /// the logits of all layers, then the logits [gates, arity, candidates] of learned wires, then the
-/// offsets of trained thresholds.
+/// offsets of trained thresholds, then the exponents of trained weights.
 class DeviceNetwork : public DeviceProgram {
  public:
   /// Sets samples given as `inputs` [inputs, samples] of the network's dtype. `targets` are

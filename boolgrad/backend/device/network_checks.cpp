@@ -216,6 +216,10 @@ void check_step(std::string_view backend, const NetworkStepArguments& step, std:
   if (!(step.wire_temperature > 0)) {
     fail(backend, "expected a wire temperature above 0, received {}", step.wire_temperature);
   }
+  if (step.head_temperature) {
+    fail(backend, "expected the temperature of the head, received {} for a step",
+         *step.head_temperature);
+  }
 }
 
 }  // namespace boolgrad

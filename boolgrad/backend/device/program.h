@@ -14,6 +14,8 @@ struct StepResult {
   double loss = 0;
   /// Whether loss and gradients were finite. Otherwise nothing was updated.
   bool finite = true;
+  /// Standard deviation of the group sums of the batch, if the step had a temperature of its own.
+  double sum_deviation = 0;
 };
 
 /// A training program on a device.

@@ -48,8 +48,11 @@ struct CircuitRunner::Block {
   }
 };
 
+/// Lists of terms that count 1, 2, 4, ... times.
+using WeightedTerms = std::vector<std::vector<BitTerm>>;
+
 struct CircuitRunner::Groups {
-  std::vector<std::vector<BitTerm>> terms;  ///< one list per class
+  std::vector<WeightedTerms> terms;  ///< of each class
 };
 
 CircuitRunner::CircuitRunner(const Netlist& netlist, const RunnerParams& params)
@@ -59,14 +62,19 @@ CircuitRunner::CircuitRunner(const BitCircuit& circuit, const RunnerParams& para
     : program_(circuit) {
   input_slots_.assign(static_cast<std::size_t>(circuit.inputs()), no_slot);
   for (const BitPort& port : program_.code().inputs) input_slots_[port.index] = port.slot;
-  set_groups(params.classes);
+  set_groups(params);
 }
 
-void CircuitRunner::set_groups(std::int64_t classes) {
+void CircuitRunner::set_groups(const RunnerParams& params) {
+  const std::int64_t classes = params.classes;
+  const std::vector<std::int32_t>& exponents = params.exponents;
   const std::int64_t outputs = program_.outputs();
   if (classes < 0 || (classes > 0 && (outputs == 0 || outputs % classes != 0))) {
     fail(where, "expected a number of classes that divides {} outputs, received {}", outputs,
          classes);
+  }
+  if (!exponents.empty() && std::ssize(exponents) != outputs) {
+    fail(where, "expected {} exponents, received {}", outputs, exponents.size());
   }
   if (classes == 0) return;
   const BitProgramView code = program_.code();
@@ -78,13 +86,21 @@ void CircuitRunner::set_groups(std::int64_t classes) {
   }
   const auto size = static_cast<std::size_t>(outputs / classes);
   Groups groups;
-  for (auto group = terms.begin(); group != terms.end();
-       group += static_cast<std::ptrdiff_t>(size)) {
-    std::vector<BitTerm> own(group, group + static_cast<std::ptrdiff_t>(size));
-    own.resize(task_count(size, cpu::term_block) * cpu::term_block, {zeros, false});
+  for (std::size_t first = 0; first < terms.size(); first += size) {
+    WeightedTerms own(1);
+    std::uint64_t largest = 0;
+    for (std::size_t i = first; i < first + size; ++i) {
+      const auto exponent = static_cast<std::size_t>(exponents.empty() ? 0 : exponents[i]);
+      if (exponent >= own.size()) own.resize(exponent + 1);
+      own[exponent].push_back(terms[i]);
+      largest += std::uint64_t{1} << exponent;
+    }
+    for (std::vector<BitTerm>& one : own) {
+      one.resize(task_count(one.size(), cpu::term_block) * cpu::term_block, {zeros, false});
+    }
     groups.terms.push_back(std::move(own));
+    planes_ = std::max(planes_, static_cast<std::size_t>(std::bit_width(largest)));
   }
-  planes_ = static_cast<std::size_t>(std::bit_width(size));
   index_planes_ = static_cast<std::size_t>(std::bit_width(groups.terms.size() - 1));
   classes_ = groups.terms.size();
   groups_ = std::make_shared<const Groups>(std::move(groups));

@@ -17,6 +17,8 @@ namespace boolgrad::circuit {
 struct RunnerParams {
   /// Splits the outputs into so many consecutive groups of equal size, one per class. 0 for none.
   std::int64_t classes = 0;
+  /// Output i counts 2^exponents[i] times. Empty: every output counts once.
+  std::vector<std::int32_t> exponents = {};
 };
 
 /// Evaluates a netlist on many samples. Blocks of samples are distributed over threads and pass
@@ -43,7 +45,7 @@ class CircuitRunner {
   /// All outputs as bytes 0 and 1: [samples, outputs].
   void run(const ByteSamples& inputs, std::span<std::uint8_t> outputs) const;
 
-  /// The number of outputs per class that are 1: [samples, classes].
+  /// The number of outputs per class that are 1, each with its weight: [samples, classes].
   void group_sums(const ByteSamples& inputs, std::span<std::int32_t> sums) const;
   /// The same from packed bits.
   void group_sums(const logic::BitMatrix& inputs, std::span<std::int32_t> sums) const;
@@ -58,7 +60,7 @@ class CircuitRunner {
   struct Groups;
   enum class Result { sums, largest };
 
-  void set_groups(std::int64_t classes);
+  void set_groups(const RunnerParams& params);
   void check(const ByteSamples& inputs) const;
   void check(const logic::BitMatrix& inputs) const;
   void load(const ByteSamples& inputs, const Block& block) const;

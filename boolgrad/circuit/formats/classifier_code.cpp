@@ -69,7 +69,7 @@ typedef @type@ @name@_feature;
 /* Input i of the circuit is 1 where feature @name@_sources[i] exceeds @name@_thresholds[i]. */
 static const uint32_t @name@_sources[@NAME@_INPUTS] = {@sources@};
 static const @threshold_type@ @name@_thresholds[@NAME@_INPUTS] = {@thresholds@};
-
+@tables@
 /* The outputs of up to 64 samples, one bit per sample. */
 static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t *out)
 {
@@ -86,8 +86,8 @@ static inline void @name@_block(const @name@_feature *x, size_t count, uint64_t 
   @name@_eval(in, out);
 }
 
-/* Counts the ones in each of @NAME@_GROUPS groups of outputs. digits[g][d] holds binary digit d of
- * group g, one bit per sample. */
+/* Counts the ones in each of @NAME@_GROUPS groups of outputs@weighted@. digits[g][d] holds binary
+ * digit d of group g, one bit per sample. */
 static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DIGITS])
 {
   const size_t size = @NAME@_OUTPUTS / @NAME@_GROUPS;
@@ -96,7 +96,7 @@ static inline void @name@_count(const uint64_t *out, uint64_t digits[][@NAME@_DI
     for (d = 0; d < @NAME@_DIGITS; ++d) digits[g][d] = 0;
     for (i = g * size; i < (g + 1) * size; ++i) {
       uint64_t carry = out[i];
-      for (d = 0; carry != 0 && d < @NAME@_DIGITS; ++d) {
+      for (d = @first@; carry != 0 && d < @NAME@_DIGITS; ++d) {
         const uint64_t both = digits[g][d] & carry;
         digits[g][d] ^= carry;
         carry = both;
@@ -117,15 +117,11 @@ static inline void @name@_@verb@(const @name@_feature *x, size_t samples, @resul
     @name@_block(x + first * @NAME@_FEATURES, count, out);
     @name@_count(out, digits);
     for (s = 0; s < count; ++s) {
-      int32_t best = 0;
-      int32_t largest = -1;
+      @start@
       for (g = 0; g < @NAME@_GROUPS; ++g) {
         int32_t sum = 0;
         for (d = 0; d < @NAME@_DIGITS; ++d) sum |= (int32_t)((digits[g][d] >> s) & 1) << d;
-        if (sum > largest) {
-          largest = sum;
-          best = (int32_t)g;
-        }
+        @use@
       }
       results[first + s] = @value@;
     }
@@ -139,13 +135,48 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
-  if (ports.head.kind == HeadKind::classes) return "best";
-  if (ports.head.kind == HeadKind::binary) {
-    return fmt::format("best + (2 * largest > {} ? 1 : 0)", outputs);
+/// The C of a head: tables, declarations, the use of `sum` of group g, and the result.
+struct HeadCode {
+  std::string tables;
+  std::string start;
+  std::string use;
+  std::string value;
+};
+
+/// The largest sum of each group.
+std::vector<std::int64_t> largest_sums(const Head& head, std::int64_t outputs) {
+  std::vector<std::int64_t> sums;
+  for (std::int64_t g = 0; g < head.groups(); ++g) sums.push_back(head.largest_sum(g, outputs));
+  return sums;
+}
+
+HeadCode head_code(const Head& head, std::int64_t outputs) {
+  const std::vector<std::int64_t> largest = largest_sums(head, outputs);
+  std::string exponents;
+  if (!head.exponents.empty()) {
+    exponents = fmt::format(
+        "\n/* Output i counts 1 << @name@_exponents[i] times. */\n"
+        "static const uint8_t @name@_exponents[@NAME@_OUTPUTS] = {{{}}};\n",
+        list_of(head.exponents.size(), [&](std::size_t i) { return head.exponents[i]; }));
   }
-  return fmt::format("best + {:a} + {:a} * largest / {}.0", ports.head.low,
-                     ports.head.high - ports.head.low, outputs);
+  if (head.kind == HeadKind::classes) {
+    return {
+        exponents, "int32_t best = 0;\n      int32_t largest = -1;",
+        "if (sum > largest) {\n          largest = sum;\n          best = (int32_t)g;\n        }",
+        "best"};
+  }
+  if (head.has_votes()) {
+    const std::int64_t last = head.classes - 1;
+    const std::string all = fmt::format(
+        "\n/* The largest sums of the groups. */\n"
+        "static const int32_t @name@_largest[@NAME@_GROUPS] = {{{}}};\n",
+        list_of(largest.size(), [&](std::size_t g) { return largest[g]; }));
+    return {exponents + all, "int32_t number = 0;",
+            "number |= (int32_t)(2 * sum > @name@_largest[g]) << g;",
+            fmt::format("number < {} ? number : {}", last, last)};
+  }
+  return {exponents, "int32_t total = 0;", "total += sum;",
+          fmt::format("{:a} + {:a} * total / {}.0", head.low, head.high - head.low, largest[0])};
 }
 
 std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
@@ -166,10 +197,20 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
   replace_all(text, "@result@", has_classes ? "int32_t" : "double");
-  replace_all(text, "@value@", value_text(ports, netlist.outputs.size()));
+  const HeadCode head = head_code(ports.head, std::ssize(netlist.outputs));
+  const bool has_weights = !ports.head.exponents.empty();
+  replace_all(text, "@tables@", head.tables);
+  replace_all(text, "@first@", has_weights ? "@name@_exponents[i]" : "0");
+  replace_all(text, "@weighted@", has_weights ? ", with their weights" : "");
+  replace_all(text, "@start@", head.start);
+  replace_all(text, "@use@", head.use);
+  replace_all(text, "@value@", head.value);
   const auto groups = static_cast<std::size_t>(ports.head.groups());
+  const std::int64_t largest =
+      std::ranges::max(largest_sums(ports.head, std::ssize(netlist.outputs)));
+  const auto digits = std::bit_width(static_cast<std::uint64_t>(largest));
   replace_all(text, "@groups@", std::to_string(groups));
-  replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
+  replace_all(text, "@digits@", std::to_string(digits));
   replace_all(text, "@NAME@", upper_case(name));
   replace_all(text, "@name@", name);
   // Last, because names from a file may look like placeholders.
@@ -197,13 +238,10 @@ std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
 
 Netlist with_head(const Netlist& netlist, const Head& head) {
   switch (head.kind) {
-    case HeadKind::classes: return with_argmax(netlist, head.classes);
-    case HeadKind::binary: {
-      Netlist result = with_thresholds(netlist, 1, std::ssize(netlist.outputs) / 2 + 1);
-      result.outputs = {"class_0"};
-      return result;
-    }
-    case HeadKind::regression: return with_group_sums(netlist, 1);
+    case HeadKind::classes: return with_argmax(netlist, head.classes, head.exponents);
+    case HeadKind::binary:
+    case HeadKind::bits: return with_votes(netlist, head.groups(), head.classes, head.exponents);
+    case HeadKind::regression: return with_group_sums(netlist, 1, head.exponents);
   }
   fail(where, "unknown head {}", static_cast<int>(head.kind));
 }

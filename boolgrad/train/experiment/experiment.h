@@ -30,9 +30,19 @@ struct BinariseOptions {
 
 struct HeadOptions {
   HeadKind kind = HeadKind::classes;
-  /// Gates of the last layer, rounded up to a multiple of the number of classes.
+  /// Gates of the last layer, rounded up to a multiple of the number of groups.
   std::int64_t outputs = 1000;
   double temperature = 10;
+  /// For `classes`: keeps the standard deviation of sums / temperature near 4 times this number. 0:
+  /// the temperature is fixed.
+  double temperature_target = 0;
+  HeadWeights weights = HeadWeights::ones;
+  std::int64_t max_exponent = 3;  ///< for `powers`: of the largest weight
+
+  /// The largest exponent of trained weights; 0 if they are not trained.
+  std::int64_t trained_exponent() const {
+    return weights == HeadWeights::powers ? max_exponent : 0;
+  }
 };
 
 /// Settings of training rollouts that differ from the automaton's own.
@@ -218,6 +228,10 @@ struct Experiment : ModelSpec {
   CurriculumOptions curriculum;
   SearchOptions search;
 
+  /// Whether the temperature of the head changes during training.
+  bool adapts_temperature() const {
+    return is_classifier() && head.kind == HeadKind::classes && head.temperature_target > 0;
+  }
   /// The step before which the knockout happens; -1 if there is none.
   std::int64_t knockout_step() const;
 };

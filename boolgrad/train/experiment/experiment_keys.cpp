@@ -45,10 +45,15 @@ std::vector<ExperimentKey> make_table() {
       K::flag("binarise.learn", BOOLGRAD_MEMBER(binarise.learn)),
       K::positive("binarise.width", BOOLGRAD_MEMBER(binarise.width)),
 
-      K::named<HeadKind>("head.kind", BOOLGRAD_MEMBER(head.kind),
-                         {HeadKind::classes, HeadKind::binary, HeadKind::regression}),
+      K::named<HeadKind>(
+          "head.kind", BOOLGRAD_MEMBER(head.kind),
+          {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression}),
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
+      K::non_negative("head.temperature_target", BOOLGRAD_MEMBER(head.temperature_target)),
+      K::named<HeadWeights>("head.weights", BOOLGRAD_MEMBER(head.weights),
+                            {HeadWeights::ones, HeadWeights::powers}),
+      K::integer("head.max_exponent", BOOLGRAD_MEMBER(head.max_exponent), 1, max_weight_exponent),
 
       K::integers("convolution.kernels", BOOLGRAD_MEMBER(convolution.kernels), false, 1, max_gates),
       K::integers("convolution.window", BOOLGRAD_MEMBER(convolution.window), true, 1, max_side),

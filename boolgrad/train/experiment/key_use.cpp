@@ -92,8 +92,12 @@ const std::vector<KeyUse>& uses() {
                        [](E e) { return e.binarise.learn; }),
 
       classifiers_only("head."),
-      classifiers_only("head.temperature", "head.kind = classes or binary",
+      classifiers_only("head.temperature", "head.kind = classes, binary or bits",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
+      classifiers_only("head.temperature_target", "head.kind = classes",
+                       [](E e) { return e.head.kind == HeadKind::classes; }),
+      classifiers_only("head.max_exponent", "head.weights = powers",
+                       [](E e) { return e.head.weights == HeadWeights::powers; }),
 
       classifiers_only("convolution.", convolutions, has_convolutions),
       classifiers_only("convolution.kernels"),
@@ -131,7 +135,7 @@ const std::vector<KeyUse>& uses() {
       no_classifiers("training.focal_gamma", "training.loss = focal",
                      [](E e) { return e.loss.kind == LossKind::focal; }),
       networks_only("training.batch"),
-      classifiers_only("training.label_smoothing", "head.kind = classes or binary",
+      classifiers_only("training.label_smoothing", "head.kind = classes, binary or bits",
                        [](E e) { return e.head.kind != HeadKind::regression; }),
       classifiers_only("training.max_shift"),
       classifiers_only("training.max_rotation"),

@@ -58,8 +58,11 @@ void add_classifier(const Experiment& e, Requirements& needs) {
   switch (e.head.kind) {
     case HeadKind::classes: needs.add(Feature::head_classes); break;
     case HeadKind::binary: needs.add(Feature::head_binary); break;
+    case HeadKind::bits: needs.add(Feature::head_bits); break;
     case HeadKind::regression: needs.add(Feature::head_regression); break;
   }
+  needs.add(Feature::head_weights, e.head.weights == HeadWeights::powers);
+  needs.add(Feature::adapted_temperature, e.adapts_temperature());
   needs.add(Feature::thresholds);
   needs.add(Feature::learned_thresholds, e.binarise.learn);
   needs.add(Feature::label_smoothing, e.training.label_smoothing > 0);
@@ -98,10 +101,7 @@ std::vector<Feature> required_features(const Experiment& experiment) {
 
 void check_supported(const Experiment& experiment, const Device& device) {
   for (const Feature feature : required_features(experiment)) {
-    if (supports(device.backend, feature)) continue;
-    const FeatureText& text = feature_texts()[static_cast<std::size_t>(feature)];
-    fail("device", "{} does not support {} ({}): train on the cpu, or see `boolgrad devices`",
-         to_string(device), text.name, text.key);
+    check_supports(device, feature);
   }
 }
 

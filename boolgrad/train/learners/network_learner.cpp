@@ -32,6 +32,7 @@ NetworkSpec NetworkLearner::spec_for(std::int64_t batch) const {
   return {.batch = batch,
           .parametrisation = model_.parametrisation(),
           .head = model_.classifier() ? std::optional(model_.classifier()->head) : std::nullopt,
+          .max_exponent = model_.classifier() ? experiment_.head.trained_exponent() : 0,
           .label_smoothing = experiment_.training.label_smoothing,
           .teacher_weight =
               experiment_.training.teacher.path.empty() ? 0 : experiment_.training.teacher.weight,
@@ -99,7 +100,10 @@ NetworkStepArguments NetworkLearner::arguments(std::int64_t step, double learnin
           .transforms = transforms_,
           .hardening = hardening_step(step),
           .frozen = frozen_,
-          .wire_temperature = wire_temperature(step)};
+          .wire_temperature = wire_temperature(step),
+          .head_temperature = experiment_.adapts_temperature()
+                                  ? std::optional(model_.classifier()->head.temperature)
+                                  : std::nullopt};
 }
 
 double NetworkLearner::wire_temperature(std::int64_t step) const {
@@ -155,7 +159,18 @@ void NetworkLearner::redraw_candidates(std::int64_t step) {
 
 StepResult NetworkLearner::take_step(std::int64_t step, double learning_rate) {
   redraw_candidates(step);
-  return program_->step(arguments(step, learning_rate));
+  const StepResult result = program_->step(arguments(step, learning_rate));
+  if (result.finite) adapt_temperature(result.sum_deviation);
+  return result;
+}
+
+void NetworkLearner::adapt_temperature(double sum_deviation) {
+  if (!experiment_.adapts_temperature()) return;
+  Head& head = model_.classifier()->head;
+  const std::int64_t size = model_.network().outputs() / head.groups();
+  const auto outputs_per_class = static_cast<double>(size << experiment_.head.trained_exponent());
+  head.temperature = logic::adapted_temperature(
+      head.temperature, sum_deviation, experiment_.head.temperature_target, outputs_per_class);
 }
 
 std::vector<Tensor> NetworkLearner::gradients(std::int64_t step) {
@@ -301,10 +316,15 @@ Model initial_classifier(const Experiment& experiment, const TrainingSamples& sa
   if (experiment.binarise.learn) {
     classifier.threshold_offsets = parameter(Tensor::zeros({bits}, DType::float32));
   }
+  const std::int64_t outputs = output_count(experiment, classifier.head);
+  if (experiment.head.weights == HeadWeights::powers) {
+    classifier.weight_exponents = parameter(Tensor::zeros({outputs}, DType::float32));
+    classifier.head.exponents =
+        logic::rounded_exponents(classifier.weight_exponents, experiment.head.max_exponent);
+  }
   const ImageInputs images{.positions = positions_of(experiment, samples, classifier.thresholds),
                            .size = image_size_of(experiment, samples, bits)};
-  logic::Network network =
-      make_network(experiment, bits, output_count(experiment, classifier.head), images);
+  logic::Network network = make_network(experiment, bits, outputs, images);
   return {std::move(network), std::move(classifier)};
 }
 
@@ -343,6 +363,10 @@ class ClassifierLearner final : public NetworkLearner {
   void read_back() override {
     NetworkLearner::read_back();
     Classifier& classifier = *model().classifier();
+    if (classifier.weight_exponents.defined()) {
+      classifier.head.exponents =
+          logic::rounded_exponents(classifier.weight_exponents, experiment().head.max_exponent);
+    }
     if (!classifier.threshold_offsets.defined()) return;
     const NoGrad off_the_tape;
     const auto sources = base_.sources();
@@ -352,6 +376,8 @@ class ClassifierLearner final : public NetworkLearner {
   }
 
   Evaluation evaluate() override {
+    // The head needs the weights of the program.
+    if (model().classifier()->weight_exponents.defined()) read_back();
     const Head& head = model().classifier()->head;
     const Tensor& labels = evaluated().labels;
     return evaluation_of(predictions_of(program().evaluate(wire_temperature(updates_)), head,

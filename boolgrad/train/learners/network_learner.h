@@ -43,6 +43,8 @@ class NetworkLearner : public Learner {
   void redraw_candidates(std::int64_t step);
   /// New candidates of the layer `index`.
   logic::RedrawnCandidates redrawn(std::size_t index, std::int64_t step);
+  /// Moves the temperature of the head after a step, if it is adapted.
+  void adapt_temperature(double sum_deviation);
   bool program_has_wires_of_model() const;
   /// Sends candidates, parameters and masks of the model.
   void send_model();

@@ -29,6 +29,8 @@ HWY_INLINE Vec Added(Vec& sum, Vec a, Vec b) {
   return carry;
 }
 
+constexpr std::size_t low_planes = 4;
+
 /// Counters of four bits with carry.
 struct LowDigits {
   Vec ones, twos, fours, eights;
@@ -58,26 +60,42 @@ HWY_INLINE Vec EightMore(LowDigits& low, const Column& column, const BitTerm* te
   return Added(low.fours, a, b);
 }
 
-void CountRows(const std::uint64_t* scratch, std::size_t row_words, const BitTerm* terms,
-               std::size_t count, std::size_t planes, std::uint64_t* counts) {
+/// Doubles the counts: `low` and the planes above.
+HWY_INLINE void Double(LowDigits& low, std::size_t planes, std::size_t row_words,
+                       std::uint64_t* counts) {
   const Words d;
-  constexpr std::size_t low_planes = 4;
+  for (std::size_t p = planes; p-- > low_planes + 1;) {
+    hn::Store(hn::Load(d, counts + (p - 1) * row_words), d, counts + p * row_words);
+  }
+  if (planes > low_planes) hn::Store(low.eights, d, counts + low_planes * row_words);
+  low = {hn::Zero(d), low.ones, low.twos, low.fours};
+}
+
+/// From the largest weight to the smallest: the counts of a list are doubled before the next one.
+void CountRows(const std::uint64_t* scratch, std::size_t row_words,
+               std::span<const std::vector<BitTerm>> terms, std::size_t planes,
+               std::uint64_t* counts) {
+  const Words d;
   for (std::size_t i = 0; i < row_words; i += hn::Lanes(d)) {
     const Column column{scratch + i, row_words};
     LowDigits low{hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     for (std::size_t p = low_planes; p < planes; ++p) {
       hn::Store(hn::Zero(d), d, counts + p * row_words + i);
     }
-    for (std::size_t t = 0; t < count; t += term_block) {
-      const Vec a = EightMore(low, column, terms + t);
-      const Vec b = EightMore(low, column, terms + t + term_block / 2);
-      Vec carry = Added(low.eights, a, b);
-      for (std::size_t p = low_planes; p < planes; ++p) {
-        std::uint64_t* digit = counts + p * row_words + i;
-        const Vec before = hn::Load(d, digit);
-        hn::Store(hn::Xor(before, carry), d, digit);
-        carry = hn::And(before, carry);
+    for (std::size_t e = terms.size(); e-- > 0;) {
+      const std::vector<BitTerm>& own = terms[e];
+      for (std::size_t t = 0; t < own.size(); t += term_block) {
+        const Vec a = EightMore(low, column, own.data() + t);
+        const Vec b = EightMore(low, column, own.data() + t + term_block / 2);
+        Vec carry = Added(low.eights, a, b);
+        for (std::size_t p = low_planes; p < planes; ++p) {
+          std::uint64_t* digit = counts + p * row_words + i;
+          const Vec before = hn::Load(d, digit);
+          hn::Store(hn::Xor(before, carry), d, digit);
+          carry = hn::And(before, carry);
+        }
       }
+      if (e > 0) Double(low, planes, row_words, counts + i);
     }
     const Vec lowest[low_planes] = {low.ones, low.twos, low.fours, low.eights};
     for (std::size_t p = 0; p < std::min(planes, low_planes); ++p) {
@@ -133,9 +151,10 @@ namespace boolgrad::cpu {
 HWY_EXPORT(CountRows);
 HWY_EXPORT(FirstLargest);
 
-void count_rows(const std::uint64_t* scratch, std::size_t row_words, std::span<const BitTerm> terms,
-                std::size_t planes, std::uint64_t* counts) {
-  HWY_DYNAMIC_DISPATCH(CountRows)(scratch, row_words, terms.data(), terms.size(), planes, counts);
+void count_rows(const std::uint64_t* scratch, std::size_t row_words,
+                std::span<const std::vector<BitTerm>> terms, std::size_t planes,
+                std::uint64_t* counts) {
+  HWY_DYNAMIC_DISPATCH(CountRows)(scratch, row_words, terms, planes, counts);
 }
 
 void first_largest(const std::uint64_t* counts, std::size_t classes, std::size_t planes,

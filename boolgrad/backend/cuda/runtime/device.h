@@ -20,7 +20,9 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return ~boolgrad::capabilities(Feature::float64, Feature::convolutions);
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::convolutions,
+                                                      Feature::head_bits, Feature::head_weights,
+                                                      Feature::adapted_temperature);
 }
 
 /// `select_device` for use in member initialisers. Returns `index`.

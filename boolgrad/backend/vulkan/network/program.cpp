@@ -186,6 +186,7 @@ void NetworkProgram::set_constant_arguments(std::int64_t samples) {
     switch (head.kind) {
       case HeadKind::classes: scale = 1 / head.temperature; break;
       case HeadKind::binary:
+      case HeadKind::bits:
         offset = outputs / 2;
         scale = 0.5 / head.temperature;
         break;

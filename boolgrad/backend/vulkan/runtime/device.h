@@ -31,7 +31,9 @@ std::string device_description(int number = 0);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return ~boolgrad::capabilities(Feature::float64, Feature::convolutions);
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::convolutions,
+                                                      Feature::head_bits, Feature::head_weights,
+                                                      Feature::adapted_temperature);
 }
 
 }  // namespace boolgrad::vulkan
