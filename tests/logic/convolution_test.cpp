@@ -159,7 +159,9 @@ TEST_P(ConvolutionCase, IsTheSameTreeAtEveryPosition) {
   }
   EXPECT_GT(ones, 0);
   // Of nine random bits, hardly ever all are 0.
-  if (options.pool < 3) EXPECT_LT(ones, samples * layer.outputs());
+  if (options.pool < 3) {
+    EXPECT_LT(ones, samples * layer.outputs());
+  }
 }
 
 /// The reference composes plain ops, with padding as factors of 0 and pooling as `max`.

@@ -284,6 +284,7 @@ std::vector<FeatureCase> feature_cases() {
        {"curriculum.until=[2]", "curriculum.height=[5]", "curriculum.steps=[3]"}},
       {"classes", classifier, {}, true},
       {"binary", classifier, {"head.kind=binary"}},
+      {"convolutions", images, {"convolution.kernels=[4]", "convolution.window=2"}},
       {"class bits", images, {"head.kind=bits"}},
       {"weights of outputs", classifier, {"head.weights=powers", "training.learning_rate=1"}},
       {"adapted temperature", classifier, {"head.temperature_target=1.2"}},

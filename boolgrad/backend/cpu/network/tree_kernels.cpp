@@ -33,12 +33,13 @@ struct Tree {
   }
 
   /// The rows of the leaves at one position, and whether they lie outside of the image.
-  struct Rows {
+  struct LeafRows {
     std::size_t source[leaves];
     bool outside[leaves];
   };
-  static HWY_INLINE Rows RowsAt(const TreeBlock& block, std::size_t kernel, std::size_t position) {
-    Rows rows;
+  static HWY_INLINE LeafRows RowsAt(const TreeBlock& block, std::size_t kernel,
+                                    std::size_t position) {
+    LeafRows rows;
     const auto positions = static_cast<std::size_t>(block.positions);
     for (std::size_t i = 0; i < leaves / 2; ++i) {
       const std::size_t gate = (kernel * (leaves / 2) + i) * positions + position;
@@ -51,7 +52,7 @@ struct Tree {
     return rows;
   }
 
-  static HWY_INLINE void Evaluate(const TreeBlock& block, const Place* places, const Rows& rows,
+  static HWY_INLINE void Evaluate(const TreeBlock& block, const Place* places, const LeafRows& rows,
                                   const T* x, std::size_t tile, std::size_t at, Vec* node) {
     const D d;
     for (std::size_t i = 0; i < leaves; ++i) {
@@ -115,7 +116,7 @@ struct Tree {
     }
     std::size_t count;
     std::size_t kernel;
-    Rows rows[largest_pool];
+    LeafRows rows[largest_pool];
   };
 
   static void Forward(const TreeBlock& block, const void* x, void* out, std::size_t tile) {
