@@ -11,8 +11,9 @@ namespace boolgrad::logic {
 namespace {
 
 // Streams of random numbers within a layer, apart from those of other wirings.
-constexpr std::uint32_t channel_stream = 0x60000;
-constexpr std::uint32_t place_stream = 0x70000;
+constexpr std::uint32_t channel_stream = 0x80000;
+constexpr std::uint32_t place_stream = 0x90000;
+constexpr std::uint32_t candidate_stream = 0xA0000;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -45,14 +46,24 @@ struct Leaf {
   std::int64_t column;
 };
 
-/// The leaves of all kernels, kernel by kernel.
-std::vector<Leaf> random_leaves(const ImageSize& input, const ConvolutionOptions& options,
-                                std::uint64_t seed, std::uint32_t layer) {
+/// Number of channels that a kernel reads.
+std::int64_t read_channels(const ImageSize& input, const ConvolutionOptions& options) {
+  return std::min(options.channels_per_kernel, input.channels / options.groups);
+}
+
+/// Number of places that a leaf can read.
+std::int64_t place_count(const ImageSize& input, const ConvolutionOptions& options) {
+  return read_channels(input, options) * options.window * options.window;
+}
+
+/// The channels that each kernel reads: [kernels][read_channels].
+std::vector<std::vector<std::int64_t>> kernel_channels(const ImageSize& input,
+                                                       const ConvolutionOptions& options,
+                                                       std::uint64_t seed, std::uint32_t layer) {
   const std::int64_t group_channels = input.channels / options.groups;
   const std::int64_t group_kernels = options.kernels / options.groups;
-  const std::int64_t reads = std::min(options.channels_per_kernel, group_channels);
-  const std::int64_t area = options.window * options.window;
-  std::vector<Leaf> leaves;
+  const std::int64_t reads = read_channels(input, options);
+  std::vector<std::vector<std::int64_t>> channels;
   for (std::int64_t group = 0; group < options.groups; ++group) {
     // Rounds over the channels of the group, so that all are read about equally often.
     std::vector<std::int64_t> round;
@@ -65,26 +76,51 @@ std::vector<Leaf> random_leaves(const ImageSize& input, const ConvolutionOptions
                                            .index = static_cast<std::uint64_t>(group) << 32};
         round = shuffled(group_channels, address);
       }
-      const std::uint64_t number = static_cast<std::uint64_t>(group * group_kernels + kernel);
-      std::vector<std::int64_t> places;
-      for (std::int64_t leaf = 0; leaf < options.leaves(); ++leaf) {
-        const std::int64_t again = leaf % (reads * area);
-        if (again == 0) {
-          places =
-              shuffled(reads * area, {.seed = seed,
-                                      .stream = place_stream + layer,
-                                      .step = static_cast<std::uint32_t>(leaf / (reads * area)),
-                                      .index = number << 32});
-        }
-        const std::int64_t place = places[index(again)];
-        leaves.push_back({.channel = group * group_channels + round[index(place / area)],
-                          .row = place % area / options.window,
-                          .column = place % options.window});
-      }
+      std::vector<std::int64_t> own(round.begin(), round.begin() + reads);
+      for (std::int64_t& channel : own) channel += group * group_channels;
+      channels.push_back(std::move(own));
       round.erase(round.begin(), round.begin() + reads);
     }
   }
+  return channels;
+}
+
+Leaf leaf_at(std::int64_t place, const std::vector<std::int64_t>& channels, std::int64_t window) {
+  const std::int64_t area = window * window;
+  return {.channel = channels[index(place / area)],
+          .row = place % area / window,
+          .column = place % window};
+}
+
+/// The leaves of all kernels, kernel by kernel.
+std::vector<Leaf> random_leaves(const ImageSize& input, const ConvolutionOptions& options,
+                                std::uint64_t seed, std::uint32_t layer) {
+  const std::int64_t count = place_count(input, options);
+  const auto channels = kernel_channels(input, options, seed, layer);
+  std::vector<Leaf> leaves;
+  for (std::size_t kernel = 0; kernel < channels.size(); ++kernel) {
+    std::vector<std::int64_t> places;
+    for (std::int64_t leaf = 0; leaf < options.leaves(); ++leaf) {
+      if (leaf % count == 0) {
+        places = shuffled(count, {.seed = seed,
+                                  .stream = place_stream + layer,
+                                  .step = static_cast<std::uint32_t>(leaf / count),
+                                  .index = std::uint64_t{kernel} << 32});
+      }
+      leaves.push_back(leaf_at(places[index(leaf % count)], channels[kernel], options.window));
+    }
+  }
   return leaves;
+}
+
+/// The input that a leaf reads at a position, or the number of inputs if it lies outside.
+std::int32_t source_of(const Leaf& leaf, std::int64_t y, std::int64_t x, const ImageSize& input,
+                       const ConvolutionOptions& options) {
+  const std::int64_t row = y * options.stride + leaf.row - options.padding;
+  const std::int64_t column = x * options.stride + leaf.column - options.padding;
+  const bool is_inside = row >= 0 && row < input.height && column >= 0 && column < input.width;
+  return static_cast<std::int32_t>(
+      is_inside ? (leaf.channel * input.height + row) * input.width + column : input.bits());
 }
 
 /// The level of gates that reads the image.
@@ -103,16 +139,12 @@ WiringPtr leaf_wiring(const ImageSize& input, const ConvolutionOptions& options,
       const Leaf& leaf = leaves[index(table * options.arity + slot)];
       for (std::int64_t y = 0; y < height; ++y) {
         for (std::int64_t x = 0; x < width; ++x) {
-          const std::int64_t row = y * options.stride + leaf.row - options.padding;
-          const std::int64_t column = x * options.stride + leaf.column - options.padding;
           const std::int64_t gate = table * positions + y * width + x;
-          const bool is_inside =
-              row >= 0 && row < input.height && column >= 0 && column < input.width;
-          if (!is_inside) bits[index(gate)] |= static_cast<std::uint8_t>(1 << slot);
+          const std::int32_t source = source_of(leaf, y, x, input, options);
+          const bool is_outside = source == input.bits();
+          if (is_outside) bits[index(gate)] |= static_cast<std::uint8_t>(1 << slot);
           // A gate ignores a wire to the outside, so it may lead anywhere.
-          const std::int64_t source =
-              is_inside ? (leaf.channel * input.height + row) * input.width + column : 0;
-          wire[index(slot * tables * positions + gate)] = static_cast<std::int32_t>(source);
+          wire[index(slot * tables * positions + gate)] = is_outside ? 0 : source;
         }
       }
     }
@@ -235,6 +267,44 @@ std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
       .channels = whole.channels, .height = whole.height, .width = whole.width / options.pool};
   wirings.push_back(pooling_wiring(rows, options.pool, 1));
   return wirings;
+}
+
+CandidatesPtr convolution_candidates(const ImageSize& input, const ConvolutionOptions& options,
+                                     std::int64_t count, std::uint64_t seed, std::uint32_t layer) {
+  output_size(input, options);  // checks the options
+  const std::int64_t places = place_count(input, options);
+  if (count < 2 || count > places) {
+    fail("convolution",
+         "expected from 2 to {} candidates per leaf, the places that a kernel reads, received {}",
+         places, count);
+  }
+  const auto channels = kernel_channels(input, options, seed, layer);
+  const std::int64_t height = positions_along(input.height, options);
+  const std::int64_t width = positions_along(input.width, options);
+  const std::int64_t positions = height * width;
+  const std::int64_t tables = options.kernels * options.leaves() / options.arity;
+  Tensor sources({tables * positions, options.arity, count}, DType::int32);
+  const auto to = sources.mutable_values<std::int32_t>();
+  for (std::int64_t leaf = 0; leaf < options.kernels * options.leaves(); ++leaf) {
+    const std::vector<std::int64_t> order =
+        shuffled(places, {.seed = seed,
+                          .stream = candidate_stream + layer,
+                          .index = static_cast<std::uint64_t>(leaf) << 32});
+    const std::int64_t table = leaf / options.arity;
+    const std::int64_t slot = leaf % options.arity;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const Leaf place =
+          leaf_at(order[index(k)], channels[index(leaf / options.leaves())], options.window);
+      for (std::int64_t p = 0; p < positions; ++p) {
+        const std::int64_t gate = table * positions + p;
+        to[index((gate * options.arity + slot) * count + k)] =
+            source_of(place, p / width, p % width, input, options);
+      }
+    }
+  }
+  return std::make_shared<const WireCandidates>(
+      input.bits(), sources,
+      CandidateSharing{.positions = positions, .has_outside = options.padding > 0});
 }
 
 }  // namespace boolgrad::logic

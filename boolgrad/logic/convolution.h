@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boolgrad/logic/wire_candidates.h"
 #include "boolgrad/logic/wiring.h"
 
 namespace boolgrad::logic {
@@ -63,5 +64,11 @@ ImageSize output_size(const ImageSize& input, const ConvolutionOptions& options)
 std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
                                            const ConvolutionOptions& options, std::uint64_t seed,
                                            std::uint32_t layer);
+
+/// Candidates for the places that the leaves of a convolution read, instead of its first wiring:
+/// `count` random places of the window per leaf, the same at all positions. Throws if the window
+/// has fewer places in the channels that a kernel reads.
+CandidatesPtr convolution_candidates(const ImageSize& input, const ConvolutionOptions& options,
+                                     std::int64_t count, std::uint64_t seed, std::uint32_t layer);
 
 }  // namespace boolgrad::logic

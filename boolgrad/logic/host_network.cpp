@@ -172,7 +172,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
 
   void set_candidates(std::size_t layer, const CandidateWires& candidates) override {
     const GateLayer& own = network_.layers().at(layer);
-    network_.set_candidates(layer, candidates_of(candidates, own.wiring->arity()), own.wire_logits);
+    network_.set_candidates(layer, candidates_of(candidates, *own.candidates), own.wire_logits);
   }
 
   NetworkScores evaluate(double wire_temperature) override {
@@ -260,13 +260,15 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     last_.frozen = last_frozen_;
   }
 
-  static CandidatesPtr candidates_of(const CandidateWires& view, int arity) {
+  /// The candidates of a view, in place of others of the same layer.
+  static CandidatesPtr candidates_of(const CandidateWires& view, const WireCandidates& others) {
+    const int arity = others.arity();
     if (view.has_all()) {
       return std::make_shared<const WireCandidates>(view.inputs, view.slots / arity, arity);
     }
     Tensor sources({view.slots / arity, arity, view.count}, DType::int32);
     std::ranges::copy(view.sources, sources.mutable_values<std::int32_t>().begin());
-    return std::make_shared<const WireCandidates>(view.inputs, sources);
+    return std::make_shared<const WireCandidates>(others.inputs(), sources, others.sharing());
   }
 
   /// One tensor per layer, undefined for layers with fixed wires.

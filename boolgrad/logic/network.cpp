@@ -88,7 +88,10 @@ const Tensor& part_of(const TensorFile& file, const std::string& name) {
 CandidatesPtr candidates_in(const TensorFile& file, std::size_t layer, const Wiring& wiring) {
   const auto found = file.tensors.find(layer_name(layer, candidates_part));
   if (found != file.tensors.end()) {
-    return std::make_shared<const WireCandidates>(wiring.inputs(), found->second);
+    return std::make_shared<const WireCandidates>(
+        wiring.inputs(), found->second,
+        CandidateSharing{.positions = wiring.positions(),
+                         .has_outside = wiring.sharing().outside.defined()});
   }
   return std::make_shared<const WireCandidates>(wiring.inputs(), wiring.gates(), wiring.arity());
 }
@@ -235,7 +238,8 @@ void Network::set_candidates(std::size_t layer, CandidatesPtr candidates,
     fail("network", "expected a layer with learned wires, received layer {}", layer);
   }
   if (candidates->shape() != own.candidates->shape() ||
-      candidates->inputs() != own.candidates->inputs()) {
+      candidates->inputs() != own.candidates->inputs() ||
+      candidates->sharing() != own.candidates->sharing()) {
     fail("network", "expected candidates {} out of {} inputs for layer {}, received {} out of {}",
          boolgrad::to_string(own.candidates->shape()), own.candidates->inputs(), layer,
          boolgrad::to_string(candidates->shape()), candidates->inputs());

@@ -1,6 +1,7 @@
 #include "boolgrad/logic/wire_candidates.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -129,8 +130,9 @@ void softmax_gradients(const Tensor& p, double temperature, Tensor& gw) {
 
 }  // namespace
 
-WireCandidates::WireCandidates(std::int64_t inputs, const Tensor& sources)
-    : inputs_(inputs), gates_(0), arity_(0), count_(0), sources_(sources) {
+WireCandidates::WireCandidates(std::int64_t inputs, const Tensor& sources,
+                               const CandidateSharing& sharing)
+    : inputs_(inputs), gates_(0), arity_(0), count_(0), sharing_(sharing), sources_(sources) {
   const bool has_shape = sources.rank() == 3 && sources.shape()[0] > 0 && sources.shape()[1] > 0 &&
                          sources.shape()[1] <= max_gate_inputs && sources.shape()[2] > 1;
   if (sources.dtype() != DType::int32 || !has_shape) {
@@ -140,8 +142,12 @@ WireCandidates::WireCandidates(std::int64_t inputs, const Tensor& sources)
   gates_ = sources.shape()[0];
   arity_ = static_cast<int>(sources.shape()[1]);
   count_ = sources.shape()[2];
+  if (sharing.positions < 1 || gates_ % sharing.positions != 0) {
+    fail("candidates", "expected a number of positions that divides {} gates, received {}", gates_,
+         sharing.positions);
+  }
   for (const std::int32_t source : sources.values<std::int32_t>()) {
-    if (source < 0 || source >= inputs) {
+    if (source < 0 || source >= rows()) {
       fail("candidates", "expected sources below {}, received {}", inputs, source);
     }
   }
@@ -150,7 +156,7 @@ WireCandidates::WireCandidates(std::int64_t inputs, const Tensor& sources)
   }
   list_uses();
   check_different();
-  slot_wiring_ = boolgrad::logic::slot_wiring(gates_, arity_);
+  slot_wiring_ = boolgrad::logic::slot_wiring(gates_, arity_, sharing_.positions);
 }
 
 WireCandidates::WireCandidates(std::int64_t inputs, std::int64_t gates, int arity)
@@ -164,7 +170,7 @@ WireCandidates::~WireCandidates() = default;
 
 void WireCandidates::list_uses() {
   const std::span<const std::int32_t> sources = sources_.values<std::int32_t>();
-  first_use_.assign(index(inputs_) + 1, 0);
+  first_use_.assign(index(rows()) + 1, 0);
   for (const std::int32_t source : sources) ++first_use_[index(source) + 1];
   std::partial_sum(first_use_.begin(), first_use_.end(), first_use_.begin());
   uses_.resize(sources.size());
@@ -176,7 +182,7 @@ void WireCandidates::list_uses() {
 
 /// The uses of an input are in ascending order, so that two uses by one slot are neighbours.
 void WireCandidates::check_different() const {
-  for (std::size_t input = 0; input + 1 < first_use_.size(); ++input) {
+  for (std::size_t input = 0; input < index(inputs_); ++input) {
     for (std::int32_t i = first_use_[input] + 1; i < first_use_[input + 1]; ++i) {
       if (uses_[index(i)] / count_ != uses_[index(i - 1)] / count_) continue;
       fail("candidates", "expected different candidates, received source {} twice at gate {}",
@@ -191,7 +197,7 @@ std::int32_t WireCandidates::source(std::int64_t slot, std::int64_t k) const {
 }
 
 CandidateWires WireCandidates::view() const {
-  return {.inputs = inputs_,
+  return {.inputs = rows(),
           .slots = slots(),
           .count = count_,
           .sources = has_all() ? std::span<const std::int32_t>() : sources_.values<std::int32_t>(),
@@ -297,7 +303,7 @@ Tensor initial_wire_logits(const WireCandidates& candidates, DType dtype, double
     using T = decltype(zero);
     const std::span<T> values = logits.mutable_values<T>();
     const std::size_t count = index(candidates.count());
-    for_slots(candidates.slots(), [&](std::size_t slot) {
+    for_slots(candidates.logit_slots(), [&](std::size_t slot) {
       for (std::size_t i = slot * count; i < (slot + 1) * count; ++i) {
         values[i] = convert<T>(
             strength * random_normal({.seed = seed, .stream = logit_stream + layer, .index = i}));
@@ -312,12 +318,12 @@ std::vector<std::int32_t> best_candidates(const WireCandidates& candidates, cons
     fail("candidates", "expected logits of shape {}, received {}",
          boolgrad::to_string(candidates.shape()), boolgrad::to_string(logits.shape()));
   }
-  std::vector<std::int32_t> best(index(candidates.slots()));
+  std::vector<std::int32_t> best(index(candidates.logit_slots()));
   visit_dtype(logits.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const std::span<const T> values = logits.values<T>();
     const std::size_t count = index(candidates.count());
-    for_slots(candidates.slots(), [&](std::size_t slot) {
+    for_slots(candidates.logit_slots(), [&](std::size_t slot) {
       const auto own = values.subspan(slot * count, count);
       std::size_t at = 0;
       for (std::size_t k = 1; k < count; ++k) {
@@ -330,9 +336,13 @@ std::vector<std::int32_t> best_candidates(const WireCandidates& candidates, cons
 }
 
 std::vector<std::int32_t> best_sources(const WireCandidates& candidates, const Tensor& logits) {
-  std::vector<std::int32_t> sources = best_candidates(candidates, logits);
+  const std::vector<std::int32_t> best = best_candidates(candidates, logits);
+  const std::size_t arity = index(candidates.arity());
+  const std::size_t positions = index(candidates.sharing().positions);
+  std::vector<std::int32_t> sources(index(candidates.slots()));
   for (std::size_t slot = 0; slot < sources.size(); ++slot) {
-    sources[slot] = candidates.source(static_cast<std::int64_t>(slot), sources[slot]);
+    const std::size_t of_logits = slot / arity / positions * arity + slot % arity;
+    sources[slot] = candidates.source(static_cast<std::int64_t>(slot), best[of_logits]);
   }
   return sources;
 }
@@ -343,25 +353,67 @@ WiringPtr best_wiring(const WireCandidates& candidates, const Tensor& logits) {
   const std::size_t arity = index(candidates.arity());
   Tensor wires({candidates.arity(), candidates.gates()}, DType::int32);
   const std::span<std::int32_t> to = wires.mutable_values<std::int32_t>();
-  for (std::size_t gate = 0; gate < gates; ++gate) {
-    for (std::size_t j = 0; j < arity; ++j) to[j * gates + gate] = sources[gate * arity + j];
+  TableSharing sharing{.positions = candidates.sharing().positions};
+  if (candidates.sharing().has_outside) {
+    sharing.outside = Tensor::zeros({candidates.gates()}, DType::uint8);
   }
-  return std::make_shared<const Wiring>(candidates.inputs(), wires);
+  for (std::size_t gate = 0; gate < gates; ++gate) {
+    for (std::size_t j = 0; j < arity; ++j) {
+      const std::int32_t source = sources[gate * arity + j];
+      const bool is_outside = source == candidates.inputs();
+      to[j * gates + gate] = is_outside ? 0 : source;
+      if (is_outside) {
+        sharing.outside.mutable_values<std::uint8_t>()[gate] |= static_cast<std::uint8_t>(1 << j);
+      }
+    }
+  }
+  return std::make_shared<const Wiring>(candidates.inputs(), wires, 1, std::move(sharing));
 }
+
+namespace {
+
+/// A row of zeros below x, for places outside of an image.
+Tensor with_row_outside(const Tensor& x, const WireCandidates& candidates) {
+  if (!candidates.sharing().has_outside) return x;
+  const std::array<Tensor, 2> both = {x, Tensor::zeros({1, x.shape()[1]}, x.dtype())};
+  return concatenate(both);
+}
+
+/// The logits of every gate, from those that gates share: [gates, arity, count].
+Tensor expanded_logits(const Tensor& logits, const WireCandidates& candidates) {
+  const std::int64_t positions = candidates.sharing().positions;
+  if (positions == 1) return logits;
+  const Tensor copies = Tensor::ones({1, positions, 1, 1}, logits.dtype());
+  const std::int64_t tables = logits.shape()[0];
+  const Tensor each = reshape(logits, {tables, 1, candidates.arity(), candidates.count()});
+  return reshape(multiply(each, copies),
+                 {candidates.gates(), candidates.arity(), candidates.count()});
+}
+
+/// `select_wires` with logits [gates, arity, count].
+Tensor select_from_rows(const Tensor& x, const Tensor& logits, const CandidatesPtr& candidates,
+                        std::vector<std::int32_t> sources, double temperature);
+
+}  // namespace
 
 Tensor select_wires(const Tensor& x, const Tensor& logits, const CandidatesPtr& candidates,
                     WireForward forward, double temperature) {
   check_selection(x, logits, *candidates, temperature);
-  const Tensor p = probabilities_of(logits, *candidates, temperature);
-  const bool is_hard = forward == WireForward::hard;
   std::vector<std::int32_t> sources;
+  if (forward == WireForward::hard) sources = best_sources(*candidates, logits);
+  return select_from_rows(with_row_outside(x, *candidates), expanded_logits(logits, *candidates),
+                          candidates, std::move(sources), temperature);
+}
+
+namespace {
+
+Tensor select_from_rows(const Tensor& x, const Tensor& logits, const CandidatesPtr& candidates,
+                        std::vector<std::int32_t> sources, double temperature) {
+  const Tensor p = probabilities_of(logits, *candidates, temperature);
+  const bool is_hard = !sources.empty();
   Tensor slots({candidates->slots(), x.shape()[1]}, x.dtype());
-  if (is_hard) {
-    sources = best_sources(*candidates, logits);
-    cpu::gather_rows(sources, x, slots);
-  } else {
-    cpu::mix_candidates(candidates->view(), p, x, slots);
-  }
+  if (is_hard) cpu::gather_rows(sources, x, slots);
+  else cpu::mix_candidates(candidates->view(), p, x, slots);
   return record("select_wires", {x, logits}, slots, {x, p},
                 [=, sources = std::move(sources)](const VjpContext& c) {
                   const CandidateWires wires = candidates->view();
@@ -380,24 +432,29 @@ Tensor select_wires(const Tensor& x, const Tensor& logits, const CandidatesPtr& 
                     } else {
                       softmax_gradients<double>(c.residual(1), temperature, g);
                     }
-                    gradients[1] = g.viewed_as(candidates->shape());
+                    gradients[1] = g.viewed_as(
+                        {candidates->gates(), candidates->arity(), candidates->count()});
                   }
                   return gradients;
                 });
 }
 
+}  // namespace
+
 Tensor select_wires_reference(const Tensor& x, const Tensor& logits,
                               const WireCandidates& candidates, double temperature) {
   check_selection(x, logits, candidates, temperature);
-  const Tensor p =
-      softmax(scale(reshape(logits, {candidates.slots(), candidates.count()}), 1 / temperature));
+  const Tensor rows = with_row_outside(x, candidates);
+  const Tensor p = softmax(
+      scale(reshape(expanded_logits(logits, candidates), {candidates.slots(), candidates.count()}),
+            1 / temperature));
   std::vector<Tensor> slots;
   for (std::int64_t slot = 0; slot < candidates.slots(); ++slot) {
     Tensor sum;
     for (std::int64_t k = 0; k < candidates.count(); ++k) {
       const std::int64_t source = candidates.source(slot, k);
       const Tensor weight = slice(slice(p, 0, slot, slot + 1), 1, k, k + 1);
-      const Tensor term = multiply(weight, slice(x, 0, source, source + 1));
+      const Tensor term = multiply(weight, slice(rows, 0, source, source + 1));
       sum = sum.defined() ? add(sum, term) : term;
     }
     slots.push_back(reshape(sum, {x.shape()[1]}));
@@ -521,7 +578,8 @@ RedrawnCandidates regrow_candidates(const CandidatesPtr& candidates, const Tenso
   const auto replaced =
       std::min({count - 1, index(candidates->inputs()) - count,
                 static_cast<std::size_t>(std::lround(share * static_cast<double>(count)))});
-  if (candidates->has_all() || replaced == 0) return result;
+  const bool shares_logits = candidates->sharing().positions > 1;
+  if (candidates->has_all() || shares_logits || replaced == 0) return result;
   Tensor sources = candidates->sources().clone();
   constexpr std::int64_t block = 1024;  // slots whose gradients are in memory at a time
   visit_dtype(logits.dtype(), [&](auto zero) {
@@ -566,7 +624,7 @@ RedrawnCandidates redraw_candidates(const CandidatesPtr& candidates, const Tenso
                                     std::uint32_t layer, std::uint32_t step) {
   RedrawnCandidates result{candidates, logits.detach().clone(),
                            Tensor::zeros(candidates->shape(), DType::uint8)};
-  if (candidates->has_all()) return result;
+  if (candidates->has_all() || candidates->sharing().positions > 1) return result;
   Tensor sources = candidates->sources().clone();
   const std::size_t count = index(candidates->count());
   visit_dtype(logits.dtype(), [&](auto zero) {

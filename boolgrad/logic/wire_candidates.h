@@ -21,12 +21,22 @@ struct CandidateWires;
 
 namespace boolgrad::logic {
 
+/// Candidates of gates that share their tables, as the leaves of a convolution do: such gates share
+/// their wire logits, too.
+struct CandidateSharing {
+  std::int64_t positions = 1;  ///< number of consecutive gates that share logits
+  /// Whether the source `inputs` stands for a place outside of the image, which reads 0.
+  bool has_outside = false;
+
+  friend bool operator==(const CandidateSharing&, const CandidateSharing&) = default;
+};
+
 /// The candidates of one layer. Immutable.
 class WireCandidates {
  public:
   /// `sources` is int32 [gates, arity, count]. Throws if a source is not below `inputs`, or occurs
   /// twice in a slot.
-  WireCandidates(std::int64_t inputs, const Tensor& sources);
+  WireCandidates(std::int64_t inputs, const Tensor& sources, const CandidateSharing& sharing = {});
   /// Every input is a candidate of every slot. Takes no memory per candidate.
   WireCandidates(std::int64_t inputs, std::int64_t gates, int arity);
   WireCandidates(const WireCandidates&) = delete;
@@ -46,8 +56,12 @@ class WireCandidates {
   /// Whether candidate k of every slot is input k.
   bool has_all() const { return !sources_.defined(); }
 
-  /// The shape of the logits: [gates, arity, count].
-  Shape shape() const { return {gates_, arity_, count_}; }
+  /// Which gates share logits.
+  const CandidateSharing& sharing() const { return sharing_; }
+  /// Number of slots with logits of their own.
+  std::int64_t logit_slots() const { return slots() / sharing_.positions; }
+  /// The shape of the logits: [gates / positions, arity, count].
+  Shape shape() const { return {gates_ / sharing_.positions, arity_, count_}; }
   /// The sources [gates, arity, count]. Undefined if every input is a candidate.
   const Tensor& sources() const { return sources_; }
   /// Candidate `k` of `slot`.
@@ -59,6 +73,8 @@ class WireCandidates {
   const WiringPtr& slot_wiring() const { return slot_wiring_; }
 
  private:
+  /// Number of rows that slots read: inputs, and one of zeros for places outside.
+  std::int64_t rows() const { return inputs_ + (sharing_.has_outside ? 1 : 0); }
   void list_uses();
   void check_different() const;
 
@@ -66,6 +82,7 @@ class WireCandidates {
   std::int64_t gates_;
   int arity_;
   std::int64_t count_;
+  CandidateSharing sharing_;
   Tensor sources_;
   std::vector<std::int32_t> first_use_;
   std::vector<std::int32_t> uses_;
@@ -86,14 +103,15 @@ CandidatesPtr window_candidates(const WiringSize& size, std::int64_t count,
                                 std::span<const ImagePosition> positions, std::int64_t window,
                                 std::uint64_t seed, std::uint32_t layer);
 
-/// Normally distributed logits [gates, arity, count].
+/// Normally distributed logits of the shape of the candidates.
 Tensor initial_wire_logits(const WireCandidates& candidates, DType dtype, double strength,
                            std::uint64_t seed, std::uint32_t layer);
 
-/// The index of the most probable candidate of every slot, the first one on a tie.
+/// The index of the most probable candidate of every slot with logits of its own, the first one on
+/// a tie.
 std::vector<std::int32_t> best_candidates(const WireCandidates& candidates, const Tensor& logits);
 
-/// The source of the most probable candidate of every slot.
+/// The source of the most probable candidate of every slot; the number of inputs if it is outside.
 std::vector<std::int32_t> best_sources(const WireCandidates& candidates, const Tensor& logits);
 
 /// The wiring to the most probable candidates.
@@ -127,7 +145,8 @@ struct RedrawnCandidates {
 /// Replaces candidates of slots whose best probability is at least `keep_above` or below
 /// `redraw_below`. The other candidates of a settled slot are replaced by random inputs, with
 /// logits that leave the probability of the best one at `keep_above`. Layers in which every input
-/// is a candidate are returned unchanged. `step` distinguishes repeated calls.
+/// is a candidate, and those that share logits, are returned unchanged. `step` distinguishes
+/// repeated calls.
 RedrawnCandidates redraw_candidates(const CandidatesPtr& candidates, const Tensor& logits,
                                     const RedrawOptions& options, std::uint64_t seed,
                                     std::uint32_t layer, std::uint32_t step);
@@ -135,7 +154,8 @@ RedrawnCandidates redraw_candidates(const CandidatesPtr& candidates, const Tenso
 /// Replaces the share `share` of the candidates of every slot, the least probable ones, by the
 /// sources whose larger weight would reduce the loss most. `inputs` [inputs, samples] and
 /// `slot_gradients` [slots, samples] are those of one batch, as from `DeviceNetwork::wire_signals`.
-/// New candidates start with the smallest logit that is kept.
+/// New candidates start with the smallest logit that is kept. Layers that share logits are returned
+/// unchanged.
 RedrawnCandidates regrow_candidates(const CandidatesPtr& candidates, const Tensor& logits,
                                     const Tensor& inputs, const Tensor& slot_gradients,
                                     double share);

@@ -319,7 +319,7 @@ WiringPtr adjacent_pairs(const WiringSize& size, std::uint64_t seed, std::uint32
   return make_wiring(size, wires);
 }
 
-WiringPtr slot_wiring(std::int64_t gates, int arity) {
+WiringPtr slot_wiring(std::int64_t gates, int arity, std::int64_t positions) {
   check_size("slot_wiring", {.inputs = gates * arity, .gates = gates, .arity = arity});
   Tensor wires({arity, gates}, DType::int32);
   const std::span<std::int32_t> wire = wires.mutable_values<std::int32_t>();
@@ -328,7 +328,8 @@ WiringPtr slot_wiring(std::int64_t gates, int arity) {
     const std::int64_t gate = static_cast<std::int64_t>(i) % gates;
     wire[i] = static_cast<std::int32_t>(gate * arity + slot);
   }
-  return std::make_shared<const Wiring>(gates * arity, wires);
+  return std::make_shared<const Wiring>(gates * arity, wires, 1,
+                                        TableSharing{.positions = positions});
 }
 
 WiringPtr butterfly_pairs(const WiringSize& size, std::uint64_t seed, std::uint32_t layer) {

@@ -128,8 +128,9 @@ WiringPtr moore_wiring(std::int64_t group_size, std::uint64_t seed, std::uint32_
 /// its own inputs, interleaved in the same way.
 WiringPtr interleaved(const Wiring& one, std::int64_t count);
 
-/// Gate g reads inputs g * arity to g * arity + arity - 1.
-WiringPtr slot_wiring(std::int64_t gates, int arity);
+/// Gate g reads inputs g * arity to g * arity + arity - 1. `positions` consecutive gates share a
+/// table.
+WiringPtr slot_wiring(std::int64_t gates, int arity, std::int64_t positions = 1);
 
 /// Balanced pairs, as in a butterfly network: layer l pairs inputs at distance 2^l, modulo the
 /// powers below the number of inputs, so that after log2(inputs) layers an output can depend on all

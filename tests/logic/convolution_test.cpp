@@ -234,6 +234,106 @@ TEST(Convolution, IsTheSameForTheSameSeedOnly) {
   EXPECT_NE(wires(1, 0), wires(1, 4));
 }
 
+/// A network whose only convolution learns the places of its leaves.
+Network learned_places(DType dtype) {
+  const ImageSize image{2, 4, 5};
+  const ConvolutionOptions options{.kernels = 3, .padding = 1, .depth = 2, .pool = 2};
+  Network network(image.bits(), Parametrisation::sigmoid, dtype);
+  const CandidatesPtr candidates = convolution_candidates(image, options, 4, 5, 0);
+  const std::vector<WiringPtr> wirings = convolution_wirings(image, options, 5, 0);
+  network.add_layer(
+      candidates, initial_wire_logits(*candidates, dtype, 1, 5, 0),
+      initial_logits(Parametrisation::sigmoid, wirings[0]->tables(), 2, dtype, noise, 5, 0));
+  network.add_layer(wirings[1], initial_logits(Parametrisation::sigmoid, wirings[1]->tables(), 2,
+                                               dtype, noise, 5, 1));
+  network.add_pooling(wirings[2]);
+  return network;
+}
+
+TEST(ConvolutionCandidates, AreThePlacesThatEveryPositionShares) {
+  const Network network = learned_places(DType::float32);
+  const GateLayer& leaves = network.layers()[0];
+  EXPECT_EQ(leaves.wire_logits.shape(), (Shape{6, 2, 4}));
+  const std::vector<std::int32_t> best = best_candidates(*leaves.candidates, leaves.wire_logits);
+  std::int64_t outside = 0;
+  for (std::int64_t gate = 0; gate < leaves.wiring->gates(); ++gate) {
+    for (int slot = 0; slot < 2; ++slot) {
+      const std::int64_t table = gate / leaves.wiring->positions();
+      const std::int32_t expected = leaves.candidates->source(
+          gate * 2 + slot, best[static_cast<std::size_t>(table * 2 + slot)]);
+      const bool reads_zero =
+          ((leaves.wiring->sharing()
+                .outside.values<std::uint8_t>()[static_cast<std::size_t>(gate)] >>
+            slot) &
+           1) != 0;
+      EXPECT_EQ(reads_zero, expected == 40);
+      if (!reads_zero) {
+        EXPECT_EQ(leaves.wiring->source(gate, slot), expected);
+      }
+      outside += reads_zero ? 1 : 0;
+    }
+  }
+  EXPECT_GT(outside, 0);
+}
+
+TEST(ConvolutionCandidates, RefuseMoreThanTheWindowHas) {
+  expect_error(
+      [] {
+        convolution_candidates({1, 6, 6}, {.kernels = 2}, 10, 1, 0);
+      },
+      "[convolution] expected from 2 to 9 candidates per leaf, the places that a kernel "
+      "reads, received 10");
+}
+
+TEST(ConvolutionCandidates, HardSelectionIsTheChosenWiring) {
+  const Network network = learned_places(DType::float64);
+  const Tensor x = random_tensor({network.inputs(), 7}, DType::float64, 3, {0, 1});
+  const std::vector<Tensor> tables = network.tables();
+  const std::vector<Tensor> wire_logits = {network.layers()[0].wire_logits, {}, {}};
+  const Tensor expected = network.soft(x);
+  const Tensor received = network.soft(x, tables, wire_logits, WireForward::hard, 1);
+  ASSERT_EQ(received.shape(), expected.shape());
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(received.at(i), expected.at(i), 1e-14);
+  }
+}
+
+TEST(ConvolutionCandidates, HaveTheDerivativesOfTheSoftMixture) {
+  const Network network = learned_places(DType::float64);
+  const Tensor x = parameter(random_tensor({network.inputs(), 3}, DType::float64, 3, {0, 1}));
+  const GateLayer& leaves = network.layers()[0];
+  const auto value_of = [&](const Tensor& slots) {
+    return sum(multiply(slots, random_tensor(slots.shape(), DType::float64, 4, {-1, 1})));
+  };
+  const std::vector<Tensor> wanted = {x, leaves.wire_logits};
+  const Tensor own = select_wires(x, leaves.wire_logits, leaves.candidates, WireForward::soft, 0.7);
+  const Tensor reference = select_wires_reference(x, leaves.wire_logits, *leaves.candidates, 0.7);
+  const std::vector<Tensor> gradients = grad(value_of(own), wanted);
+  const std::vector<Tensor> expected = grad(value_of(reference), wanted);
+  for (std::int64_t i = 0; i < own.size(); ++i) ASSERT_NEAR(own.at(i), reference.at(i), 1e-13);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    ASSERT_EQ(gradients[k].shape(), wanted[k].shape());
+    for (std::int64_t i = 0; i < expected[k].size(); ++i) {
+      ASSERT_NEAR(gradients[k].at(i), expected[k].at(i), 1e-12);
+    }
+  }
+}
+
+TEST(ConvolutionCandidates, SurviveAFile) {
+  const Network network = learned_places(DType::float32);
+  const Network restored = Network::from_file(network.to_file());
+  ASSERT_TRUE(restored.learns_wires());
+  EXPECT_EQ(restored.layers()[0].candidates->sharing(), network.layers()[0].candidates->sharing());
+  const Network plain = Network::from_file(without_candidates(network.to_file()));
+  ASSERT_FALSE(plain.learns_wires());
+  const Tensor x = random_tensor({network.inputs(), 5}, DType::float32, 3, {0, 1});
+  const Tensor expected = network.soft(x);
+  for (const Network* other : {&restored, &plain}) {
+    const Tensor received = other->soft(x);
+    for (std::int64_t i = 0; i < expected.size(); ++i) ASSERT_EQ(received.at(i), expected.at(i));
+  }
+}
+
 TEST(Convolution, SurvivesAFile) {
   const ImageSize image{1, 6, 6};
   const ConvolutionLayer layer(image, {.kernels = 2, .padding = 1, .depth = 2},

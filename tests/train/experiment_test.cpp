@@ -164,6 +164,9 @@ TEST(Experiment, ChecksCombinations) {
   refuses(
       convolutions + "window = [3, 3, 3]",
       "my.toml: expected convolution.window with 1 or 2 values, one per convolution, received 3");
+  refuses(convolutions + "candidates = [2, 3, 4]",
+          "my.toml: expected convolution.candidates with 1 or 2 values, one per convolution, "
+          "received 3");
   refuses(convolutions + "depth = 5",
           "my.toml: expected convolution.depth to be an integer or a list of integers from 1 to 4, "
           "received 5");

@@ -249,10 +249,14 @@ inline void add_tasks_and_data(KeyCases& rows) {
   convolution("convolution.depth", "1", "2");
   convolution("convolution.arity", "2", "3");
   convolution("convolution.channels_per_kernel", "1", "3");
-  rows.add({"convolution.groups", images, "1", "2",
+  rows.add({"convolution.groups",
+            images,
+            "1",
+            "2",
             {"convolution.kernels=[4]", "convolution.window=2", "convolution.depth=1",
              "convolution.pool=1", "binarise.thresholds=2"}});
   convolution("convolution.pool", "1", "2");
+  convolution("convolution.candidates", "1", "3");
 
   rows.classifiers("head.kind", "classes", "binary");
   rows.add({"head.kind", images, "classes", "bits"});

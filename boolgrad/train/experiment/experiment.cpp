@@ -181,6 +181,7 @@ void check_convolutions(const Experiment& experiment, const std::string& source)
   check_list(stack.channels_per_kernel, "convolution.channels_per_kernel");
   check_list(stack.groups, "convolution.groups");
   check_list(stack.pool, "convolution.pool");
+  check_list(stack.candidates, "convolution.candidates");
   const auto not_two = std::ranges::find_if(stack.arity, [](auto arity) { return arity != 2; });
   if (experiment.network.parametrisation == Parametrisation::softmax16 &&
       not_two != stack.arity.end()) {
@@ -395,6 +396,17 @@ logic::ConvolutionOptions ConvolutionStack::at(std::size_t index) const {
           .channels_per_kernel = of(channels_per_kernel),
           .groups = of(groups),
           .pool = of(pool)};
+}
+
+std::int64_t ConvolutionStack::candidates_at(std::size_t index) const {
+  return candidates.size() == 1 ? candidates[0] : candidates.at(index);
+}
+
+bool Experiment::learns_wires() const {
+  const bool learns_places =
+      convolution.size() > 0 &&
+      std::ranges::any_of(convolution.candidates, [](std::int64_t count) { return count > 1; });
+  return network.learns_wires() || learns_places;
 }
 
 std::int64_t Experiment::knockout_step() const {

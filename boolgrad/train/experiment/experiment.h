@@ -113,11 +113,15 @@ struct ConvolutionStack {
   std::vector<std::int64_t> channels_per_kernel = {2};
   std::vector<std::int64_t> groups = {1};
   std::vector<std::int64_t> pool = {2};
+  /// Candidate places per leaf, of which one is learned. 1: places are fixed.
+  std::vector<std::int64_t> candidates = {1};
 
   /// Number of convolutions.
   std::size_t size() const { return kernels.size(); }
   /// The shape of one convolution.
   logic::ConvolutionOptions at(std::size_t index) const;
+  /// Candidate places per leaf of one convolution.
+  std::int64_t candidates_at(std::size_t index) const;
 };
 
 /// Random transforms of images, sampled at every use.
@@ -228,6 +232,8 @@ struct Experiment : ModelSpec {
   CurriculumOptions curriculum;
   SearchOptions search;
 
+  /// Whether the wires of a layer, or the places that a convolution reads, are learned.
+  bool learns_wires() const;
   /// Whether the temperature of the head changes during training.
   bool adapts_temperature() const {
     return is_classifier() && head.kind == HeadKind::classes && head.temperature_target > 0;

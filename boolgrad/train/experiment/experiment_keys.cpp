@@ -65,6 +65,8 @@ std::vector<ExperimentKey> make_table() {
       K::integers("convolution.channels_per_kernel",
                   BOOLGRAD_MEMBER(convolution.channels_per_kernel), true, 1, max_gates),
       K::integers("convolution.groups", BOOLGRAD_MEMBER(convolution.groups), true, 1, max_gates),
+      K::integers("convolution.candidates", BOOLGRAD_MEMBER(convolution.candidates), true, 1,
+                  max_gates),
       K::integers("convolution.pool", BOOLGRAD_MEMBER(convolution.pool), true, 1, logic::max_pool),
 
       K::named<Parametrisation>(

@@ -40,8 +40,9 @@ KeyUse all(std::string_view path, std::string_view needs = {}, bool (*is_met)(E)
 constexpr std::string_view no_life = "a task other than life";
 bool is_not_life(E e) { return !is_life(e); }
 
-constexpr std::string_view learned_wires = "network.candidates other than 1";
-bool has_learned_wires(E e) { return e.network.learns_wires(); }
+constexpr std::string_view learned_wires =
+    "network.candidates or convolution.candidates other than 1";
+bool has_learned_wires(E e) { return e.learns_wires(); }
 constexpr std::string_view redraws = "network.redraw_every above 0";
 bool has_redraws(E e) { return e.network.learns_wires() && e.network.redraw_every > 0; }
 

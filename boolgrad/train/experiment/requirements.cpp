@@ -37,7 +37,7 @@ void add_gates(const Experiment& e, Requirements& needs) {
   }
   needs.add(Feature::masks, e.knockout.pattern != KnockoutPattern::none);
   needs.add(Feature::gradient_factor, network.gradient_factor != 1);
-  needs.add(Feature::learned_wires, network.learns_wires());
+  needs.add(Feature::learned_wires, e.learns_wires());
   needs.add(Feature::convolutions, e.convolution.size() > 0);
 }
 

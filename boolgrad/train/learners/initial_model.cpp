@@ -92,7 +92,16 @@ void add_convolutions(const Experiment& experiment, logic::ImageSize image,
       const Tensor logits = logic::initial_logits(
           options.parametrisation, wiring->tables(), wiring->arity(), options.dtype,
           {.kind = options.init, .strength = options.init_strength}, seed, layer);
-      network.add_layer(std::move(wiring), logits);
+      const std::int64_t count = experiment.convolution.candidates_at(i);
+      if (count == 1 || network.layers().size() != first) {
+        network.add_layer(std::move(wiring), logits);
+        continue;
+      }
+      logic::CandidatesPtr leaves =
+          logic::convolution_candidates(image, convolution, count, seed, first);
+      const Tensor wire_logits = logic::initial_wire_logits(
+          *leaves, options.dtype, options.wire_init_strength, seed, layer);
+      network.add_layer(std::move(leaves), wire_logits, logits);
     }
     image = logic::output_size(image, convolution);
   }
