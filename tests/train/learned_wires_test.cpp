@@ -32,6 +32,7 @@ const std::vector<std::vector<std::string>>& variations() {
       {"network.candidates=0", "hardening.kind=none", "network.wire_forward=soft",
        "network.final_wire_temperature=0.2"},
       {"network.candidates=[6,1]", "network.redraw_every=10"},
+      {"network.redraw_every=10", "network.wire_forward=soft", "hardening.kind=none"},
       {"network.candidates=[3,5]", "network.redraw_every=7", "network.redraw=random",
        "network.redraw_keep=0.5", "network.redraw_below=0.4"},
       {"network.arity=3", "network.parametrisation=walsh", "network.wire_temperature=2"},

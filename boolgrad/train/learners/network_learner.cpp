@@ -142,12 +142,14 @@ void NetworkLearner::redraw_candidates(std::int64_t step) {
   read_back();
   AdamWState state = moments();
   logic::Network& network = model_.network();
-  std::size_t parameter = network.layers().size();  // the first wire logits
+  // All before the first is set: the program may share the tensors of the model.
+  std::vector<std::pair<std::size_t, logic::RedrawnCandidates>> all;
   for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const logic::GateLayer& layer = network.layers()[i];
-    if (!layer.learns_wires()) continue;
-    const logic::RedrawnCandidates redrawn = this->redrawn(i, step);
-    network.set_candidates(i, redrawn.candidates, redrawn.logits);
+    if (network.layers()[i].learns_wires()) all.emplace_back(i, redrawn(i, step));
+  }
+  std::size_t parameter = network.layers().size();  // the first wire logits
+  for (const auto& [layer, redrawn] : all) {
+    network.set_candidates(layer, redrawn.candidates, redrawn.logits);
     logic::clear_where(redrawn.is_new, state.first[parameter]);
     logic::clear_where(redrawn.is_new, state.second[parameter]);
     ++parameter;
