@@ -25,10 +25,9 @@ int integer_threshold(float threshold) {
   return static_cast<int>(std::clamp(std::floor(threshold), -1.0F, static_cast<float>(byte_limit)));
 }
 
-void check_ports(const Netlist& netlist, const ClassifierPorts& ports) {
-  if (std::ssize(netlist.inputs) != ports.thresholds.bits()) {
-    fail(where, "expected a circuit of {} inputs, received {}", ports.thresholds.bits(),
-         netlist.inputs.size());
+void check_ports(std::size_t inputs, const ClassifierPorts& ports) {
+  if (static_cast<std::int64_t>(inputs) != ports.thresholds.bits()) {
+    fail(where, "expected a circuit of {} inputs, received {}", ports.thresholds.bits(), inputs);
   }
 }
 
@@ -148,8 +147,9 @@ std::string value_text(const ClassifierPorts& ports, std::size_t outputs) {
                      ports.head.high - ports.head.low, outputs);
 }
 
-std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
-  const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
+std::string wrapper(const std::string& circuit_name, std::size_t outputs,
+                    const ClassifierPorts& ports) {
+  const std::string name = identifier(circuit_name.empty() ? "circuit" : circuit_name);
   const bool has_classes = ports.head.kind != HeadKind::regression;
   const auto sources = ports.thresholds.sources();
   const auto thresholds = ports.thresholds.values().values<float>();
@@ -166,10 +166,10 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
   replace_all(text, "@result@", has_classes ? "int32_t" : "double");
-  replace_all(text, "@value@", value_text(ports, netlist.outputs.size()));
+  replace_all(text, "@value@", value_text(ports, outputs));
   const auto groups = static_cast<std::size_t>(ports.head.groups());
   replace_all(text, "@groups@", std::to_string(groups));
-  replace_all(text, "@digits@", std::to_string(std::bit_width(netlist.outputs.size() / groups)));
+  replace_all(text, "@digits@", std::to_string(std::bit_width(outputs / groups)));
   replace_all(text, "@NAME@", upper_case(name));
   replace_all(text, "@name@", name);
   // Last, because names from a file may look like placeholders.
@@ -177,6 +177,13 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   const std::size_t at = text.find("@names@");
   text.replace(at, 8, names);  // with the line break
   return text;
+}
+
+/// The header of a circuit with thresholds and head.
+std::string with_wrapper(std::string header, const std::string& wrapper) {
+  const std::string_view end = "\n#endif\n";
+  header.insert(header.size() - end.size(), wrapper);
+  return header;
 }
 
 /// The bits of a float as an integer key with the same order.
@@ -191,6 +198,34 @@ std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
   const int whole = integer_threshold(threshold);
   if (whole < 0) return "1'b1";
   return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
+}
+
+/// The module NAME_classifier: thresholds in front of a circuit with a head.
+std::string classifier_module(const std::string& name, std::size_t outputs,
+                              const ClassifierPorts& ports) {
+  const auto sources = ports.thresholds.sources();
+  const auto thresholds = ports.thresholds.values().values<float>();
+  const int width = ports.has_bytes ? 8 : 32;
+  std::string text = fmt::format(
+      "\n// Feature i is x[{} * i +: {}]{}.\nmodule {}_classifier (\n  input wire [{}:0] x,\n"
+      "  output wire [{}:0] out\n);\n",
+      width, width, ports.has_bytes ? "" : ", an IEEE 754 float", name,
+      width * ports.thresholds.features() - 1, outputs - 1);
+  if (!ports.has_bytes) {
+    text +=
+        "  // An integer key with the order of the floats.\n  function [31:0] ordered(input [31:0] "
+        "v);"
+        "\n    ordered = v[31] ? ~v : v ^ 32'h80000000;\n  endfunction\n";
+  }
+  // One assignment: simulators wake all readers of a vector whenever a part of it is assigned.
+  fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits = {{\n", sources.size() - 1);
+  for (std::size_t b = sources.size(); b-- > 0;) {
+    fmt::format_to(std::back_inserter(text), "    {}{}\n",
+                   comparison(sources[b], thresholds[b], ports.has_bytes), b > 0 ? "," : "};");
+  }
+  fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
+                 name);
+  return text;
 }
 
 }  // namespace
@@ -209,39 +244,26 @@ Netlist with_head(const Netlist& netlist, const Head& head) {
 }
 
 std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports) {
-  check_ports(netlist, ports);
-  std::string text = to_c(netlist);
-  const std::string_view end = "\n#endif\n";
-  text.insert(text.size() - end.size(), wrapper(netlist, ports));
-  return text;
+  check_ports(netlist.inputs.size(), ports);
+  return with_wrapper(to_c(netlist), wrapper(netlist.name, netlist.outputs.size(), ports));
+}
+
+std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& ports) {
+  check_ports(circuit.inputs.size(), ports);
+  return with_wrapper(to_c(circuit), wrapper(circuit.name, circuit.rest.outputs.size(), ports));
 }
 
 Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports) {
-  check_ports(netlist, ports);
+  check_ports(netlist.inputs.size(), ports);
   Verilog result = to_verilog(netlist);
-  const auto sources = ports.thresholds.sources();
-  const auto thresholds = ports.thresholds.values().values<float>();
-  const int width = ports.has_bytes ? 8 : 32;
-  std::string text = fmt::format(
-      "\n// Feature i is x[{} * i +: {}]{}.\nmodule {}_classifier (\n  input wire [{}:0] x,\n"
-      "  output wire [{}:0] out\n);\n",
-      width, width, ports.has_bytes ? "" : ", an IEEE 754 float", result.module_name,
-      width * ports.thresholds.features() - 1, netlist.outputs.size() - 1);
-  if (!ports.has_bytes) {
-    text +=
-        "  // An integer key with the order of the floats.\n  function [31:0] ordered(input [31:0] "
-        "v);"
-        "\n    ordered = v[31] ? ~v : v ^ 32'h80000000;\n  endfunction\n";
-  }
-  // One assignment: simulators wake all readers of a vector whenever a part of it is assigned.
-  fmt::format_to(std::back_inserter(text), "  wire [{}:0] bits = {{\n", sources.size() - 1);
-  for (std::size_t b = sources.size(); b-- > 0;) {
-    fmt::format_to(std::back_inserter(text), "    {}{}\n",
-                   comparison(sources[b], thresholds[b], ports.has_bytes), b > 0 ? "," : "};");
-  }
-  fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
-                 result.module_name);
-  result.design += text;
+  result.design += classifier_module(result.module_name, netlist.outputs.size(), ports);
+  return result;
+}
+
+Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports) {
+  check_ports(circuit.inputs.size(), ports);
+  Verilog result = to_verilog(circuit);
+  result.design += classifier_module(result.module_name, circuit.rest.outputs.size(), ports);
   return result;
 }
 
