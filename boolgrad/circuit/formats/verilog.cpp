@@ -302,7 +302,7 @@ std::string opening(const Netlist& netlist) {
                      port_comments("in", netlist.inputs), port_comments("out", netlist.outputs));
 }
 
-/// The vectors that a stage reads, one per channel.
+/// The names of the channels that a stage reads.
 using ChannelNames = std::function<std::string(std::int64_t)>;
 
 /// The net of a leaf in the block of a position. Leaves that may be outside of the image have a net
@@ -333,15 +333,15 @@ std::string instance(const SharedStage& stage, std::size_t kernel, const std::st
                             fmt::join(nets, ", "), output, position_text(stage));
 }
 
-/// A stage: a vector per channel, and a block of instances per position. Long vectors would slow
+/// A stage: an array of nets per channel, and a block of instances per position. Vectors would slow
 /// down simulators, which wake all readers of a vector when one of its bits changes.
 std::string stage_text(const SharedStage& stage, std::size_t number, const std::string& name,
                        const ChannelNames& channel) {
-  std::string vectors;
+  std::string arrays;
   std::string blocks;
   for (std::int64_t c = 0; c < stage.channels; ++c) {
     const std::string output = fmt::format("s{}_c{}", number, c);
-    vectors += fmt::format("  wire [{}:0] {};\n", stage.positions() - 1, output);
+    arrays += fmt::format("  wire {} [0:{}];\n", output, stage.positions() - 1);
     if (!stage.pools()) {
       blocks += instance(stage, static_cast<std::size_t>(c),
                          fmt::format("{}_stage_{}_kernel_{}", name, number, c), channel, output);
@@ -360,7 +360,7 @@ std::string stage_text(const SharedStage& stage, std::size_t number, const std::
       "      for (x = 0; x < {}; x = x + 1) begin : column\n{}      end\n    end\n"
       "  endgenerate\n",
       stage.pools() ? "Pooling" : fmt::format("{} kernels", stage.channels), stage.rows,
-      stage.columns, vectors, stage.rows, number, stage.columns, blocks);
+      stage.columns, arrays, stage.rows, number, stage.columns, blocks);
 }
 
 /// The module that instantiates kernels and the rest.
@@ -379,10 +379,17 @@ std::string shared_module(const SharedCircuit& circuit, const std::string& name)
     text += stage_text(circuit.stages[i], i, name, channel);
     channel = [i](std::int64_t c) { return fmt::format("s{}_c{}", i, c); };
   }
-  std::vector<std::string> channels;  // the last channel first
-  for (std::int64_t c = circuit.stages.back().channels; c-- > 0;) channels.push_back(channel(c));
-  return text + fmt::format("\n  {}_rest rest (.in({{{}}}), .out(out));\nendmodule\n", name,
-                            fmt::join(channels, ", "));
+  const SharedStage& last = circuit.stages.back();
+  std::string bits;  // the last bit first
+  for (std::int64_t i = last.bits(); i-- > 0;) {
+    const bool ends_line = i % 8 == 0;
+    bits += fmt::format("{}[{}]{}", channel(i / last.positions()), i % last.positions(),
+                        i == 0      ? ""
+                        : ends_line ? ",\n    "
+                                    : ", ");
+  }
+  return text + fmt::format("\n  {}_rest rest (.in({{\n    {}\n  }}), .out(out));\nendmodule\n",
+                            name, bits);
 }
 
 }  // namespace
