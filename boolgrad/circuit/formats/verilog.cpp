@@ -309,7 +309,7 @@ using ChannelNames = std::function<std::string(std::int64_t)>;
 /// of their own, which is defined in `text`.
 std::string leaf_net(const SharedStage& stage, const SharedLeaf& leaf, const std::string& own,
                      const ChannelNames& channel, std::string& text) {
-  const std::string bit = fmt::format("{}[{}]", channel(leaf.channel), index_text(stage, leaf));
+  std::string bit = fmt::format("{}[{}]", channel(leaf.channel), index_text(stage, leaf));
   const std::string inside = inside_text(stage, leaf);
   if (inside.empty()) return bit;
   if (inside == "0") return "1'b0";
