@@ -37,6 +37,7 @@
 #include "boolgrad/circuit/passes/mapping.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/shared_circuit.h"
 #include "boolgrad/core/build_info.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random.h"

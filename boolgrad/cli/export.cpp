@@ -1,5 +1,6 @@
 // `boolgrad export`: the hardened circuit of a model as a file for hardware or software.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/automata/rule_netlist.h"
@@ -23,6 +25,7 @@
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/circuit/passes/simplify_tables.h"
 #include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/shared_circuit.h"
 #include "boolgrad/cli/classifier.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/model_viewer.h"
@@ -43,6 +46,7 @@ struct ExportArguments {
   std::optional<std::int64_t> classes;
   bool as_trained = false;
   bool unproven = false;
+  bool shared_kernels = false;
 };
 
 /// An exported file, and the netlist read back from it if there is a reader for the format.
@@ -65,6 +69,13 @@ circuit::GridSize parse_size(const std::string& text) {
 
 void check_usage(const ExportArguments& arguments) {
   const bool is_verilog = arguments.format == "verilog";
+  if (arguments.shared_kernels && !is_verilog && arguments.format != "c") {
+    throw UsageError(fmt::format(
+        "[export] --shared-kernels is for --format c and verilog, not for {}", arguments.format));
+  }
+  if (arguments.shared_kernels && (arguments.pipeline || !arguments.size.empty())) {
+    throw UsageError("[export] expected --shared-kernels without --pipeline and --size");
+  }
   if (!is_verilog && (arguments.pipeline || !arguments.size.empty())) {
     throw UsageError(fmt::format(
         "[export] --pipeline and --size are for --format verilog, not for {}", arguments.format));
@@ -78,11 +89,27 @@ void check_usage(const ExportArguments& arguments) {
   }
 }
 
+std::string name_of(const LoadedModel& loaded) {
+  return loaded.spec ? loaded.spec->name : "circuit";
+}
+
 circuit::Netlist netlist_of(const LoadedModel& loaded) {
   circuit::Netlist netlist = loaded.model.is_automaton() ? automata::harden(loaded.model.rule())
                                                          : circuit::harden(loaded.model.network());
-  netlist.name = loaded.spec ? loaded.spec->name : "circuit";
+  netlist.name = name_of(loaded);
   return netlist;
+}
+
+circuit::SharedCircuit shared_circuit_of(const LoadedModel& loaded) {
+  std::optional<circuit::SharedCircuit> circuit;
+  if (!loaded.model.is_automaton()) circuit = circuit::shared_circuit_of(loaded.model.network());
+  if (!circuit) {
+    throw UsageError(fmt::format(
+        "[export] --shared-kernels is for models that begin with convolutions, not for {}",
+        printable(name_of(loaded))));
+  }
+  circuit->name = name_of(loaded);
+  return *std::move(circuit);
 }
 
 /// Whether the export includes the thresholds and the head of a classifier.
@@ -94,6 +121,7 @@ bool has_head(const LoadedModel& loaded, const ExportArguments& arguments) {
 struct Circuits {
   circuit::Netlist original;
   circuit::Netlist written;
+  std::optional<circuit::SharedCircuit> shared;  ///< `written` with shared kernels
 };
 
 /// Minimises look-up tables for formats that have them, and two-input gates for the others.
@@ -102,18 +130,27 @@ circuit::Netlist simplified_for(const circuit::Netlist& netlist, const std::stri
   return keeps_tables ? circuit::simplify_tables(netlist) : circuit::simplify(netlist);
 }
 
-Exported verilog_of(const circuit::Netlist& netlist, const LoadedModel& loaded,
-                    const ExportArguments& arguments) {
-  circuit::Verilog verilog;
-  if (arguments.pipeline) {
-    verilog = circuit::to_pipelined_verilog(netlist, *arguments.pipeline);
-  } else if (!arguments.size.empty()) {
-    verilog = circuit::to_verilog_array(netlist, parse_size(arguments.size));
-  } else if (has_head(loaded, arguments)) {
-    verilog = circuit::classifier_verilog(netlist, ports_of(loaded));
-  } else {
-    verilog = circuit::to_verilog(netlist);
+/// C, or Verilog without registers, of a netlist or a circuit with shared kernels.
+template <class Circuit>
+Exported code_of(const Circuit& circuit, const LoadedModel& loaded,
+                 const ExportArguments& arguments) {
+  const bool is_classifier = has_head(loaded, arguments);
+  if (arguments.format == "c") {
+    return {
+        is_classifier ? circuit::classifier_c(circuit, ports_of(loaded)) : circuit::to_c(circuit),
+        std::nullopt};
   }
+  const circuit::Verilog verilog = is_classifier
+                                       ? circuit::classifier_verilog(circuit, ports_of(loaded))
+                                       : circuit::to_verilog(circuit);
+  return {verilog.design, std::nullopt, verilog.test_bench};
+}
+
+/// Verilog with registers.
+Exported clocked_verilog_of(const circuit::Netlist& netlist, const ExportArguments& arguments) {
+  const circuit::Verilog verilog =
+      arguments.pipeline ? circuit::to_pipelined_verilog(netlist, *arguments.pipeline)
+                         : circuit::to_verilog_array(netlist, parse_size(arguments.size));
   return {verilog.design, std::nullopt, verilog.test_bench};
 }
 
@@ -125,8 +162,10 @@ Exported html_of(const circuit::Netlist& netlist, const circuit::Netlist& origin
   return {html, circuit::netlist_from_html(html, arguments.file), "", viewer.why_no_target};
 }
 
-Exported exported(const circuit::Netlist& netlist, const circuit::Netlist& original,
-                  const LoadedModel& loaded, const ExportArguments& arguments) {
+Exported exported(const Circuits& circuits, const LoadedModel& loaded,
+                  const ExportArguments& arguments) {
+  if (circuits.shared) return code_of(*circuits.shared, loaded, arguments);
+  const auto& [original, netlist, shared] = circuits;
   const std::string& file = arguments.file;
   if (arguments.format == "netlist") {
     const std::string text = circuit::to_text(netlist);
@@ -142,25 +181,36 @@ Exported exported(const circuit::Netlist& netlist, const circuit::Netlist& origi
         netlist, ascii ? circuit::AigerFormat::ascii : circuit::AigerFormat::binary);
     return {bytes, circuit::netlist_from_aiger(bytes, file), ""};
   }
-  if (arguments.format == "c") {
-    return {has_head(loaded, arguments) ? circuit::classifier_c(netlist, ports_of(loaded))
-                                        : circuit::to_c(netlist),
-            std::nullopt, ""};
-  }
   if (arguments.format == "dot") return {circuit::to_dot(netlist), std::nullopt, ""};
   if (arguments.format == "html") return html_of(netlist, original, loaded, arguments);
-  return verilog_of(netlist, loaded, arguments);
+  if (arguments.pipeline || !arguments.size.empty()) return clocked_verilog_of(netlist, arguments);
+  return code_of(netlist, loaded, arguments);
+}
+
+/// The circuit to write, before its head is added.
+void simplify(Circuits& circuits, const ExportArguments& arguments) {
+  if (circuits.shared) {
+    if (!arguments.as_trained) circuits.shared = circuit::simplified(*circuits.shared);
+    circuits.written = circuit::flattened(*circuits.shared);
+  } else {
+    circuits.written = arguments.as_trained ? circuits.original
+                                            : simplified_for(circuits.original, arguments.format);
+  }
 }
 
 /// The head of a classifier is added after simplification and proof, so that no proof has to deal
 /// with its adders.
 Circuits circuits_of(const LoadedModel& loaded, const ExportArguments& arguments) {
-  Circuits circuits{netlist_of(loaded), {}};
+  Circuits circuits;
+  if (arguments.shared_kernels) circuits.shared = shared_circuit_of(loaded);
+  circuits.original = netlist_of(loaded);
   if (arguments.classes) {
     circuits.original = circuit::with_argmax(circuits.original, *arguments.classes);
+    if (circuits.shared) {
+      circuits.shared->rest = circuit::with_argmax(circuits.shared->rest, *arguments.classes);
+    }
   }
-  circuits.written = arguments.as_trained ? circuits.original
-                                          : simplified_for(circuits.original, arguments.format);
+  simplify(circuits, arguments);
   if (!arguments.unproven) {
     circuit::expect_equivalent(circuits.original, circuits.written, "the simplified circuit");
   }
@@ -169,6 +219,7 @@ Circuits circuits_of(const LoadedModel& loaded, const ExportArguments& arguments
     const Head& head = loaded.model.classifier()->head;
     circuits.original = circuit::with_head(circuits.original, head);
     circuits.written = circuit::with_head(circuits.written, head);
+    if (circuits.shared) circuits.shared->rest = circuit::with_head(circuits.shared->rest, head);
   }
   return circuits;
 }
@@ -181,8 +232,9 @@ std::string test_bench_path(const std::filesystem::path& path) {
 int run(const ExportArguments& arguments, const CommonOptions& common) {
   check_usage(arguments);
   const LoadedModel loaded = load_model(arguments.model);
-  const auto [original, netlist] = circuits_of(loaded, arguments);
-  const Exported result = exported(netlist, original, loaded, arguments);
+  const Circuits circuits = circuits_of(loaded, arguments);
+  const auto& [original, netlist, shared] = circuits;
+  const Exported result = exported(circuits, loaded, arguments);
   // Before writing, so that a file that exists has been proven.
   if (!arguments.unproven && result.read_back) {
     circuit::expect_equivalent(netlist, *result.read_back, "the file's circuit");
@@ -197,6 +249,7 @@ int run(const ExportArguments& arguments, const CommonOptions& common) {
                            {"depth", circuit::depth(netlist)},
                            {"proven", !arguments.unproven},
                            {"read_back", !arguments.unproven && result.read_back.has_value()}};
+  if (shared) answer["kernels"] = shared->kernel_counts();
   if (!result.test_bench.empty()) {
     const std::string path = test_bench_path(arguments.file);
     circuit::write_file(where, path, result.test_bench);
@@ -208,6 +261,10 @@ int run(const ExportArguments& arguments, const CommonOptions& common) {
                arguments.unproven ? ", not proven"
                : result.read_back ? ", proven equivalent to the model after reading it back"
                                   : ", proven equivalent to the model before writing");
+    if (shared) {
+      fmt::print("  {} kernels shared: {} gates in the file\n",
+                 fmt::join(shared->kernel_counts(), " + "), shared->written_gates());
+    }
     if (!result.why_no_target.empty()) {
       fmt::print("  no target: {}\n", printable(result.why_no_target));
     }
@@ -249,6 +306,9 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
           "Split the outputs into N groups and output the index of the group with the most "
           "ones, in binary. Trained classifiers do this by default")
       ->type_name("N");
+  command->add_flag("--shared-kernels", arguments->shared_kernels,
+                    "C and Verilog: write every kernel of a convolution once, as a function that "
+                    "loops call or as a module");
   command->add_flag("--as-trained", arguments->as_trained, "Do not simplify the circuit");
   command->add_flag("--no-proof", arguments->unproven, "Skip the proof of equivalence");
   command->callback([arguments, &common, &job] {

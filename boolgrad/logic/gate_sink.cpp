@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "boolgrad/core/fail.h"
 
@@ -37,7 +38,12 @@ std::vector<Signal> emit(const Network& network, std::vector<Signal> inputs, Gat
     const bool is_masked = network.input_mask().at(static_cast<std::int64_t>(i)) < 0.5;
     if (is_masked) inputs[i] = sink.constant(false);
   }
-  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
+  return emit_layers(network, 0, std::move(inputs), sink);
+}
+
+std::vector<Signal> emit_layers(const Network& network, std::size_t first,
+                                std::vector<Signal> inputs, GateSink& sink) {
+  for (std::size_t layer = first; layer < network.layers().size(); ++layer) {
     inputs =
         emit_layer(*network.layers()[layer].wiring, network.hard_gates_of(layer), inputs, sink);
   }

@@ -2,6 +2,7 @@
 // circuits and simulators.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,5 +35,9 @@ class GateSink {
 /// once, layer by layer, in the order of the tables. A masked input is the constant 0, and a masked
 /// gate has the table 0.
 std::vector<Signal> emit(const Network& network, std::vector<Signal> inputs, GateSink& sink);
+
+/// Emits the layers from `first` on. `inputs` are the outputs of the layer before.
+std::vector<Signal> emit_layers(const Network& network, std::size_t first,
+                                std::vector<Signal> inputs, GateSink& sink);
 
 }  // namespace boolgrad::logic

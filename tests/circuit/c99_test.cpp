@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "boolgrad/automata/bit_automaton.h"
 #include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/group_sums.h"
+#include "tests/support/convolution_networks.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/scratch.h"
@@ -44,8 +46,9 @@ class C99Test : public testing::TestWithParam<const char*> {
   void SetUp() override { require_tool(GetParam(), GetParam()); }
 
   /// Compiles and runs a program that includes the header.
-  std::vector<std::uint64_t> run(const Netlist& netlist, const std::string& program) const {
-    write_bytes(scratch_ / "circuit.h", to_c(netlist));
+  template <class Circuit>
+  std::vector<std::uint64_t> run(const Circuit& circuit, const std::string& program) const {
+    write_bytes(scratch_ / "circuit.h", to_c(circuit));
     write_bytes(scratch_ / "main.c",
                 "#include \"circuit.h\"\n#include <inttypes.h>\n#include <stdio.h>\n" + program);
     const std::string folder = scratch_.path().string();
@@ -58,14 +61,14 @@ class C99Test : public testing::TestWithParam<const char*> {
     return compiled.code == 0 ? numbers_in(result.output) : std::vector<std::uint64_t>{};
   }
 
-  std::vector<std::uint64_t> evaluated(const Netlist& netlist,
+  template <class Circuit>
+  std::vector<std::uint64_t> evaluated(const Circuit& circuit,
                                        const std::vector<std::uint64_t>& words) const {
-    return run(netlist, array("words", words) +
-                            fmt::format("int main(void) {{\n  uint64_t out[{}];\n"
-                                        "  random_eval(words, out);\n"
-                                        "  for (int i = 0; i < RANDOM_OUTPUTS; ++i)\n"
-                                        "    printf(\"%\" PRIx64 \"\\n\", out[i]);\n}}\n",
-                                        netlist.outputs.size() + 1));
+    return run(circuit, array("words", words) +
+                            "int main(void) {\n  uint64_t out[RANDOM_OUTPUTS + 1];\n"
+                            "  random_eval(words, out);\n"
+                            "  for (int i = 0; i < RANDOM_OUTPUTS; ++i)\n"
+                            "    printf(\"%\" PRIx64 \"\\n\", out[i]);\n}\n");
   }
 
   /// The state after some steps. Only cells in `fire` step, unless it is empty.
@@ -119,6 +122,20 @@ TEST_P(C99Test, ComputesEveryTableOfTwoAndSomeOfThreeInputs) {
   }
   const std::vector<std::uint64_t> words{0xAA, 0xCC, 0xF0};
   EXPECT_EQ(evaluated(netlist, words), evaluate(netlist, words));
+}
+
+TEST_P(C99Test, SharedKernelsAgreeWithTheNetwork) {
+  int found = 0;
+  for (std::uint64_t seed = 0; found < 12; ++seed) {
+    const logic::Network network = random_convolution_network(seed);
+    std::optional<SharedCircuit> circuit = shared_circuit_of(network);
+    if (!circuit) continue;
+    circuit->name = "random";
+    const std::vector<std::uint64_t> words = random_words(circuit->inputs.size(), seed);
+    const std::vector<std::uint64_t> expected = network.hard({network.inputs(), 64, words}).words;
+    const bool is_simplified = found++ % 3 != 0;
+    EXPECT_EQ(evaluated(is_simplified ? simplified(*circuit) : *circuit, words), expected) << seed;
+  }
 }
 
 TEST_P(C99Test, AcceptsAnyName) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/logic/network.h"
+#include "tests/support/convolution_networks.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tools.h"
@@ -60,8 +62,13 @@ Tensor some_samples(bool bytes) {
   return samples;
 }
 
-logic::Network some_network(std::int64_t inputs, std::int64_t outputs) {
+/// `has_kernels`: the inputs are an image of two channels that a convolution reads.
+logic::Network some_network(std::int64_t inputs, std::int64_t outputs, bool has_kernels = false) {
   logic::Network network(inputs, Parametrisation::sigmoid, DType::float32);
+  if (has_kernels) {
+    add_convolution(network, {2, 3, feature_count / 3},
+                    {.kernels = 5, .window = 2, .padding = 1, .depth = 2, .pool = 2}, 3);
+  }
   for (const auto& [gates, layer] : {std::pair(std::int64_t{40}, 0U), std::pair(outputs, 1U)}) {
     network.add_layer(
         logic::random_wiring({network.outputs(), gates}, 3, layer),
@@ -73,6 +80,7 @@ logic::Network some_network(std::int64_t inputs, std::int64_t outputs) {
 struct Case {
   Head head;
   bool bytes;
+  bool has_kernels = false;
 };
 
 class ClassifierCode : public testing::TestWithParam<Case> {
@@ -83,6 +91,10 @@ class ClassifierCode : public testing::TestWithParam<Case> {
     Netlist core = harden(network_);
     core.name = "some-model";
     core_ = simplify(core);
+    if (GetParam().has_kernels) {
+      shared_ = simplified(shared_circuit_of(network_).value());
+      shared_->name = core.name;
+    }
     expected_ = logic::predictions(head_,
                                    logic::group_counts(network_.hard(thresholds_.bits_of(samples_)),
                                                        head_.groups(), head_.exponents),
@@ -116,8 +128,9 @@ class ClassifierCode : public testing::TestWithParam<Case> {
   bool bytes_ = GetParam().bytes;
   logic::Thresholds thresholds_ = some_thresholds(bytes_);
   Tensor samples_ = some_samples(bytes_);
-  logic::Network network_ = some_network(thresholds_.bits(), 30);
+  logic::Network network_ = some_network(thresholds_.bits(), 30, GetParam().has_kernels);
   Netlist core_;
+  std::optional<SharedCircuit> shared_;  ///< to write instead of `core_`
   std::vector<double> expected_;
   ScratchFolder scratch_;
 };
@@ -140,7 +153,8 @@ TEST_P(ClassifierCode, CompiledCAgreesWithTheNetwork) {
   std::string values;
   for (std::int64_t i = 0; i < samples_.size(); ++i)
     values += fmt::format("{:a},\n", samples_.at(i));
-  write_bytes(scratch_ / "model.h", classifier_c(core_, ports()));
+  write_bytes(scratch_ / "model.h",
+              shared_ ? classifier_c(*shared_, ports()) : classifier_c(core_, ports()));
   write_bytes(scratch_ / "main.c",
               fmt::format("#include \"model.h\"\n#include <stdio.h>\n"
                           "static const some_model_feature x[] = {{{}}};\n"
@@ -159,7 +173,9 @@ TEST_P(ClassifierCode, CompiledCAgreesWithTheNetwork) {
 
 TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
   const Netlist netlist = with_head(core_, head_);
-  const Verilog verilog = classifier_verilog(netlist, ports());
+  if (shared_) shared_->rest = with_head(shared_->rest, head_);
+  const Verilog verilog =
+      shared_ ? classifier_verilog(*shared_, ports()) : classifier_verilog(netlist, ports());
   const int width = (bytes_ ? 8 : 32) * feature_count;
   std::string lines;
   for (std::int64_t s = 0; s < sample_count; ++s) {
@@ -205,6 +221,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{HeadKind::binary, 2, 1}, true}, Case{{HeadKind::binary, 2, 1}, false},
                     Case{{HeadKind::bits, 5, 1}, true}, Case{{HeadKind::bits, 64, 1}, false},
                     Case{{HeadKind::regression, 0, 1, -2, 8}, false},
+                    Case{{HeadKind::classes, 10, 1}, true, true},
+                    Case{{HeadKind::regression, 0, 1, -2, 8}, false, true},
+                    Case{weighted({HeadKind::classes, 10}), true, true},
                     Case{weighted({HeadKind::classes, 10}), true},
                     Case{weighted({HeadKind::binary, 2}), false},
                     Case{weighted({HeadKind::bits, 6}), true},

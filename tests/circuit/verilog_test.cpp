@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/harden.h"
+#include "tests/support/convolution_networks.h"
 #include "tests/support/exported_netlists.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
@@ -96,6 +99,38 @@ TEST_F(VerilogTest, ArraysOfCellsPass) {
     expect_pass(to_verilog_array(random_automaton(3, border, 2), {4, 3}), 10);
     expect_pass(to_verilog_array(random_automaton(1, border, 2), {1, 1}), 10);
   }
+}
+
+TEST_F(VerilogTest, SharedKernelsAgreeWithTheNetwork) {
+  int found = 0;
+  for (std::uint64_t seed = 0; found < 12; ++seed) {
+    const logic::Network network = random_convolution_network(seed);
+    std::optional<SharedCircuit> circuit = shared_circuit_of(network);
+    if (!circuit) continue;
+    if (found++ % 3 != 0) circuit = simplified(*circuit);
+    Verilog verilog = to_verilog(*circuit);
+    expect_pass(verilog, 64);
+    // The test bench of the network, which knows nothing of kernels.
+    verilog.test_bench = to_verilog(harden(network)).test_bench;
+    expect_pass(verilog, 64);
+  }
+}
+
+TEST_F(VerilogTest, YosysProvesSharedKernelsEquivalent) {
+  logic::Network network(2 * 5 * 6, Parametrisation::sigmoid);
+  add_convolution(network, {2, 5, 6}, {.kernels = 3, .padding = 1, .depth = 2, .pool = 3}, 2);
+  network.add_layer({.gates = 4, .initialisation = random_tables});
+  Netlist netlist = harden(network);
+  netlist.name = "flat";
+  const Verilog flat = to_verilog(netlist);
+  const Verilog shared = to_verilog(simplified(shared_circuit_of(network).value()));
+  EXPECT_GT(cells(shared, "shared_kernels"), 0);
+  write_bytes(scratch_ / "flat.v", flat.design);
+  const ToolResult result = run_tool(fmt::format(
+      "cd {} && yosys -q -p 'read_verilog flat.v design.v; proc; flatten; miter -equiv -flatten "
+      "{} {} miter; sat -verify -prove trigger 0 miter'",
+      scratch_.path().string(), flat.module_name, shared.module_name));
+  EXPECT_EQ(result.code, 0) << result.output;
 }
 
 TEST_F(VerilogTest, TestBenchesDetectAChangedGate) {

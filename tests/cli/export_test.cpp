@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "boolgrad/train/learners/initial_model.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/browser.h"
+#include "tests/support/generated_data.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/page_text.h"
 #include "tests/support/tools.h"
@@ -268,6 +270,80 @@ TEST_F(ExportTest, WritesNetworks) {
             "[verilog] expected the rule of an automaton for an array, received none");
 }
 
+class ExportSharedKernels : public ExportTest {
+ protected:
+  /// A small classifier of generated digits.
+  void SetUp() override {
+    require_tool("gcc", "gcc");
+    testing_support::write_digits(scratch_.path(), 130);
+    const CliResult trained = run_cli({"train",    "mnist-conv-s",
+                                       "--data",   scratch_.path().string(),
+                                       "--steps",  "20",
+                                       "--set",    "convolution.kernels=[4,6]",
+                                       "--set",    "convolution.window=[5,3]",
+                                       "--set",    "convolution.padding=[0,1]",
+                                       "--set",    "convolution.pool=[1,2]",
+                                       "--set",    "network.hidden=[200]",
+                                       "--set",    "head.outputs=100",
+                                       "--quiet",  "--out",
+                                       file("run")});
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    model_ = file("run/model.safetensors");
+  }
+
+  /// The classes that an exported C file gives for images as in training.
+  std::string classes_of(const std::string& name) const {
+    write_bytes(scratch_ / "main.c", "#include \"" + name + R"("
+#include <stdio.h>
+int main(void)
+{
+  static uint8_t x[500 * MNIST_CONV_S_FEATURES];
+  static int32_t classes[500];
+  uint32_t bits = 1;
+  size_t i;
+  for (i = 0; i < sizeof x; ++i) {
+    const int is_bar = i / 28 % 28 / 2 == i / 784 % 10 + 2;
+    bits = bits * 1664525 + 1013904223;
+    x[i] = (uint8_t)(is_bar ? 255 - (bits >> 26) : (bits >> 24) % 200);
+  }
+  mnist_conv_s_classify(x, 500, classes);
+  for (i = 0; i < 500; ++i) printf("%d\n", (int)classes[i]);
+  return 0;
+}
+)");
+    const ToolResult result = run_tool(
+        fmt::format("cd {} && gcc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror main.c -o main && "
+                    "./main",
+                    scratch_.path().string()));
+    EXPECT_EQ(result.code, 0) << result.output;
+    return result.output;
+  }
+};
+
+TEST_F(ExportSharedKernels, WritesC) {
+  const CliResult result = exported("c", "shared.h", {"--shared-kernels"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["kernels"], (std::vector<int>{4, 6}));
+  EXPECT_EQ(result.json()["proven"], true);
+  EXPECT_EQ(result.json()["inputs"], 28 * 28);
+  EXPECT_NE(result.out.find("\n  4 + 6 kernels shared: "), std::string::npos) << result.out;
+  ASSERT_EQ(exported("c", "flat.h").code, 0);
+  const std::string classes = classes_of("shared.h");
+  EXPECT_EQ(classes, classes_of("flat.h"));
+  EXPECT_GT(std::set<char>(classes.begin(), classes.end()).size(), 5U) << classes;
+}
+
+TEST_F(ExportSharedKernels, WritesVerilogWithItsTestBench) {
+  const CliResult result = exported("verilog", "a.v", {"--shared-kernels", "--as-trained"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["kernels"], (std::vector<int>{4, 6}));
+  EXPECT_NE(read_bytes(file("a.v")).find("module circuit_mnist_conv_s_classifier"),
+            std::string::npos);
+  expect_pass("a");
+  ASSERT_EQ(exported("verilog", "b.v", {"--shared-kernels", "--classes", "10"}).code, 0);
+  expect_pass("b");
+}
+
 TEST_F(ExportTest, ReportsErrors) {
   const auto refuses = [&](const std::vector<std::string>& more, const std::string& format,
                            const std::string& message) {
@@ -286,6 +362,14 @@ TEST_F(ExportTest, ReportsErrors) {
   EXPECT_EQ(exported("vhdl", "a").code, 2);
   refuses({"--size", "4x4"}, "html",
           "[export] --pipeline and --size are for --format verilog, not for html");
+  refuses({"--shared-kernels"}, "blif",
+          "[export] --shared-kernels is for --format c and verilog, not for blif");
+  refuses({"--shared-kernels", "--pipeline", "2"}, "verilog",
+          "[export] expected --shared-kernels without --pipeline and --size");
+  refuses({"--shared-kernels", "--size", "4x4"}, "verilog",
+          "[export] expected --shared-kernels without --pipeline and --size");
+  refuses({"--shared-kernels"}, "c",
+          "[export] --shared-kernels is for models that begin with convolutions, not for life");
   const CliResult nowhere = exported("c", "none/a.h");
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_EQ(nowhere.complaint(),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/shared_circuit.h"
 
 namespace boolgrad::circuit {
 
@@ -15,5 +16,9 @@ namespace boolgrad::circuit {
 /// a
 ///   grid, or those that fire. The grid is packed as [channel][row][word] with 64 cells per word.
 std::string to_c(const Netlist& netlist);
+
+/// The same, with one function per kernel, which is called in a loop over positions. The results of
+/// the two largest stages are on the stack: 8 bytes per bit.
+std::string to_c(const SharedCircuit& circuit);
 
 }  // namespace boolgrad::circuit

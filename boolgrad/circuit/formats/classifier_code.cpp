@@ -25,10 +25,9 @@ int integer_threshold(float threshold) {
   return static_cast<int>(std::clamp(std::floor(threshold), -1.0F, static_cast<float>(byte_limit)));
 }
 
-void check_ports(const Netlist& netlist, const ClassifierPorts& ports) {
-  if (std::ssize(netlist.inputs) != ports.thresholds.bits()) {
-    fail(where, "expected a circuit of {} inputs, received {}", ports.thresholds.bits(),
-         netlist.inputs.size());
+void check_ports(std::size_t inputs, const ClassifierPorts& ports) {
+  if (static_cast<std::int64_t>(inputs) != ports.thresholds.bits()) {
+    fail(where, "expected a circuit of {} inputs, received {}", ports.thresholds.bits(), inputs);
   }
 }
 
@@ -179,8 +178,9 @@ HeadCode head_code(const Head& head, std::int64_t outputs) {
           fmt::format("{:a} + {:a} * total / {}.0", head.low, head.high - head.low, largest[0])};
 }
 
-std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
-  const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
+std::string wrapper(const std::string& circuit_name, std::size_t outputs,
+                    const ClassifierPorts& ports) {
+  const std::string name = identifier(circuit_name.empty() ? "circuit" : circuit_name);
   const bool has_classes = ports.head.kind != HeadKind::regression;
   const auto sources = ports.thresholds.sources();
   const auto thresholds = ports.thresholds.values().values<float>();
@@ -197,7 +197,7 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@task@", has_classes ? "Classes" : "Values");
   replace_all(text, "@verb@", has_classes ? "classify" : "predict");
   replace_all(text, "@result@", has_classes ? "int32_t" : "double");
-  const HeadCode head = head_code(ports.head, std::ssize(netlist.outputs));
+  const HeadCode head = head_code(ports.head, static_cast<std::int64_t>(outputs));
   const bool has_weights = !ports.head.exponents.empty();
   replace_all(text, "@tables@", head.tables);
   replace_all(text, "@first@", has_weights ? "@name@_exponents[i]" : "0");
@@ -207,7 +207,7 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   replace_all(text, "@value@", head.value);
   const auto groups = static_cast<std::size_t>(ports.head.groups());
   const std::int64_t largest =
-      std::ranges::max(largest_sums(ports.head, std::ssize(netlist.outputs)));
+      std::ranges::max(largest_sums(ports.head, static_cast<std::int64_t>(outputs)));
   const auto digits = std::bit_width(static_cast<std::uint64_t>(largest));
   replace_all(text, "@groups@", std::to_string(groups));
   replace_all(text, "@digits@", std::to_string(digits));
@@ -218,6 +218,13 @@ std::string wrapper(const Netlist& netlist, const ClassifierPorts& ports) {
   const std::size_t at = text.find("@names@");
   text.replace(at, 8, names);  // with the line break
   return text;
+}
+
+/// The header of a circuit with thresholds and head.
+std::string with_wrapper(std::string header, const std::string& wrapper) {
+  const std::string_view end = "\n#endif\n";
+  header.insert(header.size() - end.size(), wrapper);
+  return header;
 }
 
 /// The bits of a float as an integer key with the same order.
@@ -234,37 +241,17 @@ std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
   return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
 }
 
-}  // namespace
-
-Netlist with_head(const Netlist& netlist, const Head& head) {
-  switch (head.kind) {
-    case HeadKind::classes: return with_argmax(netlist, head.classes, head.exponents);
-    case HeadKind::binary:
-    case HeadKind::bits: return with_votes(netlist, head.groups(), head.classes, head.exponents);
-    case HeadKind::regression: return with_group_sums(netlist, 1, head.exponents);
-  }
-  fail(where, "unknown head {}", static_cast<int>(head.kind));
-}
-
-std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports) {
-  check_ports(netlist, ports);
-  std::string text = to_c(netlist);
-  const std::string_view end = "\n#endif\n";
-  text.insert(text.size() - end.size(), wrapper(netlist, ports));
-  return text;
-}
-
-Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports) {
-  check_ports(netlist, ports);
-  Verilog result = to_verilog(netlist);
+/// The module NAME_classifier: thresholds in front of a circuit with a head.
+std::string classifier_module(const std::string& name, std::size_t outputs,
+                              const ClassifierPorts& ports) {
   const auto sources = ports.thresholds.sources();
   const auto thresholds = ports.thresholds.values().values<float>();
   const int width = ports.has_bytes ? 8 : 32;
   std::string text = fmt::format(
       "\n// Feature i is x[{} * i +: {}]{}.\nmodule {}_classifier (\n  input wire [{}:0] x,\n"
       "  output wire [{}:0] out\n);\n",
-      width, width, ports.has_bytes ? "" : ", an IEEE 754 float", result.module_name,
-      width * ports.thresholds.features() - 1, netlist.outputs.size() - 1);
+      width, width, ports.has_bytes ? "" : ", an IEEE 754 float", name,
+      width * ports.thresholds.features() - 1, outputs - 1);
   if (!ports.has_bytes) {
     text +=
         "  // An integer key with the order of the floats.\n  function [31:0] ordered(input [31:0] "
@@ -278,8 +265,43 @@ Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports)
                    comparison(sources[b], thresholds[b], ports.has_bytes), b > 0 ? "," : "};");
   }
   fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
-                 result.module_name);
-  result.design += text;
+                 name);
+  return text;
+}
+
+}  // namespace
+
+Netlist with_head(const Netlist& netlist, const Head& head) {
+  switch (head.kind) {
+    case HeadKind::classes: return with_argmax(netlist, head.classes, head.exponents);
+    case HeadKind::binary:
+    case HeadKind::bits: return with_votes(netlist, head.groups(), head.classes, head.exponents);
+    case HeadKind::regression: return with_group_sums(netlist, 1, head.exponents);
+  }
+  fail(where, "unknown head {}", static_cast<int>(head.kind));
+}
+
+std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports) {
+  check_ports(netlist.inputs.size(), ports);
+  return with_wrapper(to_c(netlist), wrapper(netlist.name, netlist.outputs.size(), ports));
+}
+
+std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& ports) {
+  check_ports(circuit.inputs.size(), ports);
+  return with_wrapper(to_c(circuit), wrapper(circuit.name, circuit.rest.outputs.size(), ports));
+}
+
+Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports) {
+  check_ports(netlist.inputs.size(), ports);
+  Verilog result = to_verilog(netlist);
+  result.design += classifier_module(result.module_name, netlist.outputs.size(), ports);
+  return result;
+}
+
+Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports) {
+  check_ports(circuit.inputs.size(), ports);
+  Verilog result = to_verilog(circuit);
+  result.design += classifier_module(result.module_name, circuit.rest.outputs.size(), ports);
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "boolgrad/circuit/formats/verilog.h"
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/shared_circuit.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/thresholds.h"
 
@@ -33,10 +34,14 @@ struct ClassifierPorts {
 ///
 /// The sums are loops, because compilers take minutes for the head as gates.
 std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports);
+/// The same with shared kernels.
+std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& ports);
 
 /// Verilog of a netlist with its head. In addition to the module of `to_verilog` it has the module
 /// NAME_classifier(x, out). Feature i is bits [i W +: W] of x, with W = 8 for bytes and W = 32 for
 /// IEEE 754 floats.
 Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports);
+/// The same with shared kernels. The rest of the circuit includes the head.
+Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports);
 
 }  // namespace boolgrad::circuit

@@ -1,14 +1,17 @@
 #include "boolgrad/circuit/formats/verilog.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "boolgrad/circuit/formats/infix_formula.h"
 #include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/circuit/formats/position_text.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
@@ -19,9 +22,9 @@ namespace {
 constexpr const char* where = "verilog";
 constexpr std::int64_t cases_checked = 64;
 
-std::string module_name_of(const Netlist& netlist) {
+std::string module_name_of(const std::string& netlist_name) {
   // The prefix prevents keywords.
-  const std::string name = identifier(netlist.name.empty() ? "circuit" : netlist.name);
+  const std::string name = identifier(netlist_name.empty() ? "circuit" : netlist_name);
   return name == "circuit" ? name : "circuit_" + name;
 }
 
@@ -32,23 +35,23 @@ void check_ports(const Netlist& netlist) {
   }
 }
 
-std::string port_comments(const Netlist& netlist) {
+std::string port_comments(std::string_view port, const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < netlist.inputs.size(); ++i) {
-    text += fmt::format("// in[{}]  {}\n", i, printable(netlist.inputs[i]));
-  }
-  for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
-    text += fmt::format("// out[{}]  {}\n", i, printable(netlist.outputs[i]));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("// {}[{}]  {}\n", port, i, printable(names[i]));
   }
   return text;
+}
+
+std::string ports(std::size_t inputs, std::size_t outputs) {
+  return fmt::format(" (\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n", inputs - 1,
+                     outputs - 1);
 }
 
 const InfixConstants constants{"1'b0", "1'b1"};
 
 std::string combinational_module(const Netlist& netlist, const std::string& name) {
-  std::string text =
-      fmt::format("module {} (\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n", name,
-                  netlist.inputs.size() - 1, netlist.outputs.size() - 1);
+  std::string text = "module " + name + ports(netlist.inputs.size(), netlist.outputs.size());
   auto out = std::back_inserter(text);
   const auto net_text = [&](Net net) {
     return netlist.is_input(net) ? fmt::format("in[{}]", net)
@@ -294,22 +297,133 @@ std::string array_bench(const Netlist& netlist, const std::string& name, const G
 }
 
 std::string opening(const Netlist& netlist) {
-  return fmt::format("// {}: a circuit of {} gates, written by boolgrad.\n{}",
-                     printable(netlist.name), netlist.gates.size(), port_comments(netlist));
+  return fmt::format("// {}: a circuit of {} gates, written by boolgrad.\n{}{}",
+                     printable(netlist.name), netlist.gates.size(),
+                     port_comments("in", netlist.inputs), port_comments("out", netlist.outputs));
+}
+
+/// The names of the channels that a stage reads.
+using ChannelNames = std::function<std::string(std::int64_t)>;
+
+/// The net of a leaf in the block of a position. Leaves that may be outside of the image have a net
+/// of their own, which is defined in `text`.
+std::string leaf_net(const SharedStage& stage, const SharedLeaf& leaf, const std::string& own,
+                     const ChannelNames& channel, std::string& text) {
+  std::string bit = fmt::format("{}[{}]", channel(leaf.channel), index_text(stage, leaf));
+  const std::string inside = inside_text(stage, leaf);
+  if (inside.empty()) return bit;
+  if (inside == "0") return "1'b0";
+  text += fmt::format(
+      "        wire {0};\n        if ({1}) assign {0} = {2};\n"
+      "        else assign {0} = 1'b0;\n",
+      own, inside, bit);
+  return own;
+}
+
+/// The instance of a kernel in the block of a position.
+std::string instance(const SharedStage& stage, std::size_t kernel, const std::string& module,
+                     const ChannelNames& channel, const std::string& output) {
+  const std::vector<SharedLeaf>& leaves = stage.kernels[kernel].leaves;
+  std::string text;
+  std::vector<std::string> nets;  // the last leaf first
+  for (std::size_t i = leaves.size(); i-- > 0;) {
+    nets.push_back(leaf_net(stage, leaves[i], fmt::format("k{}_leaf{}", kernel, i), channel, text));
+  }
+  return text + fmt::format("        {} k{} (.in({{{}}}), .out({}[{}]));\n", module, kernel,
+                            fmt::join(nets, ", "), output, position_text(stage));
+}
+
+/// A stage: an array of nets per channel, and a block of instances per position. Vectors would slow
+/// down simulators, which wake all readers of a vector when one of its bits changes.
+std::string stage_text(const SharedStage& stage, std::size_t number, const std::string& name,
+                       const ChannelNames& channel) {
+  std::string arrays;
+  std::string blocks;
+  for (std::int64_t c = 0; c < stage.channels; ++c) {
+    const std::string output = fmt::format("s{}_c{}", number, c);
+    arrays += fmt::format("  wire {} [0:{}];\n", output, stage.positions() - 1);
+    if (!stage.pools()) {
+      blocks += instance(stage, static_cast<std::size_t>(c),
+                         fmt::format("{}_stage_{}_kernel_{}", name, number, c), channel, output);
+      continue;
+    }
+    std::vector<std::string> bits;
+    for (const SharedLeaf& leaf : stage.pooled) {
+      bits.push_back(fmt::format("{}[{}]", channel(c), index_text(stage, leaf)));
+    }
+    blocks += fmt::format("        assign {}[{}] = {};\n", output, position_text(stage),
+                          fmt::join(bits, " | "));
+  }
+  return fmt::format(
+      "\n  // {} at {} x {} positions.\n{}  generate\n"
+      "    for (y = 0; y < {}; y = y + 1) begin : s{}_row\n"
+      "      for (x = 0; x < {}; x = x + 1) begin : column\n{}      end\n    end\n"
+      "  endgenerate\n",
+      stage.pools() ? "Pooling" : fmt::format("{} kernels", stage.channels), stage.rows,
+      stage.columns, arrays, stage.rows, number, stage.columns, blocks);
+}
+
+/// The module that instantiates kernels and the rest.
+std::string shared_module(const SharedCircuit& circuit, const std::string& name) {
+  std::string text = fmt::format("module {}{}  genvar y, x;\n", name,
+                                 ports(circuit.inputs.size(), circuit.rest.outputs.size()));
+  std::string input = "in";
+  if (!circuit.masked_inputs.empty()) {
+    std::vector<bool> kept(circuit.inputs.size(), true);
+    for (const std::size_t i : circuit.masked_inputs) kept[i] = false;
+    input = "kept";
+    text += fmt::format("  wire [{}:0] kept = in & {};\n", kept.size() - 1, number(kept));
+  }
+  ChannelNames channel = [&](std::int64_t) { return input; };
+  for (std::size_t i = 0; i < circuit.stages.size(); ++i) {
+    text += stage_text(circuit.stages[i], i, name, channel);
+    channel = [i](std::int64_t c) { return fmt::format("s{}_c{}", i, c); };
+  }
+  const SharedStage& last = circuit.stages.back();
+  std::string bits;  // the last bit first
+  for (std::int64_t i = last.bits(); i-- > 0;) {
+    const bool ends_line = i % 8 == 0;
+    bits += fmt::format("{}[{}]{}", channel(i / last.positions()), i % last.positions(),
+                        i == 0      ? ""
+                        : ends_line ? ",\n    "
+                                    : ", ");
+  }
+  return text + fmt::format("\n  {}_rest rest (.in({{\n    {}\n  }}), .out(out));\nendmodule\n",
+                            name, bits);
 }
 
 }  // namespace
 
 Verilog to_verilog(const Netlist& netlist) {
   check_ports(netlist);
-  const std::string name = module_name_of(netlist);
+  const std::string name = module_name_of(netlist.name);
   return {name, opening(netlist) + combinational_module(netlist, name), bench_of(netlist, name, 0)};
+}
+
+Verilog to_verilog(const SharedCircuit& circuit) {
+  const Netlist flat = flattened(circuit);
+  check_ports(flat);
+  const std::string name = module_name_of(circuit.name);
+  std::string design =
+      fmt::format("// {}: a circuit of {} kernels, written by boolgrad.\n{}{}",
+                  printable(circuit.name), fmt::join(circuit.kernel_counts(), " + "),
+                  port_comments("in", circuit.inputs), port_comments("out", circuit.rest.outputs));
+  for (std::size_t i = 0; i < circuit.stages.size(); ++i) {
+    const std::vector<SharedKernel>& kernels = circuit.stages[i].kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const std::string kernel = fmt::format("{}_stage_{}_kernel_{}", name, i, k);
+      design += combinational_module(kernels[k].function, kernel) + "\n";
+    }
+  }
+  design += "// The gates after the convolutions.\n" +
+            combinational_module(circuit.rest, name + "_rest") + "\n";
+  return {name, design + shared_module(circuit, name), bench_of(flat, name, 0)};
 }
 
 Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels) {
   check_ports(netlist);
   if (levels < 1) fail(where, "expected registers every 1 or more levels, received {}", levels);
-  const std::string name = module_name_of(netlist);
+  const std::string name = module_name_of(netlist.name);
   const std::int64_t latency = pipeline_of(netlist, levels, reachable_gates(netlist)).latency;
   return {name, opening(netlist) + pipelined_module(netlist, name, levels),
           bench_of(netlist, name, latency)};
@@ -322,7 +436,7 @@ Verilog to_verilog_array(const Netlist& netlist, const GridSize& size) {
     fail(where, "expected an array of 1x1 to {}x{} cells, received {}x{}", max_side, max_side,
          size.height, size.width);
   }
-  const std::string name = module_name_of(netlist);
+  const std::string name = module_name_of(netlist.name);
   return {name,
           opening(netlist) + combinational_module(netlist, name + "_cell") + "\n" +
               array_module(netlist, name, size),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/shared_circuit.h"
 
 namespace boolgrad::circuit {
 
@@ -18,6 +19,9 @@ struct Verilog {
 
 /// A combinational module NAME(in, out). Bit i of `in` is input i, bit i of `out` is output i.
 Verilog to_verilog(const Netlist& netlist);
+
+/// The same, with a module per kernel, which is instantiated at every position.
+Verilog to_verilog(const SharedCircuit& circuit);
 
 /// A pipelined module NAME(clk, in, out) with registers after every `levels` levels of gates. It
 /// takes one sample per clock; the parameter LATENCY is the delay from `in` to `out` in clocks.
