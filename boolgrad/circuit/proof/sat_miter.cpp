@@ -1,9 +1,12 @@
-// SAT sweeping. Nets that agree under random simulation are candidates for equality. The solver
-// proves candidates from the inputs up, and proven nets become one variable, which keeps the next
-// query small. Every merge and every output is proven.
+// SAT sweeping. Nets that agree under simulation are candidates for equality. The solver proves
+// candidates from the inputs up, and proven nets become one variable, which keeps the next query
+// small. Where it finds a difference instead, the inputs that show it join the simulation, so that
+// nets of the same kind are not asked about again. Every merge and every output is proven.
 #include "boolgrad/circuit/proof/sat_miter.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cadical.hpp>
 #include <cstddef>
 #include <map>
@@ -17,7 +20,10 @@
 namespace boolgrad::circuit {
 namespace {
 
-constexpr std::size_t sample_words = 16;
+// Random words, then words of inputs for which candidates differed.
+constexpr std::size_t random_words = 16;
+constexpr std::size_t sample_words = 32;
+constexpr std::size_t word_bits = 64;
 using Samples = std::array<std::uint64_t, sample_words>;
 
 constexpr int satisfiable = 10;
@@ -25,6 +31,24 @@ constexpr int unsatisfiable = 20;
 
 Samples complement_of(Samples samples) {
   for (std::uint64_t& word : samples) word = ~word;
+  return samples;
+}
+
+/// Random samples of an input. In every other word, all inputs are rarely 1, or rarely 0: uniform
+/// bits alone make nets alike that differ only where many inputs agree.
+Samples random_samples(std::size_t input) {
+  Samples samples{};
+  for (std::size_t w = 0; w < random_words; ++w) {
+    const auto bits = random_bits({.index = input * random_words + w});
+    const std::uint64_t word = std::uint64_t{bits[0]} << 32 | bits[1];
+    const std::uint64_t second = std::uint64_t{bits[2]} << 32 | bits[3];
+    const std::uint64_t third = std::rotl(word, 23) ^ std::rotl(second, 41);
+    switch (w % 4) {
+      case 1: samples[w] = word & second & (w % 8 == 1 ? third : ~0ULL); break;
+      case 3: samples[w] = word | second | (w % 8 == 3 ? third : 0ULL); break;
+      default: samples[w] = word;
+    }
+  }
   return samples;
 }
 
@@ -37,12 +61,7 @@ class Miter {
     solver_.add(-name(BitLiteral(0)));
     solver_.add(0);
     for (std::size_t i = 0; i < inputs; ++i) {
-      Samples samples{};
-      for (std::size_t w = 0; w < sample_words; ++w) {
-        const auto bits = random_bits({.index = i * sample_words + w});
-        samples[w] = std::uint64_t{bits[0]} << 32 | bits[1];
-      }
-      inputs_.push_back(add_variable(samples));
+      inputs_.push_back(add_variable(random_samples(i)));
     }
   }
 
@@ -81,8 +100,42 @@ class Miter {
   BitLiteral add_variable(const Samples& samples) {
     const BitLiteral own(static_cast<std::uint32_t>(samples_.size()));
     samples_.push_back(samples);
+    gates_.emplace_back();
+    is_merged_.push_back(false);
     alike_[key_of(own)].push_back(own);
     return own;
+  }
+
+  /// Adds a literal to those that agree with it, up to a limit.
+  void remember(BitLiteral literal) {
+    constexpr std::size_t max_alike = 4;
+    std::vector<BitLiteral>& alike = alike_[key_of(literal)];
+    const bool is_known = std::ranges::find(alike, literal) != alike.end();
+    if (!is_known && alike.size() < max_alike) alike.push_back(literal);
+  }
+
+  /// Keeps the inputs of the solver's model, and simulates them once there are enough for a word.
+  void note_difference() {
+    if (differences_.empty()) differences_.assign(inputs_.size(), 0);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const bool value = solver_.val(name(inputs_[i])) > 0;
+      differences_[i] |= std::uint64_t{value} << difference_count_;
+    }
+    if (++difference_count_ == word_bits) simulate_differences();
+  }
+
+  void simulate_differences() {
+    const std::size_t word = random_words + refinements_++ % (sample_words - random_words);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      samples_[inputs_[i].node()][word] = differences_[i];
+    }
+    alike_.clear();
+    for (std::size_t v = 0; v < samples_.size(); ++v) {
+      if (!gates_[v].inputs.empty()) samples_[v][word] = value_of(gates_[v], word);
+      if (!is_merged_[v]) remember(BitLiteral(static_cast<std::uint32_t>(v)));
+    }
+    differences_.clear();
+    difference_count_ = 0;
   }
 
   /// The samples of a literal, complemented to begin with 0.
@@ -103,21 +156,29 @@ class Miter {
     const Samples samples = samples_of(gate);
     const BitLiteral own(static_cast<std::uint32_t>(samples_.size()));
     samples_.push_back(samples);
+    gates_.push_back(gate);
+    is_merged_.push_back(false);
     encode(gate, own);
-    std::vector<BitLiteral>& alike = alike_[key_of(own)];
+    // A copy, because differences that are found change the map.
+    const std::vector<BitLiteral> alike = alike_[key_of(own)];
     for (const BitLiteral other : alike) {
+      if (key_of(own) != key_of(other)) continue;  // told apart in the meantime
       const bool flip = ((samples_[other.node()][0] ^ samples[0]) & 1) != 0;
-      if (merge(own, other ^ flip)) return other ^ flip;
+      if (merge(own, other ^ flip)) {
+        is_merged_[own.node()] = true;
+        return other ^ flip;
+      }
     }
-    constexpr std::size_t most_alike = 4;
-    if (alike.size() < most_alike) alike.push_back(own);
+    remember(own);
     return own;
   }
 
   /// Whether the solver proves two literals equal within the conflict limit.
   bool merge(BitLiteral own, BitLiteral other) {
     for (const bool value : {false, true}) {
-      if (ask(own ^ value, !other ^ value, params_.max_conflicts) != unsatisfiable) return false;
+      const int verdict = ask(own ^ value, !other ^ value, params_.max_conflicts);
+      if (verdict == satisfiable) note_difference();
+      if (verdict != unsatisfiable) return false;
     }
     add_clause({own, !other});
     add_clause({!own, other});
@@ -154,16 +215,21 @@ class Miter {
 
   Samples samples_of(const TableGate& gate) const {
     Samples result{};
+    for (std::size_t w = 0; w < sample_words; ++w) result[w] = value_of(gate, w);
+    return result;
+  }
+
+  /// One word of the samples of a gate, without its complement.
+  std::uint64_t value_of(const TableGate& gate, std::size_t word) const {
+    std::uint64_t result = 0;
     for (const Cube& cube : sum_of_products(gate.truth)) {
-      for (std::size_t w = 0; w < sample_words; ++w) {
-        std::uint64_t product = ~0ULL;
-        for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
-          if ((cube.mask >> j & 1) == 0) continue;
-          const std::uint64_t word = samples_[gate.inputs[j].node()][w];
-          product &= (cube.values >> j & 1) != 0 ? word : ~word;
-        }
-        result[w] |= product;
+      std::uint64_t product = ~0ULL;
+      for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
+        if ((cube.mask >> j & 1) == 0) continue;
+        const std::uint64_t input = samples_[gate.inputs[j].node()][word];
+        product &= (cube.values >> j & 1) != 0 ? input : ~input;
       }
+      result |= product;
     }
     return result;
   }
@@ -179,6 +245,12 @@ class Miter {
   CaDiCaL::Solver solver_;
   std::vector<BitLiteral> inputs_;
   std::vector<Samples> samples_;  ///< of every variable
+  std::vector<TableGate> gates_;  ///< of every variable; without inputs for inputs
+  std::vector<bool> is_merged_;   ///< whether another variable stands for it
+  // Inputs for which candidates differed, not yet simulated.
+  std::vector<std::uint64_t> differences_;  ///< one word per input
+  std::size_t difference_count_ = 0;
+  std::size_t refinements_ = 0;
   std::map<Samples, std::vector<BitLiteral>> alike_;
   std::map<std::pair<Truth, std::vector<BitLiteral>>, BitLiteral> known_;
 };
