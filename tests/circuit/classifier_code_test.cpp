@@ -200,9 +200,9 @@ TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
   ASSERT_EQ(result.code, 0) << result.output;
   std::vector<double> received = numbers_in(result.output);
   if (head_.kind == HeadKind::regression) {
-    for (double& sum : received)
-      sum = head_.low +
-            (head_.high - head_.low) * sum / static_cast<double>(head_.largest_sum(0, 30));
+    const double range = head_.high - head_.low;
+    const auto largest = static_cast<double>(head_.largest_sum(0, 30));
+    for (double& sum : received) sum = head_.low + range * sum / largest;
   }
   EXPECT_EQ(received, expected_);
 }

@@ -104,7 +104,8 @@ const std::map<std::string, Overrides> smaller = {
 class BuiltInOnDevices : public testing::TestWithParam<std::tuple<Device, std::string>> {};
 
 TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
-  const auto& [device, name] = GetParam();
+  const Device device = std::get<0>(GetParam());
+  const std::string& name = std::get<1>(GetParam());
   if (const std::string why_not = why_unavailable(device); !why_not.empty()) {
     GTEST_SKIP() << why_not;
   }
