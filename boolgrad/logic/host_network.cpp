@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/logic/hardening.h"
@@ -468,16 +467,6 @@ std::unique_ptr<DeviceNetwork> make_network_program(const Device& device, const 
   if (network.dtype() != DType::float32) {
     fail("device", "expected a network of float32 for {}, received {}", to_string(device),
          to_string(network.dtype()));
-  }
-  const auto shares_tables = [](const GateLayer& layer) {
-    return !layer.wiring->view().has_own_tables();
-  };
-  if (std::ranges::any_of(network.layers(), shares_tables)) {
-    check_supports(device, Feature::convolutions);
-  }
-  if (spec.head && spec.head->kind == HeadKind::bits) check_supports(device, Feature::head_bits);
-  if (spec.max_exponent > 0 || (spec.head && !spec.head->exponents.empty())) {
-    check_supports(device, Feature::head_weights);
   }
   return make_device_network(device, wires_of(network), spec);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/logic/convolution.h"
 #include "boolgrad/logic/image_transforms.h"
 #include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/matrix.h"
@@ -710,6 +711,27 @@ TEST_P(DeviceNetworkFeatures, SkipsUpdatesIfAGradientOfWiresIsNotFinite) {
   EXPECT_TRUE(std::isfinite(result.loss));
   EXPECT_FALSE(result.finite);
   expect_same_bits(there->parameters(), before);
+}
+
+TEST_P(DeviceNetworkFeatures, RejectsWhatItHasNoKernelsFor) {
+  const auto refuses = [&](const logic::WiringPtr& wiring, const Head& head,
+                           const std::string& what) {
+    const LutWires wires = wiring->view();
+    expect_error(
+        [&] {
+          make_device_network(device(), {&wires, 1}, {.head = head});
+        },
+        "[device] " + to_string(device()) + " does not support " + what +
+            ": train on the cpu, or see `boolgrad devices`");
+  };
+  const auto convolution =
+      logic::convolution_wirings({1, 4, 4}, {.kernels = 2, .window = 2, .depth = 1}, 1, 0);
+  for (const logic::WiringPtr& wiring : convolution) {
+    refuses(wiring, {}, "convolutions (convolution.kernels)");
+  }
+  const logic::WiringPtr plain = logic::random_wiring({.inputs = 8, .gates = 4}, 1, 0);
+  refuses(plain, {.kind = HeadKind::bits}, "head of class bits (head.kind = bits)");
+  refuses(plain, {.exponents = {0, 1, 0, 1}}, "learned weights of outputs (head.weights = powers)");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkFeatures, all_other_devices, name_of_device);
