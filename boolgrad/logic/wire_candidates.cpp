@@ -200,6 +200,8 @@ CandidateWires WireCandidates::view() const {
   return {.inputs = rows(),
           .slots = slots(),
           .count = count_,
+          .positions = sharing_.positions,
+          .has_outside = sharing_.has_outside,
           .sources = has_all() ? std::span<const std::int32_t>() : sources_.values<std::int32_t>(),
           .first_use = first_use_,
           .uses = uses_};

@@ -175,8 +175,8 @@ TEST(NetworkBuffers, OffsetsHaveNoGapsExceptAlignment) {
   EXPECT_EQ(layers[2].first_entry, 28U);
   EXPECT_EQ(layers[3].first_entry, 56U);
   EXPECT_EQ(offsets.entries, 104U);
-  EXPECT_EQ(layers[2].first_gate, 8U);
-  EXPECT_EQ(offsets.gates, 21U);
+  EXPECT_EQ(layers[2].first_table, 8U);
+  EXPECT_EQ(offsets.tables, 21U);
   EXPECT_EQ(layers[1].first_logit, 6U);
   EXPECT_EQ(layers[3].first_logit, 54U);
   EXPECT_EQ(offsets.logits, 102U);
@@ -186,6 +186,20 @@ TEST(NetworkBuffers, OffsetsHaveNoGapsExceptAlignment) {
   const std::vector<Shape> shapes = logit_shapes(network.layers, spec);
   EXPECT_EQ(shapes[0], (Shape{3, 2}));
   EXPECT_EQ(shapes[3], (Shape{6, 8}));
+}
+
+TEST(NetworkBuffers, GatesThatShareATableHaveOneSetOfParameters) {
+  Wired network(4, {6, 5}, {2, 2});
+  network.layers[0].positions = 3;
+  const NetworkSpec spec{.parametrisation = Parametrisation::sigmoid};
+  const NetworkOffsets offsets = plan_network_offsets(network.layers, spec);
+  EXPECT_EQ(offsets.tables, 2U + 5U);
+  EXPECT_EQ(offsets.layers[1].first_entry, 8U);
+  EXPECT_EQ(offsets.logits, 28U);
+  EXPECT_EQ(logit_shapes(network.layers, spec)[0], (Shape{2, 4}));
+  network.layers[0].pools = true;
+  EXPECT_EQ(plan_network_offsets(network.layers, spec).tables, 5U);
+  EXPECT_EQ(logit_shapes(network.layers, spec)[0], (Shape{0, 4}));
 }
 
 TEST(NetworkBuffers, InputBitsHavePixelCoordinates) {

@@ -81,7 +81,7 @@ struct NetworkStepArguments {
   std::span<const std::int64_t> samples = {};
   std::span<const ImageTransform> transforms = {};  ///< one per sample, or empty
   HardeningStep hardening = {};
-  /// For `HardeningKind::freeze`: one float32 [gates] per layer, 1 for gates that are hard and get
+  /// For `HardeningKind::freeze`: one float32 [tables] per layer, 1 for gates that are hard and get
   /// no gradient, 0 for all others.
   std::span<const Tensor> frozen = {};
   double wire_temperature = 1;                  ///< divides the logits of learned wires
@@ -116,7 +116,7 @@ class DeviceNetwork : public DeviceProgram {
   /// extra memory. The training samples decide whether thresholds are trained.
   virtual void set_samples(DataRole role, const FeatureSamples& samples, const Tensor& targets) = 0;
 
-  /// Sets parameters, one mask [gates] per layer, and the mask of the inputs.
+  /// Sets parameters, one mask [tables] per layer, and the mask of the inputs.
   virtual void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                               const Tensor& input_mask) = 0;
 
@@ -130,7 +130,8 @@ class DeviceNetwork : public DeviceProgram {
   virtual double gradients(const NetworkStepArguments& arguments) = 0;
   /// The signals of a layer whose wires are learned, in a step without update.
   virtual WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) = 0;
-  /// The outputs [gates, batch] of every layer. May omit a last layer that is only summed.
+  /// The outputs [gates, batch] of every layer whose outputs are stored. Omits a last layer that is
+  /// only summed, and inner layers of convolutions that are computed at once.
   virtual std::vector<Tensor> layer_outputs() const = 0;
 
   /// Evaluates all samples with the current parameters. Learned wires are the chosen ones; with

@@ -77,7 +77,7 @@ void check_layers(std::string_view backend, std::span<const LutWires> layers,
                   const NetworkSpec& spec) {
   if (layers.empty()) fail(backend, "expected at least one layer, received none");
   for (const LutWires& layer : layers) {
-    if (spec.parametrisation == Parametrisation::softmax16 && layer.arity != 2) {
+    if (!layer.pools && spec.parametrisation == Parametrisation::softmax16 && layer.arity != 2) {
       fail(backend, "expected gates of 2 inputs for softmax16, received {}", layer.arity);
     }
     if (layer.arity < 1 || layer.arity > max_arity) {

@@ -16,9 +16,13 @@ struct Consumer {
 /// A non-owning view of the candidate sources of learned wires. Input j of gate g is slot
 /// g * arity + j; candidate k of slot s has index s * count + k.
 struct CandidateWires {
-  std::int64_t inputs = 0;  ///< of the layer
-  std::int64_t slots = 0;   ///< gates * arity
-  std::int64_t count = 0;   ///< candidates per slot; 0 if wires are fixed
+  std::int64_t inputs = 0;     ///< of the layer
+  std::int64_t slots = 0;      ///< gates * arity
+  std::int64_t count = 0;      ///< candidates per slot; 0 if wires are fixed
+  std::int64_t positions = 1;  ///< consecutive gates that share their logits
+  /// Whether the last input is a place outside of an image: a row of zeros that is not one of the
+  /// outputs of the layer below.
+  bool has_outside = false;
   /// [slots, count]; empty if all inputs are candidates.
   std::span<const std::int32_t> sources = {};
   /// [inputs + 1], into `uses`; empty if all inputs are candidates.
@@ -28,6 +32,10 @@ struct CandidateWires {
 
   /// Whether candidate k of every slot is input k.
   bool has_all() const { return count > 0 && sources.empty(); }
+  /// Number of slots with logits of their own.
+  std::int64_t logit_slots() const { return slots / positions; }
+  /// Number of inputs that are outputs of the layer below.
+  std::int64_t real_inputs() const { return inputs - (has_outside ? 1 : 0); }
 };
 
 /// A non-owning view of a wiring. If wires are learned, the gates read slots: the inputs of the
@@ -52,7 +60,7 @@ struct LutWires {
   std::size_t entries() const { return std::size_t{1} << arity; }
   bool learns_wires() const { return candidates.count > 0; }
   /// The inputs of the layer, before its slots.
-  std::int64_t layer_inputs() const { return learns_wires() ? candidates.inputs : inputs; }
+  std::int64_t layer_inputs() const { return learns_wires() ? candidates.real_inputs() : inputs; }
 };
 
 }  // namespace boolgrad

@@ -31,6 +31,12 @@ Indices inverse_of(const Indices& order) {
   return rows;
 }
 
+/// Whether the gates of a layer are ordered by shared inputs. With learned wires, gates read their
+/// slots in order. Convolutions read images in order.
+bool has_gate_order(const LutWires& wires) {
+  return wires.arity == 2 && !wires.learns_wires() && wires.has_own_tables();
+}
+
 Indices gates_by_group(const LutWires& wires, std::int64_t groups) {
   Indices order;
   order.reserve(index(wires.gates));
@@ -51,8 +57,7 @@ std::vector<LayerBuffers> plan_network_buffers(std::span<const LutWires> layers,
     LayerBuffers layer;
     layer.gate_order = layer.output_rows = layer.gradient_rows = in_order(wires.gates);
     layer.input_order = layer.input_rows = in_order(wires.inputs);
-    // Gates read the slots of learned wires in order; the slots read rows in any order.
-    if (wires.arity == 2 && !wires.learns_wires()) {
+    if (has_gate_order(wires)) {
       layer.gate_order = order_gates(wires, 0, wires.gates);
       layer.input_order = order_inputs(wires, layer.gate_order);
       if (!all.empty()) {
@@ -65,8 +70,7 @@ std::vector<LayerBuffers> plan_network_buffers(std::span<const LutWires> layers,
   if (groups > 0) {
     LayerBuffers& last = all.back();
     const std::int64_t per_group = layers.back().gates / groups;
-    if (layers.back().arity == 2 && !layers.back().learns_wires())
-      last.gate_order = gates_by_group(layers.back(), groups);
+    if (has_gate_order(layers.back())) last.gate_order = gates_by_group(layers.back(), groups);
     for (std::int32_t& row : last.gradient_rows) row = static_cast<std::int32_t>(row / per_group);
   }
   return all;
@@ -122,22 +126,26 @@ std::vector<std::int32_t> source_rows_of(const LutWires& wires, const LayerBuffe
 
 NetworkOffsets plan_network_offsets(std::span<const LutWires> layers, const NetworkSpec& spec) {
   NetworkOffsets all;
+  int arity = layers.front().arity;  // of the last layer with tables
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LutWires& wires = layers[i];
     // Tables of two-input gates are loaded as vectors of four entries.
-    if (i > 0 && layers[i - 1].arity != wires.arity) all.entries = (all.entries + 3) / 4 * 4;
+    if (!wires.pools && arity != wires.arity) {
+      all.entries = (all.entries + 3) / 4 * 4;
+      arity = wires.arity;
+    }
     const auto layers_above = static_cast<double>(layers.size() - 1 - i);
-    all.layers.push_back({.first_gate = all.gates,
+    all.layers.push_back({.first_table = all.tables,
                           .first_entry = all.entries,
                           .first_logit = all.logits,
                           .gradient_factor = std::pow(spec.gradient_factor, layers_above)});
-    all.gates += index(wires.gates);
-    all.entries += index(wires.gates) * wires.entries();
-    all.logits += index(wires.gates * logit_count(spec.parametrisation, wires.arity));
+    all.tables += index(wires.tables());
+    all.entries += index(wires.tables()) * wires.entries();
+    all.logits += index(wires.tables() * logit_count(spec.parametrisation, wires.arity));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     all.layers[i].first_wire_logit = all.logits + all.wire_logits;
-    all.wire_logits += index(layers[i].candidates.slots * layers[i].candidates.count);
+    all.wire_logits += index(layers[i].candidates.logit_slots() * layers[i].candidates.count);
   }
   all.input_gradient_factor = std::pow(spec.gradient_factor, static_cast<double>(layers.size()));
   return all;
@@ -146,11 +154,12 @@ NetworkOffsets plan_network_offsets(std::span<const LutWires> layers, const Netw
 std::vector<Shape> logit_shapes(std::span<const LutWires> layers, const NetworkSpec& spec) {
   std::vector<Shape> shapes;
   for (const LutWires& wires : layers) {
-    shapes.push_back({wires.gates, logit_count(spec.parametrisation, wires.arity)});
+    shapes.push_back({wires.tables(), logit_count(spec.parametrisation, wires.arity)});
   }
   for (const LutWires& wires : layers) {
     if (wires.learns_wires()) {
-      shapes.push_back({wires.gates, wires.arity, wires.candidates.count});
+      const CandidateWires& candidates = wires.candidates;
+      shapes.push_back({wires.gates / candidates.positions, wires.arity, candidates.count});
     }
   }
   return shapes;

@@ -40,19 +40,19 @@ std::vector<std::int32_t> source_rows_of(const LutWires& wires, const LayerBuffe
 
 /// The offsets of the parameters and tables of a layer among those of all layers.
 struct LayerOffsets {
-  std::size_t first_gate = 0;
-  std::size_t first_entry = 0;  ///< table entries, 2^arity per gate
+  std::size_t first_table = 0;
+  std::size_t first_entry = 0;  ///< 2^arity per table
   std::size_t first_logit = 0;
-  std::size_t first_wire_logit = 0;  ///< those of learned wires follow the logits of all gates
+  std::size_t first_wire_logit = 0;  ///< those of learned wires follow the logits of all tables
   double gradient_factor = 1;        ///< product of the gradient factors of all later layers
 };
 
 /// The offsets of all layers, and the totals.
 struct NetworkOffsets {
   std::vector<LayerOffsets> layers;
-  std::size_t gates = 0;
+  std::size_t tables = 0;
   std::size_t entries = 0;
-  std::size_t logits = 0;            ///< of gates
+  std::size_t logits = 0;            ///< of tables
   std::size_t wire_logits = 0;       ///< of learned wires
   double input_gradient_factor = 1;  ///< product of the gradient factors of all layers
 };

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "boolgrad/backend/cpu/network/lut_stack.h"
 #include "boolgrad/backend/cpu/network/tree_kernels.h"
+#include "boolgrad/backend/plan/network_stages.h"
 #include "boolgrad/core/parallel.h"
 
 namespace boolgrad::cpu {
@@ -130,88 +130,30 @@ Tensor shared_gradients(const LutWires& wires, const Tensor& expanded) {
   return shared;
 }
 
-/// Whether gate i of a table reads gates 2 i and 2 i + 1 of the tables below, at its own position.
-bool is_tree_level(const LutWires& wires, std::int64_t positions) {
-  if (wires.pools || wires.arity != 2 || wires.positions != positions) return false;
-  if (wires.inputs != 2 * wires.gates || !wires.outside.empty()) return false;
-  for (std::int64_t gate = 0; gate < wires.gates; ++gate) {
-    const std::int64_t below = gate / positions * 2 * positions + gate % positions;
-    const std::int32_t* source = wires.sources.data() + 2 * gate;
-    if (source[0] != below || source[1] != below + positions) return false;
-  }
-  return true;
-}
-
-/// Whether every output is a maximum of positions of one kernel, and no position is read twice.
-bool pools_kernels(const LutWires& wires, std::int64_t positions) {
-  const std::size_t arity = static_cast<std::size_t>(wires.arity);
-  for (std::size_t i = 0; i < wires.sources.size(); ++i) {
-    if (wires.sources[i] / positions != wires.sources[i / arity * arity] / positions) return false;
-  }
-  for (std::size_t i = 0; i + 1 < wires.first_consumer.size(); ++i) {
-    if (wires.first_consumer[i + 1] - wires.first_consumer[i] > 1) return false;
-  }
-  return true;
-}
-
-/// A part of a stack that is computed at once: one layer, or all layers of a convolution.
-struct Stage {
-  std::size_t first = 0;  ///< its first layer
-  std::size_t layers = 1;
-  std::optional<TreeBlock> tree = {};
-
-  std::size_t end() const { return first + layers; }
-};
-
-/// The longest stage that starts with layer `first`.
-Stage stage_at(std::span<const LutWires> layers, std::size_t first) {
-  const LutWires& leaves = layers[first];
-  Stage stage{.first = first};
-  if (leaves.pools || leaves.positions == 1 || leaves.arity != 2) return stage;
-  std::size_t end = first + 1;
-  while (end < layers.size() && end < first + max_tree_levels &&
-         is_tree_level(layers[end], leaves.positions)) {
-    ++end;
-  }
-  stage.tree = TreeBlock{.inputs = leaves.inputs,
-                         .positions = leaves.positions,
-                         .levels = static_cast<int>(end - first),
-                         .sources = leaves.sources,
-                         .outside = leaves.outside,
-                         .outputs = layers[end - 1].gates};
-  if (end < layers.size() && layers[end].pools && pools_kernels(layers[end], leaves.positions)) {
-    stage.tree->outputs = layers[end].gates;
-    stage.tree->pooled = layers[end].sources;
-    stage.tree->pool = layers[end].arity;
-    ++end;
-  }
-  stage.layers = end - first;
-  return stage;
-}
-
 /// A stack of layers as stages.
 class StagedStack {
  public:
   StagedStack(std::span<const LutWires> layers, std::span<const Tensor> coefficients, DType dtype)
       : layers_(layers),
         coefficients_(coefficients.begin(), coefficients.end()),
-        stack_(layers, coefficients_, dtype) {
-    for (std::size_t layer = 0; layer < layers.size(); layer = stages_.back().end()) {
-      stages_.push_back(stage_at(layers, layer));
-      Stage& stage = stages_.back();
-      if (!stage.tree) {
-        const LutWires& wires = layers[layer];
+        stack_(layers, coefficients_, dtype),
+        stages_(network_stages(layers)) {
+    for (const NetworkStage& stage : stages_) {
+      kernels_.emplace_back();
+      blocks_.emplace_back();
+      if (!stage.trees) {
+        const LutWires& wires = layers[stage.first];
         if (!wires.pools && !wires.has_own_tables()) {
-          coefficients_[layer] = expanded_coefficients(wires, coefficients_[layer]);
+          coefficients_[stage.first] = expanded_coefficients(wires, coefficients_[stage.first]);
         }
-        kernels_.emplace_back();
         continue;
       }
-      const auto levels = static_cast<std::size_t>(stage.tree->levels);
+      const auto levels = static_cast<std::size_t>(stage.trees->levels);
+      blocks_.back().trees = *stage.trees;
       for (std::size_t level = 0; level < levels; ++level) {
-        stage.tree->coefficients[level] = coefficients[layer + level].data();
+        blocks_.back().coefficients[level] = coefficients[stage.first + level].data();
       }
-      kernels_.push_back(tree_kernels(dtype, stage.tree->levels));
+      kernels_.back() = tree_kernels(dtype, stage.trees->levels);
     }
   }
 
@@ -221,32 +163,32 @@ class StagedStack {
   /// The largest number of inputs or outputs of a stage.
   std::int64_t widest() const {
     std::int64_t features = 0;
-    for (const Stage& stage : stages_) {
-      features = std::max({features, layers_[stage.first].inputs, layers_[stage.end() - 1].gates});
+    for (const NetworkStage& stage : stages_) {
+      features = std::max({features, layers_[stage.first].inputs, layers_[stage.last()].gates});
     }
     return features;
   }
 
   void forward(std::size_t index, const void* x, void* out, std::size_t tile) const {
-    const Stage& stage = stages_[index];
-    if (stage.tree) kernels_[index].forward(*stage.tree, x, out, tile);
+    const NetworkStage& stage = stages_[index];
+    if (stage.trees) kernels_[index].forward(blocks_[index], x, out, tile);
     else stack_.forward(stage.first, x, out, tile);
   }
 
   /// `gx` is null if the inputs need no gradient.
   void backward(std::size_t index, const void* x, const void* g, void* gx,
                 std::vector<Tensor>& sums, std::size_t tile) const {
-    const Stage& stage = stages_[index];
-    if (!stage.tree) {
+    const NetworkStage& stage = stages_[index];
+    if (!stage.trees) {
       stack_.backward(stage.first, x, g, gx, sums[stage.first], tile);
       return;
     }
     std::array<void*, max_tree_levels> of_levels{};
-    const auto levels = static_cast<std::size_t>(stage.tree->levels);
+    const auto levels = static_cast<std::size_t>(stage.trees->levels);
     for (std::size_t level = 0; level < levels; ++level) {
       of_levels[level] = sums[stage.first + level].mutable_data();
     }
-    kernels_[index].backward(*stage.tree, x, g, gx, std::span(of_levels).first(levels), tile);
+    kernels_[index].backward(blocks_[index], x, g, gx, std::span(of_levels).first(levels), tile);
   }
 
   /// Sums of zeros: [gates, 2^arity], or [tables, 2^arity] within trees.
@@ -254,9 +196,9 @@ class StagedStack {
 
   /// Reduces the sums of gates that share coefficients.
   void share(std::vector<Tensor>& sums) const {
-    for (const Stage& stage : stages_) {
+    for (const NetworkStage& stage : stages_) {
       const LutWires& wires = layers_[stage.first];
-      if (stage.tree || wires.pools || wires.has_own_tables()) continue;
+      if (stage.trees || wires.pools || wires.has_own_tables()) continue;
       sums[stage.first] = shared_gradients(wires, sums[stage.first]);
     }
   }
@@ -265,8 +207,10 @@ class StagedStack {
   std::span<const LutWires> layers_;
   std::vector<Tensor> coefficients_;  ///< of every gate, or shared within trees
   LayerStack stack_;
-  std::vector<Stage> stages_;
-  std::vector<TreeKernels> kernels_;  ///< of the stages that are trees
+  std::vector<NetworkStage> stages_;
+  // Of the stages that are trees:
+  std::vector<TreeKernels> kernels_;
+  std::vector<TreeBlock> blocks_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Tree {
   static constexpr std::size_t leaves = std::size_t{1} << L;
   static constexpr std::size_t gates = leaves - 1;
   static constexpr std::size_t nodes = leaves + gates;
-  static constexpr std::size_t largest_pool = 6;
+  static constexpr std::size_t largest_pool = max_tree_pool;
 
   /// Where the coefficients of a gate are: in [tables, 4] of its level.
   struct Place {
@@ -40,12 +40,12 @@ struct Tree {
   static HWY_INLINE LeafRows RowsAt(const TreeBlock& block, std::size_t kernel,
                                     std::size_t position) {
     LeafRows rows;
-    const auto positions = static_cast<std::size_t>(block.positions);
+    const auto positions = static_cast<std::size_t>(block.trees.positions);
     for (std::size_t i = 0; i < leaves / 2; ++i) {
       const std::size_t gate = (kernel * (leaves / 2) + i) * positions + position;
-      const unsigned outside = block.outside.empty() ? 0U : block.outside[gate];
+      const unsigned outside = block.trees.outside.empty() ? 0U : block.trees.outside[gate];
       for (std::size_t slot = 0; slot < 2; ++slot) {
-        rows.source[2 * i + slot] = static_cast<std::size_t>(block.sources[2 * gate + slot]);
+        rows.source[2 * i + slot] = static_cast<std::size_t>(block.trees.sources[2 * gate + slot]);
         rows.outside[2 * i + slot] = ((outside >> slot) & 1U) != 0;
       }
     }
@@ -101,14 +101,15 @@ struct Tree {
 
   /// Root `k` of output `q`.
   static HWY_INLINE std::size_t Root(const TreeBlock& block, std::size_t q, std::size_t k) {
-    if (block.pooled.empty()) return q;
-    return static_cast<std::size_t>(block.pooled[q * static_cast<std::size_t>(block.pool) + k]);
+    return static_cast<std::size_t>(
+        block.trees.root(static_cast<std::int64_t>(q), static_cast<std::int64_t>(k)));
   }
 
   /// The output `q`: its kernel, and the rows of each of its positions.
   struct Output {
-    Output(const TreeBlock& block, std::size_t q) : count(static_cast<std::size_t>(block.pool)) {
-      const auto positions = static_cast<std::size_t>(block.positions);
+    Output(const TreeBlock& block, std::size_t q)
+        : count(static_cast<std::size_t>(block.trees.pool)) {
+      const auto positions = static_cast<std::size_t>(block.trees.positions);
       kernel = Root(block, q, 0) / positions;
       for (std::size_t k = 0; k < count; ++k) {
         rows[k] = RowsAt(block, kernel, Root(block, q, k) % positions);
@@ -125,7 +126,7 @@ struct Tree {
     Vec node[nodes];
     const T* from = static_cast<const T*>(x);
     T* to = static_cast<T*>(out);
-    for (std::size_t q = 0; q < static_cast<std::size_t>(block.outputs); ++q, to += tile) {
+    for (std::size_t q = 0; q < static_cast<std::size_t>(block.trees.outputs); ++q, to += tile) {
       const Output output(block, q);
       FindPlaces(output.kernel, places);
       for (std::size_t at = 0; at < tile; at += hn::Lanes(d)) {
@@ -151,10 +152,12 @@ struct Tree {
     const T* upstream = static_cast<const T*>(g);
     T* to = static_cast<T*>(gx);
     if (to != nullptr) {
-      for (std::size_t i = 0; i < static_cast<std::size_t>(block.inputs) * tile; ++i) to[i] = 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(block.trees.inputs) * tile; ++i)
+        to[i] = 0;
     }
     const Vec one = hn::Set(d, T{1});
-    for (std::size_t q = 0; q < static_cast<std::size_t>(block.outputs); ++q, upstream += tile) {
+    for (std::size_t q = 0; q < static_cast<std::size_t>(block.trees.outputs);
+         ++q, upstream += tile) {
       const Output output(block, q);
       FindPlaces(output.kernel, places);
       for (Vec& sum : own_sums) sum = hn::Zero(d);

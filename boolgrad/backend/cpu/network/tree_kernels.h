@@ -6,30 +6,16 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
+#include "boolgrad/backend/plan/network_stages.h"
 #include "boolgrad/tensor/dtype.h"
 
 namespace boolgrad::cpu {
 
-/// The largest number of levels of a fused tree.
-inline constexpr int max_tree_levels = 4;
-
-/// The layers of a convolution. Kernel k has a tree of `levels` levels; its root at position p is
-/// root k * positions + p.
+/// The trees of a stage with their tables.
 struct TreeBlock {
-  std::int64_t inputs = 0;
-  std::int64_t positions = 1;  ///< of every kernel
-  int levels = 1;
-  std::span<const std::int32_t> sources = {};  ///< [gates of the first level, 2]
-  /// [gates of the first level], or empty: bit j is 1 if input j lies outside of the image.
-  std::span<const std::uint8_t> outside = {};
-  std::int64_t outputs = 0;
-  /// [outputs, pool]: the roots of each output, all of one kernel and each read once. Empty: the
-  /// outputs are the roots.
-  std::span<const std::int32_t> pooled = {};
-  std::int64_t pool = 1;
+  GateTrees trees = {};
   /// For each level, [tables, 4].
   std::array<const void*, max_tree_levels> coefficients = {};
 };

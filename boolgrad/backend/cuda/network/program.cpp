@@ -86,7 +86,7 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
   widest_ = std::max<std::int64_t>(inputs_, groups());
   for (const LutWires& layer : layers) widest_ = std::max(widest_, layer.gates);
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
-  gates_ = offsets.gates;
+  gates_ = offsets.tables;
   entries_ = offsets.entries;
   logits_ = offsets.logits;
   wire_logits_ = offsets.wire_logits;
@@ -135,7 +135,7 @@ void NetworkProgram::add_layer(const LutWires& wires, const LayerBuffers& rows,
   layers_.push_back({.inputs = static_cast<int>(wires.inputs),
                      .gates = static_cast<int>(wires.gates),
                      .arity = wires.arity,
-                     .first_gate = offsets.first_gate,
+                     .first_gate = offsets.first_table,
                      .first_entry = offsets.first_entry,
                      .pair_gates = own.pair_gates.data(),
                      .pair_inputs = own.pair_inputs.data(),
@@ -202,14 +202,14 @@ void NetworkProgram::plan_passes(const NetworkOffsets& offsets) {
   std::vector<std::size_t> first_gates;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerOffsets& layer = offsets.layers[i];
-    first_gates.push_back(layer.first_gate);
+    first_gates.push_back(layer.first_table);
     if (i > 0 && layers_[i].arity == layers_[i - 1].arity && spec_.gradient_factor == 1) {
       passes_.back().gates += index(layers_[i].gates);
       continue;
     }
     GateUpdate pass{};
     pass.gates = index(layers_[i].gates);
-    pass.first_gate = layer.first_gate;
+    pass.first_gate = layer.first_table;
     pass.first_entry = layer.first_entry;
     pass.first_logit = layer.first_logit;
     pass.arity = layers_[i].arity;

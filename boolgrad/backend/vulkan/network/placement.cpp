@@ -106,7 +106,7 @@ class LayoutPlanner {
     gates.inputs = static_cast<int>(layer.inputs);
     gates.gates = static_cast<int>(layer.gates);
     gates.arity = layer.arity;
-    gates.first_gate = static_cast<int>(offsets.first_gate);
+    gates.first_gate = static_cast<int>(offsets.first_table);
     gates.first_quad = layout_.quads;
     gates.first_logit = static_cast<int>(offsets.first_logit);
     gates.table_threads = gates.gates * (spec_.parametrisation == Parametrisation::softmax16
@@ -166,7 +166,7 @@ NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec
     planner.add_layer(layers[i], rows[i], offsets.layers[i]);
   }
   NetworkLayout layout = planner.take();
-  layout.gates = static_cast<int>(offsets.gates);
+  layout.gates = static_cast<int>(offsets.tables);
   layout.logits = static_cast<int>(offsets.logits + offsets.wire_logits);
   layout.logit_shapes = logit_shapes(layers, spec);
   layout.input_factor = static_cast<float>(offsets.input_gradient_factor);
