@@ -71,6 +71,17 @@ TEST(NetworkStages, OtherGatesAreStagesOfTheirOwn) {
   for (const NetworkStage& stage : planned.stages) EXPECT_FALSE(stage.trees);
 }
 
+TEST(NetworkStages, WithoutFusionEveryLayerIsAStage) {
+  const Planned planned = convolution({.kernels = 3, .window = 3, .depth = 3, .pool = 2});
+  const std::vector<NetworkStage> stages = network_stages(planned.layers, false);
+  ASSERT_EQ(stages.size(), planned.layers.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    EXPECT_EQ(stages[i].first, i);
+    EXPECT_EQ(stages[i].layers, 1U);
+    EXPECT_FALSE(stages[i].trees);
+  }
+}
+
 TEST(NetworkStages, ConvolutionsFollowEachOther) {
   logic::Network network(8 * 8, Parametrisation::sigmoid);
   const logic::ConvolutionOptions options{.kernels = 4, .window = 3, .padding = 1, .depth = 2};

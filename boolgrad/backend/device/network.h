@@ -43,6 +43,9 @@ struct NetworkSpec {
   double gradient_factor = 1;
   WireForward wire_forward = WireForward::hard;  ///< of learned wires
   AdamWOptions optimiser = {};
+  /// Whether the layers of a convolution are computed at once where possible. Without this, a GPU
+  /// computes layer by layer: the reference for tests.
+  bool fuses_convolutions = true;
 
   /// The number of scores per sample: group sums, or outputs.
   std::int64_t score_count(std::int64_t outputs) const { return head ? head->groups() : outputs; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/core/fail.h"
 
 namespace boolgrad {
@@ -20,6 +21,9 @@ void check_head(std::string_view backend, const Head& head, std::int64_t outputs
   }
   if (head.kind != HeadKind::regression && !(head.temperature > 0)) {
     fail(backend, "expected a temperature above 0, received {}", head.temperature);
+  }
+  if (!head.exponents.empty() && std::ssize(head.exponents) != outputs) {
+    fail(backend, "expected {} exponents, received {}", outputs, head.exponents.size());
   }
 }
 
@@ -52,20 +56,20 @@ void check_soft_targets(std::string_view backend, const FeatureSamples& samples,
 }
 
 void check_hardening(std::string_view backend, const NetworkStepArguments& step,
-                     std::span<const std::int64_t> gates) {
+                     std::span<const std::int64_t> tables) {
   if (step.hardening.kind == HardeningKind::states) {
     fail(backend,
          "expected hardening of tables or logits, received states, which needs an automaton");
   }
   if (step.hardening.kind != HardeningKind::freeze || !(step.hardening.share > 0)) return;
-  if (step.frozen.size() != gates.size()) {
-    fail(backend, "expected frozen gates of {} layers, received {}", gates.size(),
+  if (step.frozen.size() != tables.size()) {
+    fail(backend, "expected frozen gates of {} layers, received {}", tables.size(),
          step.frozen.size());
   }
-  for (std::size_t i = 0; i < gates.size(); ++i) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
     check_float32(backend, step.frozen[i], "frozen gates");
-    if (step.frozen[i].size() != gates[i]) {
-      fail(backend, "expected {} frozen flags in layer {}, received {}", gates[i], i,
+    if (step.frozen[i].size() != tables[i]) {
+      fail(backend, "expected {} frozen flags in layer {}, received {}", tables[i], i,
            step.frozen[i].size());
     }
   }
@@ -76,6 +80,9 @@ void check_hardening(std::string_view backend, const NetworkStepArguments& step,
 void check_layers(std::string_view backend, std::span<const LutWires> layers,
                   const NetworkSpec& spec) {
   if (layers.empty()) fail(backend, "expected at least one layer, received none");
+  if (std::ranges::all_of(layers, &LutWires::pools)) {
+    fail(backend, "expected at least one layer of gates, received only pooling");
+  }
   for (const LutWires& layer : layers) {
     if (!layer.pools && spec.parametrisation == Parametrisation::softmax16 && layer.arity != 2) {
       fail(backend, "expected gates of 2 inputs for softmax16, received {}", layer.arity);
@@ -163,15 +170,15 @@ void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
 }
 
 void check_masks(std::string_view backend, std::span<const Tensor> masks,
-                 std::span<const std::int64_t> gates, const Tensor& input_mask,
+                 std::span<const std::int64_t> tables, const Tensor& input_mask,
                  std::int64_t inputs) {
-  if (masks.size() != gates.size()) {
-    fail(backend, "expected masks of {} layers, received {}", gates.size(), masks.size());
+  if (masks.size() != tables.size()) {
+    fail(backend, "expected masks of {} layers, received {}", tables.size(), masks.size());
   }
   for (std::size_t i = 0; i < masks.size(); ++i) {
     check_float32(backend, masks[i], "a mask");
-    if (masks[i].size() != gates[i]) {
-      fail(backend, "expected a mask of {} gates, received {}", gates[i], masks[i].size());
+    if (masks[i].size() != tables[i]) {
+      fail(backend, "expected a mask of {} gates, received {}", tables[i], masks[i].size());
     }
   }
   check_float32(backend, input_mask, "a mask");
@@ -185,6 +192,10 @@ void check_candidates(std::string_view backend, std::size_t layer, const Candida
   if (own.count == 0) {
     fail(backend, "expected a layer with learned wires, received layer {}", layer);
   }
+  if (own.positions != given.positions || own.has_outside != given.has_outside) {
+    fail(backend, "expected candidates that {} gates share, received others that {} gates share",
+         own.positions, given.positions);
+  }
   if (own.inputs == given.inputs && own.slots == given.slots && own.count == given.count) return;
   fail(backend,
        "expected {} candidates out of {} inputs for each of {} gate inputs, received {} out of {} "
@@ -193,7 +204,7 @@ void check_candidates(std::string_view backend, std::size_t layer, const Candida
 }
 
 void check_step(std::string_view backend, const NetworkStepArguments& step, std::int64_t batch,
-                const StepData& data, std::span<const std::int64_t> gates) {
+                const StepData& data, std::span<const std::int64_t> tables) {
   if (data.samples == 0) fail(backend, "expected training samples, received none");
   const std::span<const std::int64_t> chosen = step.samples;
   if (chosen.empty() ? batch > data.samples : std::ssize(chosen) != batch) {
@@ -212,13 +223,14 @@ void check_step(std::string_view backend, const NetworkStepArguments& step, std:
     fail(backend, "expected one transform per image ({}), received {}", chosen.size(),
          step.transforms.size());
   }
-  check_hardening(backend, step, gates);
+  check_hardening(backend, step, tables);
   if (!(step.wire_temperature > 0)) {
     fail(backend, "expected a wire temperature above 0, received {}", step.wire_temperature);
   }
-  if (step.head_temperature) {
-    fail(backend, "expected the temperature of the head, received {} for a step",
-         *step.head_temperature);
+  if (!step.head_temperature) return;
+  check_supports(*parse_device(backend), Feature::adapted_temperature);
+  if (!(*step.head_temperature > 0)) {
+    fail(backend, "expected a temperature above 0, received {}", *step.head_temperature);
   }
 }
 

@@ -32,9 +32,9 @@ void check_samples(std::string_view backend, const FeatureSamples& samples, cons
 void check_of_layers(std::string_view backend, std::span<const Tensor> tensors,
                      std::span<const Shape> shapes);
 
-/// Checks the masks of layers of `gates[i]` gates, and of the inputs.
+/// Checks the masks of layers of `tables[i]` tables, and of the inputs.
 void check_masks(std::string_view backend, std::span<const Tensor> masks,
-                 std::span<const std::int64_t> gates, const Tensor& input_mask,
+                 std::span<const std::int64_t> tables, const Tensor& input_mask,
                  std::int64_t inputs);
 
 /// Checks that `given` has as many slots and candidates as `own`, the candidates of a layer.
@@ -47,8 +47,8 @@ struct StepData {
   bool has_images = false;
 };
 
-/// Checks a step with `batch` samples of a network with layers of `gates` gates.
+/// Checks a step with `batch` samples of a network with layers of `tables` tables.
 void check_step(std::string_view backend, const NetworkStepArguments& step, std::int64_t batch,
-                const StepData& data, std::span<const std::int64_t> gates);
+                const StepData& data, std::span<const std::int64_t> tables);
 
 }  // namespace boolgrad

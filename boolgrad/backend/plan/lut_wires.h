@@ -57,6 +57,8 @@ struct LutWires {
   std::int64_t tables() const { return pools ? 0 : gates / positions; }
   /// Whether each gate has a table of its own.
   bool has_own_tables() const { return !pools && positions == 1 && outside.empty(); }
+  /// Whether gates have tables, but share them or ignore inputs.
+  bool shares_tables() const { return !pools && !has_own_tables(); }
   std::size_t entries() const { return std::size_t{1} << arity; }
   bool learns_wires() const { return candidates.count > 0; }
   /// The inputs of the layer, before its slots.

@@ -58,10 +58,10 @@ NetworkStage stage_at(std::span<const LutWires> layers, std::size_t first) {
 
 }  // namespace
 
-std::vector<NetworkStage> network_stages(std::span<const LutWires> layers) {
+std::vector<NetworkStage> network_stages(std::span<const LutWires> layers, bool fuses) {
   std::vector<NetworkStage> stages;
   for (std::size_t layer = 0; layer < layers.size(); layer = stages.back().end()) {
-    stages.push_back(stage_at(layers, layer));
+    stages.push_back(fuses ? stage_at(layers, layer) : NetworkStage{.first = layer});
   }
   return stages;
 }

@@ -56,7 +56,7 @@ struct NetworkStage {
   std::size_t last() const { return end() - 1; }
 };
 
-/// Splits layers into stages.
-std::vector<NetworkStage> network_stages(std::span<const LutWires> layers);
+/// Splits layers into stages. Unless `fuses`, every layer is a stage of its own.
+std::vector<NetworkStage> network_stages(std::span<const LutWires> layers, bool fuses = true);
 
 }  // namespace boolgrad
