@@ -14,7 +14,7 @@ set(shaders
   network/loss network/scores network/join_scores network/head_loss network/thresholds
   network/sums network/sums.subgroups network/backward network/finish network/update
   network/choose network/select network/select.hard network/candidate_sums network/gather_uses
-  network/finish_wires
+  network/finish_wires network/weights network/weigh
   network/pack network/hard network/ones
   bits/step bits/step.scratch bits/fire bits/clear)
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/model.h"
@@ -140,18 +141,22 @@ TEST(Heads, SaveTheLearnedWeights) {
 }
 
 TEST(Heads, GpusRefuseWhatTheyLack) {
-  const auto refuses = [](const std::string& override, const std::string& what) {
+  const auto refuses = [](const std::string& override, Feature feature, const std::string& what) {
     for (const Device device : {Device{Backend::cuda}, Device{Backend::vulkan}}) {
+      if (supports(device.backend, feature)) continue;
       expect_error([&] { check_supported(monk({override}), device); },
                    "[device] " + to_string(device) + " does not support " + what +
                        ": train on the cpu, or see `boolgrad devices`");
     }
   };
-  refuses("head.temperature_target=1", "adapted temperature of the head (head.temperature_target)");
-  refuses("head.weights=powers", "learned weights of outputs (head.weights = powers)");
+  refuses("head.temperature_target=1", Feature::adapted_temperature,
+          "adapted temperature of the head (head.temperature_target)");
+  refuses("head.weights=powers", Feature::head_weights,
+          "learned weights of outputs (head.weights = powers)");
   const std::string bits = "head of class bits (head.kind = bits)";
-  refuses("head.kind=bits", bits);
+  refuses("head.kind=bits", Feature::head_bits, bits);
   // Evaluation is refused, too.
+  if (supports(Backend::vulkan, Feature::head_bits)) return;
   const Trainer trainer(monk({"head.kind=bits"}));
   const auto samples = training_samples_of(trainer.experiment());
   expect_error(

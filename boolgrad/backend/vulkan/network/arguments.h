@@ -13,7 +13,7 @@ namespace boolgrad::vulkan {
 /// Specialisation constants, in the order of their ids.
 struct NetworkConstants {
   std::uint32_t threads, arity, parametrisation, loss_kind, lanes, subgroup, head_kind, hardening,
-      learns_thresholds, mixes_wires;
+      learns_thresholds, mixes_wires, weighs_outputs;
 };
 
 /// How samples are stored: rows of inputs, or features as bytes or float32.
@@ -31,9 +31,6 @@ struct NetworkPush {
   std::int32_t chunks, chunk_vectors;
   std::int32_t quads;
   float factor;
-  std::int32_t cases;
-  DataKind data_kind;
-  std::int32_t features, height, width;
   std::int32_t groups, group_parts, score_set;
   std::int32_t first_part, loss_part, parts;
   std::int32_t all_gates;
@@ -42,9 +39,11 @@ struct NetworkPush {
 
 /// Arguments that change from step to step, or that do not fit into push constants.
 struct NetworkArguments {
-  float gamma, score_offset, score_scale, smoothing, mean, low, target_scale, width_share,
-      wire_scale, teacher_weight;
-  std::int32_t parameters, second_moments, first_threshold, only_shifts;
+  float gamma, score_scale, smoothing, mean, low, target_scale, width_share, wire_scale,
+      teacher_weight, max_exponent;
+  std::int32_t parameters, second_moments, first_threshold, first_exponent, only_shifts, cases;
+  DataKind data_kind;
+  std::int32_t features, height, width;
   HardeningArguments hardening;
   UpdateArguments update;
 };
@@ -88,6 +87,7 @@ enum NetworkBinding : std::uint8_t {
   network_scores_binding,
   network_chosen_binding,
   network_weights_binding,
+  network_output_weights_binding,
   network_bindings
 };
 

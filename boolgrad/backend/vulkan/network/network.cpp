@@ -81,6 +81,18 @@ Tensor in_rows(const std::vector<float>& padded, std::int64_t count, std::int64_
   return result;
 }
 
+/// The weights of all outputs, then the largest sum of each group.
+std::vector<float> weights_of(const Head& head, std::int64_t outputs) {
+  std::vector<float> weights;
+  for (std::size_t i = 0; i < index(outputs); ++i) {
+    weights.push_back(static_cast<float>(head.weight(i)));
+  }
+  for (std::int64_t group = 0; group < head.groups(); ++group) {
+    weights.push_back(static_cast<float>(head.largest_sum(group, outputs)));
+  }
+  return weights;
+}
+
 }  // namespace
 
 struct Network::State {
@@ -102,7 +114,8 @@ struct Network::State {
         spec(wanted),
         layout(network_layout(layers, wanted)),
         input_mask(index(layout.inputs()), 1.F) {
-    const std::size_t room = index(layout.logits) + index(layout.inputs());
+    const std::size_t room =
+        index(layout.logits) + index(layout.inputs()) + index(layout.exponents);
     check_buffer(context, 2 * room * sizeof(float));
     check_buffer(context, layout.wires.size() * sizeof(std::int32_t));
     parameters.wires = {context, layout.wires};
@@ -117,6 +130,7 @@ struct Network::State {
       parameters.chosen = {context, index(layout.all_slots)};
       parameters.weights = {context, index(layout.weights)};
     }
+    if (spec.head) parameters.output_weights = {context, weights_of(*spec.head, layout.outputs())};
     frozen.resize(index(layout.gates));
   }
 
@@ -129,6 +143,7 @@ struct Network::State {
   std::vector<Shape> parameter_shapes() const {
     std::vector<Shape> shapes = layout.logit_shapes;
     if (parameters.learns_thresholds) shapes.push_back({layout.inputs()});
+    if (layout.exponents > 0) shapes.push_back({layout.outputs()});
     return shapes;
   }
 
@@ -207,13 +222,17 @@ struct Network::State {
     else program.set_batch(step.samples, step.transforms);
     program.set_hardening(step.hardening);
     program.set_wire_temperature(step.wire_temperature);
+    if (spec.head) {
+      program.set_head_temperature(step.head_temperature.value_or(spec.head->temperature));
+    }
     if (hardening_for_shaders(step.hardening) == HardeningKind::freeze) set_frozen(step.frozen);
     return program;
   }
 
   std::vector<Tensor> in_tensors(const Array<float>& all, std::size_t first = 0) const {
     const std::size_t offsets = parameters.learns_thresholds ? index(layout.inputs()) : 0;
-    return tensors_of(parameter_shapes(), all.values(first, index(layout.logits) + offsets));
+    return tensors_of(parameter_shapes(),
+                      all.values(first, index(layout.logits) + offsets + index(layout.exponents)));
   }
 };
 
@@ -303,7 +322,9 @@ StepResult Network::step(const NetworkStepArguments& arguments) {
   program.set_update(arguments.step, arguments.learning_rate);
   s.last_update = &s.recorded(s.update, hardening_for_shaders(arguments.hardening), true);
   s.last_update->run();
-  return {.loss = program.loss(), .finite = program.was_finite()};
+  return {.loss = program.loss(),
+          .finite = program.was_finite(),
+          .sum_deviation = arguments.head_temperature ? program.sum_deviation() : 0};
 }
 
 double Network::gradients(const NetworkStepArguments& arguments) {

@@ -168,6 +168,8 @@ NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec
   NetworkLayout layout = planner.take();
   layout.gates = static_cast<int>(offsets.tables);
   layout.logits = static_cast<int>(offsets.logits + offsets.wire_logits);
+  layout.exponents = spec.max_exponent > 0 ? static_cast<int>(layout.outputs()) : 0;
+  layout.weighs_outputs = layout.exponents > 0 || (spec.head && !spec.head->exponents.empty());
   layout.logit_shapes = logit_shapes(layers, spec);
   layout.input_factor = static_cast<float>(offsets.input_gradient_factor);
   return layout;

@@ -45,8 +45,10 @@ struct NetworkLayout {
   int gates = 0;
   int quads = 0;
   int all_slots = 0;
-  int weights = 0;  ///< one per candidate
-  int logits = 0;   ///< of gates and of learned wires
+  int weights = 0;              ///< one per candidate
+  int logits = 0;               ///< of gates and of learned wires
+  bool weighs_outputs = false;  ///< whether outputs count more than once in the sums of a head
+  int exponents = 0;            ///< number of trained weights of outputs
   int gradient_parts = 0;
   float input_factor = 1;  ///< scale of the input gradients
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "boolgrad/backend/plan/network_evaluation.h"
@@ -24,6 +25,7 @@ struct NetworkShader {
   bool by_thresholds = false;
   bool by_candidates = false;  ///< lanes are the threads per slot
   bool by_wire_forward = false;
+  bool by_weights = false;
 };
 
 namespace {
@@ -35,9 +37,12 @@ constexpr NetworkShader hard_tables_shader{
     .name = "network/tables.hard", .by_arity = true, .by_parametrisation = true};
 constexpr NetworkShader forward_shader{.name = "network/forward", .by_arity = true};
 constexpr NetworkShader loss_shader{.name = "network/loss", .by_loss = true};
-constexpr NetworkShader scores_shader{"network/scores"};
+constexpr NetworkShader scores_shader{.name = "network/scores", .by_weights = true};
 constexpr NetworkShader join_scores_shader{"network/join_scores"};
-constexpr NetworkShader head_loss_shader{.name = "network/head_loss", .by_head = true};
+constexpr NetworkShader weights_shader{"network/weights"};
+constexpr NetworkShader head_loss_shader{
+    .name = "network/head_loss", .by_head = true, .by_weights = true};
+constexpr NetworkShader weigh_shader{.name = "network/weigh", .by_head = true};
 constexpr NetworkShader sums_shader{.name = "network/sums", .by_arity = true, .by_lanes = true};
 constexpr NetworkShader subgroup_sums_shader{
     .name = "network/sums.subgroups", .by_arity = true, .by_lanes = true};
@@ -54,7 +59,7 @@ constexpr NetworkShader gather_uses_shader{.name = "network/gather_uses", .by_wi
 constexpr NetworkShader finish_wires_shader{.name = "network/finish_wires", .by_candidates = true};
 constexpr NetworkShader pack_shader{"network/pack"};
 constexpr NetworkShader hard_shader{.name = "network/hard", .by_arity = true};
-constexpr NetworkShader ones_shader{"network/ones"};
+constexpr NetworkShader ones_shader{.name = "network/ones", .by_weights = true};
 
 constexpr std::int64_t vector_samples = 4;
 constexpr std::int64_t quad_floats = 4;
@@ -123,11 +128,6 @@ NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
       use_(use),
       gates_per_submission_(limits_of(context.physical()).gates_per_submission) {
   sizes_.quads = layout.quads;
-  sizes_.cases = static_cast<std::int32_t>(data.cases);
-  sizes_.data_kind = data.kind;
-  sizes_.features = static_cast<std::int32_t>(data.features);
-  sizes_.height = static_cast<std::int32_t>(data.height);
-  sizes_.width = static_cast<std::int32_t>(data.width);
   sizes_.gates_per_row = 1;
   if (spec.head) {
     const std::int64_t groups = spec.head->groups();
@@ -135,8 +135,9 @@ NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
     sizes_.group_parts =
         static_cast<std::int32_t>(parts_of(layout.outputs() / groups, gates_per_group_part));
   }
-  sizes_.loss_part =
+  first_exponent_part_ =
       layout.gradient_parts + (parameters.learns_thresholds ? layout.first().inputs : 0);
+  sizes_.loss_part = first_exponent_part_ + layout.exponents;
   sizes_.all_gates = layout.gates;
   allocate(samples);
   set_constant_arguments(samples);
@@ -162,7 +163,8 @@ void NetworkProgram::allocate(std::int64_t samples) {
   coefficients_.clear();  // gates with one input use two of the four coefficients of a quad
   activations_ = floats(layout_.rows * row);
   parts_ = floats(2 * (sizes_.loss_part + loss_parts()));
-  results_ = {context_, 1 + index(loss_parts()), MemoryUse::to_host};
+  const std::int64_t results_per_part = spec_.head ? 3 : 1;
+  results_ = {context_, 1 + index(results_per_part * loss_parts()), MemoryUse::to_host};
   if (spec_.head) scores_ = floats((group_parts() + 2 * sizes_.groups) * row);
   if (trains) {
     const int rows =
@@ -176,37 +178,27 @@ void NetworkProgram::allocate(std::int64_t samples) {
   for (std::size_t turn = 0; turn < sets_.size(); ++turn) sets_[turn] = bound(turn);
 }
 
-/// Evaluations do not scale the sums.
 void NetworkProgram::set_constant_arguments(std::int64_t samples) {
   const Head head = spec_.head.value_or(Head{});
-  const auto outputs = static_cast<double>(layout_.outputs());
-  double offset = 0;
-  double scale = 1;
-  if (use_ == Use::training) {
-    switch (head.kind) {
-      case HeadKind::classes: scale = 1 / head.temperature; break;
-      case HeadKind::binary:
-      case HeadKind::bits:
-        offset = outputs / 2;
-        scale = 0.5 / head.temperature;
-        break;
-      case HeadKind::regression: scale = 1 / outputs; break;
-    }
-  }
   NetworkArguments& to = arguments_.shared()[0];
   to.gamma = static_cast<float>(spec_.loss.focal_gamma);
-  to.score_offset = static_cast<float>(offset);
-  to.score_scale = static_cast<float>(scale);
   to.smoothing = static_cast<float>(spec_.label_smoothing);
-  to.mean = 1 / static_cast<float>(samples);
+  to.mean = 1 / static_cast<float>(head.has_votes() ? samples * head.groups() : samples);
   to.low = static_cast<float>(head.low);
   to.target_scale = static_cast<float>(1 / (head.high - head.low));
   to.width_share = parameters_.width_share;
   to.first_threshold = layout_.logits;
-  to.parameters = layout_.logits + (parameters_.learns_thresholds ? layout_.first().inputs : 0);
+  to.max_exponent = static_cast<float>(spec_.max_exponent);
+  to.first_exponent = layout_.logits + (parameters_.learns_thresholds ? layout_.first().inputs : 0);
+  to.parameters = to.first_exponent + layout_.exponents;
   to.second_moments = static_cast<std::int32_t>(parameters_.moments.size() / 2);
   to.hardening = hardening_arguments({});
   to.wire_scale = 1;
+  to.cases = static_cast<std::int32_t>(data_.cases);
+  to.data_kind = data_.kind;
+  to.features = static_cast<std::int32_t>(data_.features);
+  to.height = static_cast<std::int32_t>(data_.height);
+  to.width = static_cast<std::int32_t>(data_.width);
   to.teacher_weight = data_.has_soft_targets ? static_cast<float>(spec_.teacher_weight) : 0;
 }
 
@@ -236,6 +228,7 @@ std::unique_ptr<BufferSet> NetworkProgram::bound(std::size_t turn) const {
   put(network_scores_binding, scores_);
   put(network_chosen_binding, parameters_.chosen);
   put(network_weights_binding, parameters_.weights);
+  put(network_output_weights_binding, parameters_.output_weights);
   return std::make_unique<BufferSet>(context_, buffers);
 }
 
@@ -257,6 +250,14 @@ void NetworkProgram::set_batch(std::span<const std::int64_t> cases,
 void NetworkProgram::set_hardening(const HardeningStep& step) {
   hardening_ = hardening_for_shaders(step);
   arguments_.shared()[0].hardening = hardening_arguments(step);
+}
+
+void NetworkProgram::set_head_temperature(double temperature) {
+  const Head head = spec_.head.value_or(Head{});
+  double scale = 1;
+  if (head.kind == HeadKind::classes) scale = 1 / temperature;
+  else if (head.has_votes()) scale = 0.5 / temperature;
+  arguments_.shared()[0].score_scale = static_cast<float>(scale);
 }
 
 // ------------------------------------------------------------------ dispatches
@@ -284,7 +285,9 @@ NetworkPush NetworkProgram::push_for(const LayerLayout& layer) const {
   push.factor = layer.factor;
   push.candidates = layer.candidates;
   push.parts = sizes_.loss_part + static_cast<std::int32_t>(loss_parts());
-  if (spec_.head && &layer == &layout_.last()) push.gates_per_row = layer.gates / sizes_.groups;
+  if (spec_.head && !layout_.weighs_outputs && &layer == &layout_.last()) {
+    push.gates_per_row = layer.gates / sizes_.groups;
+  }
   return push;
 }
 
@@ -310,7 +313,8 @@ void NetworkProgram::dispatch(CommandRecorder& to, const NetworkShader& shader,
       .head_kind = number_if(shader.by_head, head_kind),
       .hardening = number_if(shader.by_hardening, hardening_),
       .learns_thresholds = number_if(shader.by_thresholds, parameters_.learns_thresholds),
-      .mixes_wires = number_if(shader.by_wire_forward, spec_.wire_forward == WireForward::soft)};
+      .mixes_wires = number_if(shader.by_wire_forward, spec_.wire_forward == WireForward::soft),
+      .weighs_outputs = number_if(shader.by_weights, layout_.weighs_outputs)};
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   const VkPipeline pipeline = context_.pipeline(shader.name, Constants(words.begin(), words.end()));
   const double share = gates_per_group / gates_per_submission_;
@@ -345,6 +349,11 @@ void NetworkProgram::gather(CommandRecorder& to) const {
     if (!slots) continue;
     dispatch_items(to, choose_shader, *slots, push_for(*slots), slots->table_threads,
                    candidates_per_lane(*slots));
+  }
+  if (layout_.exponents > 0) {
+    const LayerLayout& last = layout_.last();
+    dispatch(to, weights_shader, last, push_for(last), sizes_.groups,
+             static_cast<double>(last.gates) / sizes_.groups);
   }
   to.barrier();
 }
@@ -386,6 +395,11 @@ void NetworkProgram::loss(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
   if (spec_.head) sum_groups(to);
   dispatch(to, spec_.head ? head_loss_shader : loss_shader, last, push_for(last), loss_parts());
+  to.barrier();
+  if (!layout_.weighs_outputs) return;
+  NetworkPush push = push_for(last);
+  push.first_part = first_exponent_part_;
+  dispatch(to, weigh_shader, last, push, last.gates, static_cast<double>(row()));
   to.barrier();
 }
 
@@ -491,6 +505,26 @@ void NetworkProgram::count_groups(CommandRecorder& to) const {
 double NetworkProgram::loss() const {
   const auto parts = results_.shared().subspan(1, index(loss_parts()));
   return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double NetworkProgram::sum_deviation() const {
+  const std::size_t parts = index(loss_parts());
+  const auto means = results_.shared().subspan(1 + parts, parts);
+  const auto squares = results_.shared().subspan(1 + 2 * parts, parts);
+  const double count = static_cast<double>(sizes_.samples) * sizes_.groups;
+  const auto count_of = [&](std::size_t part) {
+    const std::int64_t first = static_cast<std::int64_t>(part) * network_threads;
+    return static_cast<double>(std::min<std::int64_t>(network_threads, sizes_.samples - first)) *
+           sizes_.groups;
+  };
+  double mean = 0;
+  for (std::size_t part = 0; part < parts; ++part) mean += means[part] * count_of(part) / count;
+  double variance = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const double off = means[part] - mean;
+    variance += (squares[part] + off * off * count_of(part)) / count;
+  }
+  return std::sqrt(variance);
 }
 
 std::size_t NetworkProgram::row() const { return index(sizes_.vectors) * vector_samples; }

@@ -14,16 +14,17 @@
 
 namespace boolgrad::vulkan {
 
-/// State shared by training and evaluation. The offsets of trained thresholds follow all logits;
-/// space for them is always allocated.
+/// State shared by training and evaluation. The offsets of trained thresholds follow all logits,
+/// and the exponents of trained weights follow them; space for both is always allocated.
 struct NetworkParameters {
   Array<std::int32_t> wires;
   Array<float> values, gradients;
   Array<float> moments;  ///< first moments, then second moments
   Array<float> masks;    ///< one per gate, then the frozen flags
   // Only for learned wires:
-  Array<std::int32_t> chosen;  ///< the most probable candidate of every slot, from 0 on
-  Array<float> weights;        ///< the probabilities of all candidates
+  Array<std::int32_t> chosen;   ///< the most probable candidate of every slot, from 0 on
+  Array<float> weights;         ///< the probabilities of all candidates
+  Array<float> output_weights;  ///< only with a head; then the largest sum of each group
   bool learns_thresholds = false;
   float width_share = 0;
 };
@@ -71,10 +72,14 @@ class NetworkProgram {
     arguments_.shared()[0].wire_scale = static_cast<float>(1 / temperature);
   }
 
+  /// Replaces that of the head.
+  void set_head_temperature(double temperature);
+
   // Dispatches, in this order, with barriers between them and at the end.
-  void gather(CommandRecorder& to) const;  ///< inputs, tables of soft gates, and choices of wires
+  /// Inputs, tables of soft gates, choices of wires, and weights of outputs.
+  void gather(CommandRecorder& to) const;
   void forward(CommandRecorder& to) const;
-  void sum_groups(CommandRecorder& to) const;  ///< scores of a head
+  void sum_groups(CommandRecorder& to) const;  ///< group sums of a head
   void loss(CommandRecorder& to) const;        ///< with its gradient
   void backward(CommandRecorder& to) const;
   /// Only the gradients of activations, down to the slots of a layer with learned wires.
@@ -87,6 +92,7 @@ class NetworkProgram {
 
   // Results of the last run.
   double loss() const;
+  double sum_deviation() const;  ///< standard deviation of all group sums
   bool was_finite() const { return results_.shared()[0] != 0; }
   std::size_t row() const;                              ///< distance between rows of samples
   std::vector<float> outputs(std::size_t layer) const;  ///< [gates, row]
@@ -96,7 +102,7 @@ class NetworkProgram {
   /// Words of the outputs of the hardened circuit, [outputs, words].
   std::vector<std::uint32_t> hard_outputs() const;
   std::int64_t words() const { return (sizes_.samples + 31) / 32; }
-  /// Scores of soft outputs, or sums of hard ones, [groups, row].
+  /// Group sums of soft or hard outputs, [groups, row].
   std::vector<float> scores(bool of_hard) const;
 
  private:
@@ -131,6 +137,7 @@ class NetworkProgram {
   HardeningKind hardening_ = HardeningKind::none;
   std::uint32_t lanes_ = 1;
   NetworkPush sizes_{};
+  std::int32_t first_exponent_part_ = 0;
   Array<NetworkArguments> arguments_;
   Array<float> coefficients_, activations_, sums_, parts_, scores_;
   std::array<Array<float>, 2> gradients_;

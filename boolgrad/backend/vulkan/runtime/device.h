@@ -31,9 +31,7 @@ std::string device_description(int number = 0);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::convolutions,
-                                                      Feature::head_bits, Feature::head_weights,
-                                                      Feature::adapted_temperature);
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::convolutions);
 }
 
 }  // namespace boolgrad::vulkan

@@ -8,20 +8,20 @@ layout(std430, binding = 14) readonly buffer Inputs { ivec4 inputs[]; };
 #include "network/batch.glsl"
 
 float feature_at(int at) {
-  if (push.data_kind == FLOATS) return uintBitsToFloat(data[at]);
+  if (arguments.data_kind == FLOATS) return uintBitsToFloat(data[at]);
   return float(data[at >> 2] >> (at & 3) * 8 & 0xffu);
 }
 
 /// A pixel of the channel that starts at `channel`, or 0 outside the image.
 float pixel_at(int channel, int x, int y) {
-  if (x < 0 || x >= push.width || y < 0 || y >= push.height) return 0.0;
-  return feature_at(channel + y * push.width + x);
+  if (x < 0 || x >= arguments.width || y < 0 || y >= arguments.height) return 0.0;
+  return feature_at(channel + y * arguments.width + x);
 }
 int byte_at(int channel, int x, int y) { return int(pixel_at(channel, x, y)); }
 
 /// The value at a position in 16.16 fixed point, as described in `ImageTransform`.
 float value_at(int channel, int x, int y) {
-  if (push.data_kind == FLOATS) {
+  if (arguments.data_kind == FLOATS) {
     const int half_pixel = 1 << 15;
     return pixel_at(channel, (x + half_pixel) >> 16, (y + half_pixel) >> 16);
   }
@@ -46,9 +46,9 @@ bool is_cut_out(int number, int x, int y) {
 
 /// The feature of a transformed sample of the batch.
 float transformed_feature(int feature, int number) {
-  const int x = feature % push.width;
-  const int y = feature / push.width % push.height;
-  const int channel = batch[number].index * push.features + feature - y * push.width - x;
+  const int x = feature % arguments.width;
+  const int y = feature / arguments.width % arguments.height;
+  const int channel = batch[number].index * arguments.features + feature - y * arguments.width - x;
   const int u = x - batch[number].right;
   const int v = y - batch[number].down;
   if (arguments.only_shifts == 1) return pixel_at(channel, u, v);

@@ -11,8 +11,8 @@ layout(std430, binding = 3) writeonly buffer Activations { vec4 activations[]; }
 float value_of(ivec4 own, float threshold, int number) {
   if (number >= push.samples) return 0.0;
   const float mask = intBitsToFloat(own.z);
-  if (push.data_kind == ROWS) {
-    return uintBitsToFloat(data[own.x * push.cases + batch[number].index]) * mask;
+  if (arguments.data_kind == ROWS) {
+    return uintBitsToFloat(data[own.x * arguments.cases + batch[number].index]) * mask;
   }
   return transformed_feature(own.x, number) > threshold ? mask : 0.0;
 }

@@ -1,4 +1,4 @@
-// The scores of all groups from their partial sums: one thread per group and sample.
+// The sums of all groups from their partial sums: one thread per group and sample.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -24,6 +24,5 @@ void main() {
     }
     [[unroll]] for (int i = 0; i < AT_ONCE; ++i) sum += some[i];
   }
-  scores[score_at(push.score_set * push.groups + g, number)] =
-      (sum - arguments.score_offset) * arguments.score_scale;
+  scores[sum_at(push.score_set * push.groups + g, number)] = sum;
 }

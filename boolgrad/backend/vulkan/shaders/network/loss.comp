@@ -24,7 +24,7 @@ void main() {
     float slope = 0.0;
     if (number < push.samples) {
       const float y = activations[push.out_row * row + i];
-      const float target = targets[i / row * push.cases + batch[number].index];
+      const float target = targets[i / row * arguments.cases + batch[number].index];
       sum += loss_value(arguments.gamma, y, target);
       slope = loss_slope(arguments.gamma, y, target);
     }

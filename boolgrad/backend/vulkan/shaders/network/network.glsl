@@ -15,6 +15,7 @@ layout(constant_id = 6) const int HEAD_KIND = 0;
 layout(constant_id = 7) const int HARDENING = 0;
 layout(constant_id = 8) const int LEARNS_THRESHOLDS = 0;
 layout(constant_id = 9) const int MIXES_WIRES = 0;
+layout(constant_id = 10) const int WEIGHS_OUTPUTS = 0;
 
 #include "common/parametrisation.glsl"
 
@@ -38,10 +39,8 @@ layout(push_constant) uniform Push {
   int chunks, chunk_vectors;                       // chunks of samples in sums
   int quads;                                       // of all layers
   float factor;                                    // scale of its gradients
-  int cases;
-  int data_kind, features, height, width;
-  int groups, group_parts;           // of outputs that a head sums
-  int score_set;                     // 0: soft outputs, 1: hard outputs
+  int groups, group_parts;                         // of outputs that a head sums
+  int score_set;                                   // 0: soft outputs, 1: hard outputs
   int first_part, loss_part, parts;  // offsets of the partial results of finish and loss
   int all_gates;                     // of all layers
   int candidates;                    // per slot of learned wires
@@ -49,18 +48,22 @@ layout(push_constant) uniform Push {
 push;
 
 layout(std430, binding = 0) readonly buffer Arguments {
-  float gamma;                      // of the focal loss
-  float score_offset, score_scale;  // score = (sum - offset) * scale
-  float smoothing;                  // label smoothing
-  float mean;                       // scale of the losses of a head
-  float low, target_scale;          // regression target = (value - low) * scale
-  float width_share;                // width of the sigmoid of trained thresholds, relative to the
-                                    // range
-  float wire_scale;                 // of the logits of learned wires: 1 / temperature
-  float teacher_weight;             // of soft targets; 0: there are none
-  int parameters, second_moments;   // number of parameters, and offset of the second moments
-  int first_threshold;              // offset of the trained threshold offsets
-  int only_shifts;                  // whether all transforms of images are shifts
+  float gamma;                     // of the focal loss
+  float score_scale;               // from group sums to logits: see `head.glsl`
+  float smoothing;                 // label smoothing
+  float mean;                      // scale of the losses of a head
+  float low, target_scale;         // regression target = (value - low) * scale
+  float width_share;               // width of the sigmoid of trained thresholds, relative to the
+                                   // range
+  float wire_scale;                // of the logits of learned wires: 1 / temperature
+  float teacher_weight;            // of soft targets; 0: there are none
+  float max_exponent;              // of trained weights of outputs; 0: they are not trained
+  int parameters, second_moments;  // number of parameters, and offset of the second moments
+  int first_threshold;             // offset of the trained threshold offsets
+  int first_exponent;              // offset of the trained exponents of weights
+  int only_shifts;                 // whether all transforms of images are shifts
+  int cases;                       // samples of the data
+  int data_kind, features, height, width;
 #include "common/hardening_arguments.glsl"
 #include "common/update_arguments.glsl"
 }

@@ -1,4 +1,4 @@
-// Sums of outputs by group, in parts: one thread per four samples of a part.
+// Weighted sums of outputs by group, in parts: one thread per four samples of a part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -6,6 +6,7 @@
 #include "network/network.glsl"
 
 #include "network/group_part.glsl"
+#include "network/output_weights.glsl"
 
 layout(std430, binding = 3) readonly buffer Activations { vec4 activations[]; };
 layout(std430, binding = 18) writeonly buffer Scores { vec4 scores[]; };
@@ -25,7 +26,8 @@ void main() {
       some[k] = activations[(push.out_row + gate) * push.vectors + vector];
     }
     [[unroll]] for (int k = 0; k < AT_ONCE; ++k) {
-      if (first + k < part.end) sum += some[k];
+      if (first + k >= part.end) continue;
+      sum += WEIGHS_OUTPUTS == 0 ? some[k] : some[k] * output_weights[first + k];
     }
   }
   scores[i] = sum;
