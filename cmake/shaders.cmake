@@ -15,6 +15,7 @@ set(shaders
   network/sums network/sums.subgroups network/backward network/finish network/update
   network/choose network/select network/select.hard network/candidate_sums network/gather_uses
   network/finish_wires network/weights network/weigh
+  network/pool network/pool.hard network/pool_backward
   network/pack network/hard network/ones
   bits/step bits/step.scratch bits/fire bits/clear)
 

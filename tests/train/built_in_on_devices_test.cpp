@@ -95,6 +95,9 @@ const std::map<std::string, Overrides> smaller = {
     {"mnist-l", {"head.outputs=8000"}},
     {"mnist-lut6", {"head.outputs=500"}},
     {"fashion-mnist-l", {"head.outputs=8000"}},
+    {"cifar10-conv-s",
+     {"convolution.kernels=[16, 32, 64, 128]", "network.hidden=[4000, 2000]", "head.outputs=1000",
+      "training.batch=32"}},
     {"checkerboard", {"search.members=2"}},
     {"checkerboard-async", {"search.members=2"}},
     {"lizard", {"search.members=1"}},
@@ -122,6 +125,10 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
       testing_support::write_flowers(data / "flowers.csv", 150);
       overrides.push_back("data.path=" + (data / "flowers.csv").string());
       break;
+    case data::TaskKind::cifar10:
+      testing_support::write_cifar10(data.path(), 130);
+      overrides.push_back("data.path=" + data.path().string());
+      break;
     default: break;
   }
   const Experiment experiment = read_experiment(file, overrides);
@@ -132,7 +139,10 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
         to_string(device));
     return expect_error([&] { check_supported(experiment, device); }, message);
   }
-  EXPECT_LE(difference(outcome_on(device, experiment, 3), outcome_on({}, experiment, 3)),
+  // Positions of an image often tie for the maximum. Once AdamW has turned rounding errors of zero
+  // gradients into updates, they decide which position is larger.
+  const int steps = experiment.convolution.size() > 0 ? 1 : 3;
+  EXPECT_LE(difference(outcome_on(device, experiment, steps), outcome_on({}, experiment, steps)),
             tolerance);
 }
 
@@ -286,8 +296,23 @@ std::vector<FeatureCase> feature_cases() {
       {"classes", classifier, {}, true},
       {"binary", classifier, {"head.kind=binary"}},
       {"convolutions", images, {"convolution.kernels=[4]", "convolution.window=2"}},
+      {"padded convolutions",
+       images,
+       {"convolution.kernels=[4, 8]", "convolution.padding=1", "convolution.pool=[2, 1]",
+        "network.parametrisation=softmax16"}},
+      {"learned leaves",
+       images,
+       {"convolution.kernels=[4]", "convolution.padding=1", "convolution.candidates=5"}},
+      {"mixed leaves",
+       images,
+       {"convolution.kernels=[4]", "convolution.padding=1", "convolution.candidates=5",
+        "network.wire_forward=soft", "convolution.arity=3", "convolution.depth=2"}},
       {"class bits", images, {"head.kind=bits"}},
       {"weights of outputs", classifier, {"head.weights=powers", "training.learning_rate=1"}},
+      {"weights and learned thresholds",
+       images,
+       {"head.weights=powers", "binarise.learn=true", "head.kind=bits",
+        "training.learning_rate=1"}},
       {"adapted temperature", classifier, {"head.temperature_target=1.2"}},
       {"label smoothing", classifier, {"training.label_smoothing=0.2"}},
       {"binary label smoothing", classifier, {"head.kind=binary", "training.label_smoothing=0.2"}},

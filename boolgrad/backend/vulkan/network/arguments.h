@@ -13,7 +13,7 @@ namespace boolgrad::vulkan {
 /// Specialisation constants, in the order of their ids.
 struct NetworkConstants {
   std::uint32_t threads, arity, parametrisation, loss_kind, lanes, subgroup, head_kind, hardening,
-      learns_thresholds, mixes_wires, weighs_outputs;
+      learns_thresholds, mixes_wires, weighs_outputs, shares_tables;
 };
 
 /// How samples are stored: rows of inputs, or features as bytes or float32.
@@ -23,17 +23,18 @@ enum class DataKind : std::int32_t { rows, bytes, floats };
 struct NetworkPush {
   std::int32_t first;
   std::int32_t samples, vectors;
-  std::int32_t inputs, gates;
+  std::int32_t inputs, gates, tables;
+  std::int32_t positions;
   std::int32_t in_row, out_row;
   std::int32_t sources, first_reader, readers;
-  std::int32_t layer, first_gate, first_quad, first_logit;
-  std::int32_t gates_per_row;
+  std::int32_t layer, first_table, first_quad, first_logit;
+  std::int32_t first_sum;
   std::int32_t chunks, chunk_vectors;
-  std::int32_t quads;
+  std::int32_t gates_per_row;
   float factor;
   std::int32_t groups, group_parts, score_set;
   std::int32_t first_part, loss_part, parts;
-  std::int32_t all_gates;
+  std::int32_t all_tables;
   std::int32_t candidates;
 };
 

@@ -124,14 +124,14 @@ struct Network::State {
     parameters.gradients = {context, room};
     parameters.moments = {context, 2 * room};
     parameters.moments.clear();
-    parameters.masks = {context, 2 * index(layout.gates)};
+    parameters.masks = {context, 2 * index(layout.tables)};
     parameters.masks.clear();
-    if (layout.all_slots > 0) {
-      parameters.chosen = {context, index(layout.all_slots)};
+    if (layout.logit_slots > 0) {
+      parameters.chosen = {context, index(layout.logit_slots)};
       parameters.weights = {context, index(layout.weights)};
     }
     if (spec.head) parameters.output_weights = {context, weights_of(*spec.head, layout.outputs())};
-    frozen.resize(index(layout.gates));
+    frozen.resize(index(layout.tables));
   }
 
   /// Evaluations use the training data until they have their own.
@@ -209,14 +209,14 @@ struct Network::State {
     std::vector<float> wanted = flat(given);
     if (wanted == frozen) return;
     frozen = std::move(wanted);
-    parameters.masks.upload(frozen, index(layout.gates));
+    parameters.masks.upload(frozen, index(layout.tables));
   }
 
   /// The training program with the arguments of a step.
   NetworkProgram& prepared(const NetworkStepArguments& step) {
     const NetworkData& own = data[index(DataRole::training)];
     check_step("vulkan", step, spec.batch, {.samples = own.cases, .has_images = own.has_images},
-               layout.gates_of_layers());
+               layout.tables_of_layers());
     NetworkProgram& program = trained();
     if (step.samples.empty()) program.set_batch(in_order(0, spec.batch));
     else program.set_batch(step.samples, step.transforms);
@@ -286,7 +286,7 @@ void Network::set_samples(DataRole role, const FeatureSamples& samples, const Te
 void Network::set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                              const Tensor& input_mask) {
   State& s = *state_;
-  check_masks("vulkan", masks, s.layout.gates_of_layers(), input_mask, s.layout.inputs());
+  check_masks("vulkan", masks, s.layout.tables_of_layers(), input_mask, s.layout.inputs());
   check_of_layers("vulkan", parameters, s.parameter_shapes());
   s.parameters.values.upload(flat(parameters));
   s.parameters.masks.upload(flat(masks));
@@ -375,7 +375,7 @@ void Network::set_candidates(std::size_t layer, const CandidateWires& candidates
                    candidates);
   if (candidates.has_all()) return;
   const LayerLayout& slots = *s.layout.slots[layer];
-  s.parameters.wires.upload(candidates.sources, index(slots.sources));
+  s.parameters.wires.upload(candidate_sources(candidates), index(slots.sources));
   s.parameters.wires.upload(candidates.first_use, index(slots.first_reader));
   s.parameters.wires.upload(candidates.uses, index(slots.readers));
 }

@@ -33,23 +33,40 @@ void check_size(std::span<const LutWires> layers, const NetworkSpec& spec) {
   }
 }
 
+bool reads_outside(const LutWires& layer, std::size_t gate, std::int64_t slot) {
+  return !layer.outside.empty() && ((layer.outside[gate] >> slot) & 1) != 0;
+}
+
+/// Appends the sources of all gates; -1 is a place outside of an image.
+void add_sources(const LutWires& layer, LayerLayout& placed, std::vector<std::int32_t>& wires) {
+  placed.sources = static_cast<int>(wires.size());
+  for (std::size_t i = 0; i < layer.sources.size(); ++i) {
+    const auto arity = static_cast<std::size_t>(layer.arity);
+    const bool is_outside = reads_outside(layer, i / arity, static_cast<std::int64_t>(i % arity));
+    wires.push_back(is_outside ? -1 : layer.sources[i]);
+  }
+}
+
 /// Appends the gates in processing order and their sources; then the inputs in processing order,
 /// the start of each input's readers, and the readers.
 void add_wires(const LutWires& layer, const LayerBuffers& rows, LayerLayout& placed,
                std::vector<std::int32_t>& wires) {
-  const auto end = [&] { return static_cast<int>(wires.size()); };
   wires.insert(wires.end(), rows.gate_order.begin(), rows.gate_order.end());
-  placed.sources = end();
-  wires.insert(wires.end(), layer.sources.begin(), layer.sources.end());
+  add_sources(layer, placed, wires);
   wires.insert(wires.end(), rows.input_order.begin(), rows.input_order.end());
-  placed.first_reader = end();
-  for (const std::size_t first : layer.first_consumer) {
-    wires.push_back(static_cast<std::int32_t>(first));
+  placed.first_reader = static_cast<int>(wires.size());
+  std::vector<std::int32_t> readers;
+  for (std::size_t input = 0; input + 1 < layer.first_consumer.size(); ++input) {
+    wires.push_back(static_cast<std::int32_t>(readers.size()));
+    for (std::size_t k = layer.first_consumer[input]; k < layer.first_consumer[input + 1]; ++k) {
+      const auto [gate, slot] = layer.consumers[k];
+      if (reads_outside(layer, static_cast<std::size_t>(gate), slot)) continue;
+      readers.push_back(gate << reader_slot_bits | slot);
+    }
   }
-  placed.readers = end();
-  for (const Consumer& consumer : layer.consumers) {
-    wires.push_back(consumer.gate << reader_slot_bits | consumer.slot);
-  }
+  wires.push_back(static_cast<std::int32_t>(readers.size()));
+  placed.readers = static_cast<int>(wires.size());
+  wires.insert(wires.end(), readers.begin(), readers.end());
 }
 
 /// Appends the candidates, the start of each input's uses, and the uses; nothing if all inputs are
@@ -63,7 +80,7 @@ void add_candidates(const CandidateWires& candidates, LayerLayout& placed,
     wires.insert(wires.end(), values.begin(), values.end());
     return first;
   };
-  placed.sources = append(candidates.sources);
+  placed.sources = append(candidate_sources(candidates));
   placed.first_reader = append(candidates.first_use);
   placed.readers = append(candidates.uses);
 }
@@ -71,50 +88,68 @@ void add_candidates(const CandidateWires& candidates, LayerLayout& placed,
 class LayoutPlanner {
  public:
   LayoutPlanner(std::int64_t inputs, const NetworkSpec& spec) : spec_(spec) {
-    layout_.rows = static_cast<int>(inputs);
+    layout_.rows = layout_.hard_rows = static_cast<int>(inputs);
     layout_.widest = static_cast<int>(spec.score_count(0));
   }
 
   void add_layer(const LutWires& layer, const LayerBuffers& rows, const LayerOffsets& offsets) {
     layout_.slots.emplace_back();
-    if (layer.learns_wires()) layout_.slots.back() = slots_of(layer.candidates, offsets);
+    if (layer.learns_wires()) layout_.slots.back() = slots_of(layer, offsets);
     layout_.layers.push_back(gates_of(layer, rows, offsets));
   }
 
   NetworkLayout take() { return std::move(layout_); }
 
  private:
-  LayerLayout slots_of(const CandidateWires& candidates, const LayerOffsets& offsets) {
+  LayerLayout slots_of(const LutWires& layer, const LayerOffsets& offsets) {
+    const CandidateWires& candidates = layer.candidates;
     LayerLayout slots{};
-    slots.inputs = static_cast<int>(candidates.inputs);
+    slots.inputs = static_cast<int>(candidates.real_inputs());
     slots.gates = static_cast<int>(candidates.slots);
+    slots.arity = layer.arity;
+    slots.shares_tables = candidates.positions > 1 || candidates.has_outside;
+    slots.tables = static_cast<int>(candidates.logit_slots());
+    slots.positions = static_cast<int>(candidates.positions);
     slots.candidates = static_cast<int>(candidates.count);
-    slots.first_gate = layout_.all_slots;
+    slots.has_outside = candidates.has_outside;
+    slots.first_table = layout_.logit_slots;
     slots.first_quad = layout_.weights;
     slots.first_logit = static_cast<int>(offsets.first_wire_logit);
-    slots.table_threads = slots.gates * slots.lanes();
+    slots.table_threads = slots.tables * slots.lanes();
     add_candidates(candidates, slots, layout_.wires);
-    layout_.all_slots += slots.gates;
-    layout_.weights += slots.gates * slots.candidates;
+    layout_.logit_slots += slots.tables;
+    layout_.weights += slots.tables * slots.candidates;
     place(slots, offsets);
+    place_hard(slots);
     return slots;
   }
 
   LayerLayout gates_of(const LutWires& layer, const LayerBuffers& rows,
                        const LayerOffsets& offsets) {
+    LayerLayout gates = with_tables(layer, offsets);
+    add_wires(layer, rows, gates, layout_.wires);
+    place(gates, offsets);
+    place_hard(gates);
+    return gates;
+  }
+
+  /// A layer with its tables, which is not placed yet.
+  LayerLayout with_tables(const LutWires& layer, const LayerOffsets& offsets) {
     LayerLayout gates{};
     gates.inputs = static_cast<int>(layer.inputs);
     gates.gates = static_cast<int>(layer.gates);
     gates.arity = layer.arity;
-    gates.first_gate = static_cast<int>(offsets.first_table);
+    gates.pools = layer.pools;
+    gates.shares_tables = layer.shares_tables();
+    gates.tables = static_cast<int>(layer.tables());
+    gates.positions = static_cast<int>(layer.positions);
+    gates.first_table = static_cast<int>(offsets.first_table);
     gates.first_quad = layout_.quads;
     gates.first_logit = static_cast<int>(offsets.first_logit);
-    gates.table_threads = gates.gates * (spec_.parametrisation == Parametrisation::softmax16
-                                             ? 1
-                                             : static_cast<int>(layer.entries()));
-    add_wires(layer, rows, gates, layout_.wires);
-    layout_.quads += gates.gates * gates.quads();
-    place(gates, offsets);
+    gates.table_threads = gates.tables * (spec_.parametrisation == Parametrisation::softmax16
+                                              ? 1
+                                              : static_cast<int>(layer.entries()));
+    layout_.quads += gates.tables * gates.quads();
     return gates;
   }
 
@@ -133,9 +168,16 @@ class LayoutPlanner {
     layout_.widest = std::max(layout_.widest, placed.gates);
   }
 
+  void place_hard(LayerLayout& placed) {
+    placed.hard_in_row = hard_in_row_;
+    placed.hard_out_row = hard_in_row_ = layout_.hard_rows;
+    layout_.hard_rows += placed.gates;
+  }
+
   const NetworkSpec& spec_;
   NetworkLayout layout_;
   int in_row_ = 0;
+  int hard_in_row_ = 0;
   int turns_ = 0;
 };
 
@@ -147,13 +189,24 @@ int LayerLayout::lanes() const {
 }
 
 CandidateWires LayerLayout::size() const {
-  return {.inputs = inputs, .slots = gates, .count = candidates};
+  return {.inputs = inputs + (has_outside ? 1 : 0),
+          .slots = gates,
+          .count = candidates,
+          .positions = positions,
+          .has_outside = has_outside};
 }
 
-std::vector<std::int64_t> NetworkLayout::gates_of_layers() const {
+std::vector<std::int64_t> NetworkLayout::tables_of_layers() const {
   std::vector<std::int64_t> result;
-  for (const LayerLayout& layer : layers) result.push_back(layer.gates);
+  for (const LayerLayout& layer : layers) result.push_back(layer.tables);
   return result;
+}
+
+std::vector<std::int32_t> candidate_sources(const CandidateWires& candidates) {
+  std::vector<std::int32_t> sources(candidates.sources.begin(), candidates.sources.end());
+  std::ranges::replace_if(
+      sources, [&](std::int32_t source) { return source >= candidates.real_inputs(); }, -1);
+  return sources;
 }
 
 NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec& spec) {
@@ -166,7 +219,7 @@ NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec
     planner.add_layer(layers[i], rows[i], offsets.layers[i]);
   }
   NetworkLayout layout = planner.take();
-  layout.gates = static_cast<int>(offsets.tables);
+  layout.tables = static_cast<int>(offsets.tables);
   layout.logits = static_cast<int>(offsets.logits + offsets.wire_logits);
   layout.exponents = spec.max_exponent > 0 ? static_cast<int>(layout.outputs()) : 0;
   layout.weighs_outputs = layout.exponents > 0 || (spec.head && !spec.head->exponents.empty());

@@ -16,20 +16,26 @@ constexpr int network_threads = 128;
 
 /// A layer of gates, or the slots of learned wires. The latter are laid out as a layer whose gates
 /// are the slots: its sources are the candidates, its readers are the candidates that are an input,
-/// and its quads are the probabilities of the candidates.
+/// its tables are the slots with logits of their own, and its quads are the probabilities of their
+/// candidates.
 struct LayerLayout {
   int number, inputs, gates, arity;
+  bool pools;
+  bool shares_tables;                  ///< gates share tables, or read places outside of an image
+  int tables, positions;               ///< `positions` consecutive gates share a table
   int candidates;                      ///< per slot; 0 for gates
+  bool has_outside;                    ///< slots: whether a place outside is a candidate
   int turn;                            ///< its place among gates and slots of all layers
   int in_row, out_row;                 ///< first rows among the activations
+  int hard_in_row, hard_out_row;       ///< first rows among the words of the hardened circuit
   int sources, first_reader, readers;  ///< offsets in the wires; no sources (-1) if all inputs are
                                        ///< candidates
-  int first_gate, first_quad, first_logit;  ///< offsets among all layers
-  int first_part;                           ///< offset of its partial sums of squared gradients
-  float factor;                             ///< scale of its gradients
-  int table_threads;                        ///< for its tables and the gradients of its logits
+  int first_table, first_quad, first_logit;  ///< offsets among all layers
+  int first_part;                            ///< offset of its partial sums of squared gradients
+  float factor;                              ///< scale of its gradients
+  int table_threads;                         ///< for its tables and the gradients of its logits
 
-  int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< quads per gate
+  int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< quads per table
   int lanes() const;                                              ///< threads per slot
   /// The numbers of slots and candidates, without their sources.
   CandidateWires size() const;
@@ -40,13 +46,14 @@ struct NetworkLayout {
   std::vector<std::optional<LayerLayout>> slots;  ///< by layer, if its wires are learned
   std::vector<std::int32_t> wires;
   std::vector<Shape> logit_shapes;
-  int rows = 0;    ///< rows of activations: inputs, slots and all layers
-  int widest = 0;  ///< maximum rows of output gradients of a layer, or of slots
-  int gates = 0;
+  int rows = 0;       ///< rows of activations: inputs, slots and all layers
+  int hard_rows = 0;  ///< likewise, of the hardened circuit
+  int widest = 0;     ///< maximum rows of output gradients of a layer, or of slots
+  int tables = 0;
   int quads = 0;
-  int all_slots = 0;
-  int weights = 0;              ///< one per candidate
-  int logits = 0;               ///< of gates and of learned wires
+  int logit_slots = 0;          ///< slots with logits of their own
+  int weights = 0;              ///< one per candidate of these
+  int logits = 0;               ///< of tables and of learned wires
   bool weighs_outputs = false;  ///< whether outputs count more than once in the sums of a head
   int exponents = 0;            ///< number of trained weights of outputs
   int gradient_parts = 0;
@@ -57,8 +64,11 @@ struct NetworkLayout {
   const LayerLayout& first() const { return slots.front() ? *slots.front() : layers.front(); }
   std::int64_t inputs() const { return first().inputs; }
   std::int64_t outputs() const { return last().gates; }
-  std::vector<std::int64_t> gates_of_layers() const;
+  std::vector<std::int64_t> tables_of_layers() const;
 };
+
+/// The sources of candidates as shaders read them: -1 is a place outside of an image.
+std::vector<std::int32_t> candidate_sources(const CandidateWires& candidates);
 
 /// Throws if the network is too large for any device.
 NetworkLayout network_layout(std::span<const LutWires> layers, const NetworkSpec& spec);

@@ -26,6 +26,7 @@ struct NetworkShader {
   bool by_candidates = false;  ///< lanes are the threads per slot
   bool by_wire_forward = false;
   bool by_weights = false;
+  bool by_sharing = false;
 };
 
 namespace {
@@ -35,7 +36,8 @@ constexpr NetworkShader tables_shader{
     .name = "network/tables", .by_arity = true, .by_parametrisation = true, .by_hardening = true};
 constexpr NetworkShader hard_tables_shader{
     .name = "network/tables.hard", .by_arity = true, .by_parametrisation = true};
-constexpr NetworkShader forward_shader{.name = "network/forward", .by_arity = true};
+constexpr NetworkShader forward_shader{
+    .name = "network/forward", .by_arity = true, .by_sharing = true};
 constexpr NetworkShader loss_shader{.name = "network/loss", .by_loss = true};
 constexpr NetworkShader scores_shader{.name = "network/scores", .by_weights = true};
 constexpr NetworkShader join_scores_shader{"network/join_scores"};
@@ -43,22 +45,31 @@ constexpr NetworkShader weights_shader{"network/weights"};
 constexpr NetworkShader head_loss_shader{
     .name = "network/head_loss", .by_head = true, .by_weights = true};
 constexpr NetworkShader weigh_shader{.name = "network/weigh", .by_head = true};
-constexpr NetworkShader sums_shader{.name = "network/sums", .by_arity = true, .by_lanes = true};
+constexpr NetworkShader sums_shader{
+    .name = "network/sums", .by_arity = true, .by_lanes = true, .by_sharing = true};
 constexpr NetworkShader subgroup_sums_shader{
-    .name = "network/sums.subgroups", .by_arity = true, .by_lanes = true};
-constexpr NetworkShader backward_shader{.name = "network/backward", .by_arity = true};
+    .name = "network/sums.subgroups", .by_arity = true, .by_lanes = true, .by_sharing = true};
+constexpr NetworkShader backward_shader{
+    .name = "network/backward", .by_arity = true, .by_sharing = true};
+constexpr NetworkShader pool_shader{.name = "network/pool", .by_arity = true};
+constexpr NetworkShader hard_pool_shader{.name = "network/pool.hard", .by_arity = true};
+constexpr NetworkShader pool_backward_shader{.name = "network/pool_backward", .by_arity = true};
 constexpr NetworkShader finish_shader{
     .name = "network/finish", .by_arity = true, .by_parametrisation = true, .by_hardening = true};
 constexpr NetworkShader thresholds_shader{.name = "network/thresholds", .by_thresholds = true};
 constexpr NetworkShader update_shader{"network/update"};
 constexpr NetworkShader choose_shader{.name = "network/choose", .by_candidates = true};
-constexpr NetworkShader select_shader{.name = "network/select", .by_wire_forward = true};
-constexpr NetworkShader select_words_shader{"network/select.hard"};
-constexpr NetworkShader candidate_sums_shader{.name = "network/candidate_sums", .by_lanes = true};
-constexpr NetworkShader gather_uses_shader{.name = "network/gather_uses", .by_wire_forward = true};
+constexpr NetworkShader select_shader{
+    .name = "network/select", .by_arity = true, .by_wire_forward = true, .by_sharing = true};
+constexpr NetworkShader select_words_shader{
+    .name = "network/select.hard", .by_arity = true, .by_sharing = true};
+constexpr NetworkShader candidate_sums_shader{
+    .name = "network/candidate_sums", .by_arity = true, .by_lanes = true, .by_sharing = true};
+constexpr NetworkShader gather_uses_shader{
+    .name = "network/gather_uses", .by_arity = true, .by_wire_forward = true, .by_sharing = true};
 constexpr NetworkShader finish_wires_shader{.name = "network/finish_wires", .by_candidates = true};
 constexpr NetworkShader pack_shader{"network/pack"};
-constexpr NetworkShader hard_shader{.name = "network/hard", .by_arity = true};
+constexpr NetworkShader hard_shader{.name = "network/hard", .by_arity = true, .by_sharing = true};
 constexpr NetworkShader ones_shader{.name = "network/ones", .by_weights = true};
 
 constexpr std::int64_t vector_samples = 4;
@@ -66,6 +77,8 @@ constexpr std::int64_t quad_floats = 4;
 constexpr std::int64_t max_lanes = 32;
 /// Vectors of samples that a thread sums before storing.
 constexpr std::int64_t vectors_per_lane = 8;
+/// Chunks of samples whose sums are stored, if gates share tables.
+constexpr std::int64_t max_shared_chunks = 64;
 /// Outputs per partial sum of a group: few enough to keep many threads busy, and enough to keep the
 /// number of parts small.
 constexpr std::int64_t gates_per_group_part = 64;
@@ -127,7 +140,6 @@ NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
       data_(data),
       use_(use),
       gates_per_submission_(limits_of(context.physical()).gates_per_submission) {
-  sizes_.quads = layout.quads;
   sizes_.gates_per_row = 1;
   if (spec.head) {
     const std::int64_t groups = spec.head->groups();
@@ -138,7 +150,7 @@ NetworkProgram::NetworkProgram(Context& context, const NetworkSpec& spec,
   first_exponent_part_ =
       layout.gradient_parts + (parameters.learns_thresholds ? layout.first().inputs : 0);
   sizes_.loss_part = first_exponent_part_ + layout.exponents;
-  sizes_.all_gates = layout.gates;
+  sizes_.all_tables = layout.tables;
   allocate(samples);
   set_constant_arguments(samples);
 }
@@ -150,8 +162,6 @@ void NetworkProgram::allocate(std::int64_t samples) {
   lanes_ = std::bit_ceil(static_cast<std::uint32_t>(std::min(vectors, max_lanes)));
   sizes_.samples = static_cast<std::int32_t>(samples);
   sizes_.vectors = static_cast<std::int32_t>(vectors);
-  sizes_.chunk_vectors = static_cast<std::int32_t>(lanes_ * vectors_per_lane);
-  sizes_.chunks = static_cast<std::int32_t>(parts_of(vectors, sizes_.chunk_vectors));
   const auto floats = [&](std::int64_t count) {
     check_buffer(context_, index(count) * sizeof(float));
     return Array<float>(context_, index(count));
@@ -170,12 +180,28 @@ void NetworkProgram::allocate(std::int64_t samples) {
     const int rows =
         std::max(layout_.widest, parameters_.learns_thresholds ? layout_.first().inputs : 0);
     for (Array<float>& gradients : gradients_) gradients = floats(rows * row);
-    sums_ = floats(std::int64_t{sizes_.chunks} * layout_.quads * quad_floats);
+    sums_ = floats(plan_sums() * quad_floats);
   } else {
-    words_ = {context_, index(2 * sizes_.all_gates + layout_.rows * words())};
+    words_ = {context_, index(2 * sizes_.all_tables + layout_.hard_rows * words())};
     words_.clear();  // small tables use one of their two words
   }
   for (std::size_t turn = 0; turn < sets_.size(); ++turn) sets_[turn] = bound(turn);
+}
+
+std::int64_t NetworkProgram::plan_sums() {
+  std::int64_t all = 0;
+  for (const LayerLayout& layer : layout_.layers) {
+    const std::int64_t vectors = std::int64_t{layer.positions} * sizes_.vectors;
+    const std::int64_t least = layer.shares_tables ? parts_of(vectors, max_shared_chunks) : 0;
+    const std::int64_t chunk_vectors =
+        std::max(vectors_per_lane, parts_of(least, lanes_)) * std::int64_t{lanes_};
+    const std::int64_t chunks = parts_of(vectors, chunk_vectors);
+    sums_of_layers_.push_back({.first = static_cast<std::int32_t>(all),
+                               .chunks = static_cast<std::int32_t>(chunks),
+                               .chunk_vectors = static_cast<std::int32_t>(chunk_vectors)});
+    all += chunks * layer.tables * layer.quads();
+  }
+  return all;
 }
 
 void NetworkProgram::set_constant_arguments(std::int64_t samples) {
@@ -272,22 +298,37 @@ NetworkPush NetworkProgram::push_for(const LayerLayout& layer) const {
   NetworkPush push = sizes_;
   push.inputs = layer.inputs;
   push.gates = layer.gates;
+  push.tables = layer.tables;
+  push.positions = layer.positions;
   push.in_row = layer.in_row;
   push.out_row = layer.out_row;
   push.sources = layer.sources;
   push.first_reader = layer.first_reader;
   push.readers = layer.readers;
   push.layer = layer.number;
-  push.first_gate = layer.first_gate;
+  push.first_table = layer.first_table;
   push.first_quad = layer.first_quad;
   push.first_logit = layer.first_logit;
   push.first_part = layer.first_part;
   push.factor = layer.factor;
   push.candidates = layer.candidates;
+  if (!sums_of_layers_.empty()) {
+    const LayerSums& sums = sums_of_layers_[index(layer.number)];
+    push.first_sum = sums.first;
+    push.chunks = sums.chunks;
+    push.chunk_vectors = sums.chunk_vectors;
+  }
   push.parts = sizes_.loss_part + static_cast<std::int32_t>(loss_parts());
   if (spec_.head && !layout_.weighs_outputs && &layer == &layout_.last()) {
     push.gates_per_row = layer.gates / sizes_.groups;
   }
+  return push;
+}
+
+NetworkPush NetworkProgram::hard_push_for(const LayerLayout& layer) const {
+  NetworkPush push = push_for(layer);
+  push.in_row = layer.hard_in_row;
+  push.out_row = layer.hard_out_row;
   return push;
 }
 
@@ -314,7 +355,8 @@ void NetworkProgram::dispatch(CommandRecorder& to, const NetworkShader& shader,
       .hardening = number_if(shader.by_hardening, hardening_),
       .learns_thresholds = number_if(shader.by_thresholds, parameters_.learns_thresholds),
       .mixes_wires = number_if(shader.by_wire_forward, spec_.wire_forward == WireForward::soft),
-      .weighs_outputs = number_if(shader.by_weights, layout_.weighs_outputs)};
+      .weighs_outputs = number_if(shader.by_weights, layout_.weighs_outputs),
+      .shares_tables = number_if(shader.by_sharing, layer.shares_tables)};
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   const VkPipeline pipeline = context_.pipeline(shader.name, Constants(words.begin(), words.end()));
   const double share = gates_per_group / gates_per_submission_;
@@ -370,7 +412,7 @@ void NetworkProgram::forward(CommandRecorder& to) const {
   for (const LayerLayout& layer : layout_.layers) {
     const auto& slots = layout_.slots[index(layer.number)];
     if (slots) select(to, *slots);
-    dispatch_items(to, forward_shader, layer, push_for(layer),
+    dispatch_items(to, layer.pools ? pool_shader : forward_shader, layer, push_for(layer),
                    std::int64_t{layer.gates} * sizes_.vectors, vector_samples * weight(layer));
     to.barrier();
   }
@@ -405,27 +447,36 @@ void NetworkProgram::loss(CommandRecorder& to) const {
 
 void NetworkProgram::backward(CommandRecorder& to, const LayerLayout& layer,
                               bool wants_inputs) const {
-  const std::int64_t gates_per_group = network_threads / lanes_;
-  const auto work_of_sums = static_cast<double>(std::min(sizes_.chunk_vectors, sizes_.vectors) *
-                                                vector_samples * gates_per_group);
-  const NetworkPush push = push_for(layer);
-  dispatch(to, context_.subgroup() > 1 ? subgroup_sums_shader : sums_shader, layer, push,
-           parts_of(layer.gates, gates_per_group) * sizes_.chunks, work_of_sums * weight(layer));
-  if (wants_inputs) {
-    const double readers = static_cast<double>(layer.gates) * layer.arity / layer.inputs;
-    dispatch_items(to, backward_shader, layer, push, std::int64_t{layer.inputs} * sizes_.vectors,
-                   vector_samples * weight(layer) * std::max(readers, 1.0));
-  }
+  if (!layer.pools) sum_products(to, layer);
+  if (wants_inputs) input_gradients(to, layer);
   to.barrier();
+}
+
+void NetworkProgram::sum_products(CommandRecorder& to, const LayerLayout& layer) const {
+  const std::int64_t tables_per_group = network_threads / lanes_;
+  const NetworkPush push = push_for(layer);
+  const auto work =
+      static_cast<double>(std::min(push.chunk_vectors, push.positions * push.vectors) *
+                          vector_samples * tables_per_group);
+  dispatch(to, context_.subgroup() > 1 ? subgroup_sums_shader : sums_shader, layer, push,
+           parts_of(layer.tables, tables_per_group) * push.chunks, work * weight(layer));
+}
+
+void NetworkProgram::input_gradients(CommandRecorder& to, const LayerLayout& layer) const {
+  const double readers = static_cast<double>(layer.gates) * layer.arity / layer.inputs;
+  dispatch_items(to, layer.pools ? pool_backward_shader : backward_shader, layer, push_for(layer),
+                 std::int64_t{layer.inputs} * sizes_.vectors,
+                 vector_samples * weight(layer) * std::max(readers, 1.0));
 }
 
 void NetworkProgram::backward_of_slots(CommandRecorder& to, const LayerLayout& slots,
                                        bool wants_inputs) const {
   const NetworkPush push = push_for(slots);
   const std::int64_t sums_per_group = network_threads / lanes_;
-  const std::int64_t sums = slots.gates * parts_of(slots.candidates, candidates_per_sum);
+  const std::int64_t sums = slots.tables * parts_of(slots.candidates, candidates_per_sum);
   dispatch(to, candidate_sums_shader, slots, push, parts_of(sums, sums_per_group),
-           static_cast<double>(sums_per_group * candidates_per_sum) * static_cast<double>(row()));
+           static_cast<double>(sums_per_group * candidates_per_sum * slots.positions) *
+               static_cast<double>(row()));
   if (wants_inputs) {
     const double uses = static_cast<double>(slots.gates) * slots.candidates / slots.inputs;
     dispatch_items(to, gather_uses_shader, slots, push, std::int64_t{slots.inputs} * sizes_.vectors,
@@ -483,17 +534,19 @@ void NetworkProgram::harden(CommandRecorder& to) const {
   for (const LayerLayout& layer : layout_.layers) {
     const auto& slots = layout_.slots[index(layer.number)];
     if (slots) {
-      dispatch_items(to, select_words_shader, *slots, push_for(*slots), slots->gates * words(), 1);
+      dispatch_items(to, select_words_shader, *slots, hard_push_for(*slots), slots->gates * words(),
+                     1);
       to.barrier();
     }
-    dispatch_items(to, hard_shader, layer, push_for(layer), layer.gates * words(), weight(layer));
+    dispatch_items(to, layer.pools ? hard_pool_shader : hard_shader, layer, hard_push_for(layer),
+                   layer.gates * words(), weight(layer));
     to.barrier();
   }
 }
 
 void NetworkProgram::count_groups(CommandRecorder& to) const {
   const LayerLayout& last = layout_.last();
-  NetworkPush push = push_for(last);
+  NetworkPush push = hard_push_for(last);
   dispatch_items(to, ones_shader, last, push, group_parts() * static_cast<std::int64_t>(row()),
                  static_cast<double>(gates_per_group_part));
   push.score_set = 1;
@@ -549,7 +602,7 @@ std::vector<float> NetworkProgram::scores(bool of_hard) const {
 
 std::vector<std::uint32_t> NetworkProgram::hard_outputs() const {
   const std::size_t count = index(words());
-  return words_.values(index(2 * sizes_.all_gates) + index(layout_.last().out_row) * count,
+  return words_.values(index(2 * sizes_.all_tables) + index(layout_.last().hard_out_row) * count,
                        index(layout_.outputs()) * count);
 }
 

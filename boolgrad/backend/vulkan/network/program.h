@@ -48,6 +48,11 @@ struct NetworkShader;
 /// Throws if the device does not allow a buffer of this size.
 void check_buffer(const Context& context, std::size_t bytes);
 
+/// The partial sums of the gradients of a layer's coefficients: offset, number and length.
+struct LayerSums {
+  std::int32_t first, chunks, chunk_vectors;
+};
+
 class NetworkProgram {
  public:
   enum class Use : std::uint8_t { training, evaluation };
@@ -110,6 +115,8 @@ class NetworkProgram {
   void set_constant_arguments(std::int64_t samples);
   std::unique_ptr<BufferSet> bound(std::size_t turn) const;
   NetworkPush push_for(const LayerLayout& layer) const;
+  /// For shaders that read and write words of the hardened circuit.
+  NetworkPush hard_push_for(const LayerLayout& layer) const;
   /// The buffer set with the output and input gradients of a layer: two buffers, used alternately.
   const BufferSet& set_for(const LayerLayout& layer) const;
   /// Dispatches `groups` workgroups of a shader on a layer, each with the work of `gates` gate
@@ -123,7 +130,12 @@ class NetworkProgram {
   /// Slots from the inputs of a layer with learned wires.
   void select(CommandRecorder& to, const LayerLayout& slots) const;
   void backward(CommandRecorder& to, const LayerLayout& layer, bool wants_inputs) const;
+  void sum_products(CommandRecorder& to, const LayerLayout& layer) const;
+  void input_gradients(CommandRecorder& to, const LayerLayout& layer) const;
   void backward_of_slots(CommandRecorder& to, const LayerLayout& slots, bool wants_inputs) const;
+  /// Divides the samples over which a layer's gradients are summed into chunks. Returns the number
+  /// of vectors of sums.
+  std::int64_t plan_sums();
   std::int64_t loss_parts() const;
   std::int64_t group_parts() const { return std::int64_t{sizes_.groups} * sizes_.group_parts; }
 
@@ -137,6 +149,7 @@ class NetworkProgram {
   HardeningKind hardening_ = HardeningKind::none;
   std::uint32_t lanes_ = 1;
   NetworkPush sizes_{};
+  std::vector<LayerSums> sums_of_layers_;
   std::int32_t first_exponent_part_ = 0;
   Array<NetworkArguments> arguments_;
   Array<float> coefficients_, activations_, sums_, parts_, scores_;

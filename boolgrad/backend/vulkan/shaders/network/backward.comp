@@ -11,8 +11,6 @@ layout(std430, binding = 12) writeonly buffer InputGradients { vec4 input_gradie
 
 #include "network/polynomial.glsl"
 
-const int SLOT_BITS = 3;
-
 void main() {
   const int i = item();
   if (i >= push.inputs * push.vectors) return;
@@ -22,10 +20,9 @@ void main() {
   precise vec4 sum = vec4(0);
   for (int k = wires[push.first_reader + own]; k < end; ++k) {
     const int reader = wires[push.readers + k];
-    const int gate = reader >> SLOT_BITS;
-    const int slot = reader & ((1 << SLOT_BITS) - 1);
+    const int gate = reader_gate(reader);
     const vec4 g = output_gradients[gate / push.gates_per_row * push.vectors + vector];
-    sum += g * slope_of(gate, vector, slot);
+    sum += g * slope_of(gate, vector, reader_slot(reader));
   }
   input_gradients[own * push.vectors + vector] = sum;
 }

@@ -1,5 +1,6 @@
 // The probabilities of the candidates of learned wires, and the most probable one, the first on a
-// tie: several threads per slot.
+// tie: several threads per
+// slot with logits of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -48,7 +49,7 @@ float relative_to(float largest, int candidate) {
 void main() {
   const int slot = lane_item();
   const int first = slot * push.candidates;
-  const int end = slot < push.gates ? first + push.candidates : first;
+  const int end = slot < push.tables ? first + push.candidates : first;
   find_best(first, end);
   const float largest = lane_best[thread() - lane()];
   precise float sum = 0.0;
@@ -57,7 +58,7 @@ void main() {
   for (int k = first + lane(); k < end; k += LANES) {
     weights[push.first_quad + k] = relative_to(largest, k) / total;
   }
-  if (lane() == 0 && slot < push.gates) {
-    chosen[push.first_gate + slot] = lane_choice[thread()] - first;
+  if (lane() == 0 && slot < push.tables) {
+    chosen[push.first_table + slot] = lane_choice[thread()] - first;
   }
 }

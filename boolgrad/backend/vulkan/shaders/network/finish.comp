@@ -24,19 +24,20 @@ layout(std430, binding = 10) writeonly buffer Parts { vec2 parts[]; };
 
 /// The gradient of coefficient `at` of a gate.
 float sum_of(int gate, int at) {
-  const int own = (push.first_quad + gate * QUADS) * 4 + at;
+  const int own = (push.first_sum + gate * QUADS) * 4 + at;
+  const int stride = push.tables * QUADS * 4;
   precise float sum = 0.0;
-  for (int chunk = 0; chunk < push.chunks; ++chunk) sum += sums[chunk * push.quads * 4 + own];
+  for (int chunk = 0; chunk < push.chunks; ++chunk) sum += sums[chunk * stride + own];
   return sum;
 }
 
 float frozen(int gate) {
-  return HARDENING == HARDENING_FREEZE ? masks[push.all_gates + push.first_gate + gate] : 0.0;
+  return HARDENING == HARDENING_FREEZE ? masks[push.all_tables + push.first_table + gate] : 0.0;
 }
 
 /// Factor from the gradients of a gate's table to those of its logits.
 float factor_of(int gate) {
-  return masks[push.first_gate + gate] * push.factor * hardened_slope(frozen(gate));
+  return masks[push.first_table + gate] * push.factor * hardened_slope(frozen(gate));
 }
 
 /// A gate with sixteen logits. Their gradients replace the staged logits.
@@ -55,10 +56,10 @@ float softmax_backward(int gate) {
 
 /// One softmax16 gate per thread.
 float finish_sixteens(int first) {
-  const int count = (push.gates - first) * 16;
+  const int count = (push.tables - first) * 16;
   stage_logits(first * 16, count);
   float square = 0.0;
-  if (first + thread() < push.gates) square = softmax_backward(first + thread());
+  if (first + thread() < push.tables) square = softmax_backward(first + thread());
   barrier();
   for (int i = thread(); i < min(count, THREADS * 16); i += THREADS) {
     gradients[push.first_logit + first * 16 + i] = staged[staged_at(i)];
@@ -67,7 +68,7 @@ float finish_sixteens(int first) {
 }
 
 float finish_entry(int gate, int entry) {
-  const bool is_there = gate < push.gates;
+  const bool is_there = gate < push.tables;
   float g = is_there ? sum_of(gate, entry) : 0.0;
   for (int bit = 1; bit < ENTRIES; bit *= 2) {
     const float other = across(g, bit);

@@ -17,7 +17,7 @@ void main() {
   begin_norm();
   const int slot = lane_item();
   const int first = slot * push.candidates + lane();
-  const int end = slot < push.gates ? (slot + 1) * push.candidates : first;
+  const int end = slot < push.tables ? (slot + 1) * push.candidates : first;
   precise float sum = 0.0;
   for (int k = first; k < end; k += LANES) {
     sum += weights[push.first_quad + k] * gradients[push.first_logit + k];

@@ -24,9 +24,10 @@ void main() {
     const int candidate = has_all ? use * push.candidates + own : wires[push.readers + use];
     const int slot = has_all ? use : candidate / push.candidates;
     const int k = candidate - slot * push.candidates;
-    if (MIXES_WIRES == 0 && chosen[push.first_gate + slot] != k) continue;
+    if (MIXES_WIRES == 0 && chosen[push.first_table + logit_slot(slot)] != k) continue;
     const vec4 g = output_gradients[slot * push.vectors + i % push.vectors];
-    sum += MIXES_WIRES == 0 ? g : weights[push.first_quad + candidate] * g;
+    const int weight = push.first_quad + logit_slot(slot) * push.candidates + k;
+    sum += MIXES_WIRES == 0 ? g : weights[weight] * g;
   }
   input_gradients[i] = sum;
 }

@@ -15,12 +15,14 @@ struct GateWords {
 };
 
 uint input_of(int gate, int slot, int word) {
-  const int row = push.in_row + wires[push.sources + gate * ARITY + slot];
-  return words[2 * push.all_gates + row * ((push.samples + 31) / 32) + word];
+  const int source = wires[push.sources + gate * ARITY + slot];
+  if (SHARES_TABLES != 0 && source < 0) return 0;
+  return words[2 * push.all_tables + (push.in_row + source) * ((push.samples + 31) / 32) + word];
 }
 
 GateWords words_of(int gate, int word) {
-  const int own = 2 * (push.first_gate + gate);
+  const int table = SHARES_TABLES == 0 ? gate : gate / push.positions;
+  const int own = 2 * (push.first_table + table);
   GateWords x = GateWords(uvec2(words[own], words[own + 1]), 0, 0, 0, 0, 0, 0);
   x.a = input_of(gate, 0, word);
   if (ARITY > 1) x.b = input_of(gate, 1, word);
@@ -61,6 +63,6 @@ void main() {
   const int word_count = (push.samples + 31) / 32;
   const int i = item();
   if (i >= push.gates * word_count) return;
-  words[2 * push.all_gates + push.out_row * word_count + i] =
+  words[2 * push.all_tables + push.out_row * word_count + i] =
       output_of(words_of(i / word_count, i % word_count));
 }

@@ -16,6 +16,7 @@ layout(constant_id = 7) const int HARDENING = 0;
 layout(constant_id = 8) const int LEARNS_THRESHOLDS = 0;
 layout(constant_id = 9) const int MIXES_WIRES = 0;
 layout(constant_id = 10) const int WEIGHS_OUTPUTS = 0;
+layout(constant_id = 11) const int SHARES_TABLES = 0;  // or a gate reads a place outside
 
 #include "common/parametrisation.glsl"
 
@@ -29,20 +30,21 @@ const int ROWS = 0, BYTES = 1, FLOATS = 2;
 
 // Push constants of a dispatch.
 layout(push_constant) uniform Push {
-  int first;                                       // first workgroup
-  int samples, vectors;                            // of a row
-  int inputs, gates;                               // of the layer
-  int in_row, out_row;                             // first rows of its inputs and outputs
-  int sources, first_reader, readers;              // offsets of its wires
-  int layer, first_gate, first_quad, first_logit;  // its index, and its offsets
-  int gates_per_row;                               // outputs that share a row of gradients
-  int chunks, chunk_vectors;                       // chunks of samples in sums
-  int quads;                                       // of all layers
-  float factor;                                    // scale of its gradients
-  int groups, group_parts;                         // of outputs that a head sums
-  int score_set;                                   // 0: soft outputs, 1: hard outputs
+  int first;                                        // first workgroup
+  int samples, vectors;                             // of a row
+  int inputs, gates, tables;                        // of the layer
+  int positions;                                    // consecutive gates that share a table
+  int in_row, out_row;                              // first rows of its inputs and outputs
+  int sources, first_reader, readers;               // offsets of its wires
+  int layer, first_table, first_quad, first_logit;  // its index, and its offsets
+  int first_sum;                                    // offset of the sums of its coefficients
+  int chunks, chunk_vectors;                        // of these sums
+  int gates_per_row;                                // outputs that share a row of gradients
+  float factor;                                     // scale of its gradients
+  int groups, group_parts;                          // of outputs that a head sums
+  int score_set;                                    // 0: soft outputs, 1: hard outputs
   int first_part, loss_part, parts;  // offsets of the partial results of finish and loss
-  int all_gates;                     // of all layers
+  int all_tables;                    // of all layers
   int candidates;                    // per slot of learned wires
 }
 push;

@@ -17,5 +17,5 @@ void main() {
   for (int bit = 0; bit < 32 && first + bit < push.samples; ++bit) {
     if (activations[row + first + bit] > 0.5) bits |= 1u << bit;
   }
-  words[2 * push.all_gates + i] = bits;
+  words[2 * push.all_tables + i] = bits;
 }

@@ -1,23 +1,13 @@
 // Gates as polynomials of their inputs, four samples at once. Each input halves the remaining
 // polynomial. No arrays, because dynamic indexing could move them to memory.
 
-layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
-layout(std430, binding = 2) readonly buffer Coefficients { vec4 coefficients[]; };
+#include "network/wires.glsl"
 
-/// Gates and inputs in processing order: neighbours share the rows that they read, so that these
-/// are found in a cache.
-int ordered_gate(int i) { return wires[push.sources - push.gates + i]; }
-int ordered_input(int i) { return wires[push.first_reader - push.inputs + i]; }
+layout(std430, binding = 2) readonly buffer Coefficients { vec4 coefficients[]; };
 
 struct GateInputs {
   vec4 a, b, c, d, e, f;
 };
-
-/// The value of input `slot` of a gate.
-vec4 input_of(int gate, int slot, int vector) {
-  const int row = push.in_row + wires[push.sources + gate * ARITY + slot];
-  return activations[row * push.vectors + vector];
-}
 
 /// Missing inputs are 0.
 GateInputs inputs_of(int gate, int vector) {
@@ -65,7 +55,7 @@ vec4 of_six(int quad, GateInputs x, int slot) {
 
 /// The polynomial of a gate, or its partial derivative if `slot` is one of its inputs.
 vec4 polynomial(int gate, GateInputs x, int slot) {
-  const int quad = push.first_quad + gate * QUADS;
+  const int quad = push.first_quad + table_of(gate) * QUADS;
   if (ARITY == 3) return of_three(quad, x, slot);
   if (ARITY == 4) return of_four(quad, x, slot);
   if (ARITY == 5) return of_five(quad, x, slot);
@@ -76,6 +66,6 @@ vec4 polynomial(int gate, GateInputs x, int slot) {
 /// The partial derivative of a gate. With two inputs, only the other one is read.
 vec4 slope_of(int gate, int vector, int slot) {
   if (ARITY != 2) return polynomial(gate, inputs_of(gate, vector), slot);
-  const vec4 p = coefficients[push.first_quad + gate];
+  const vec4 p = coefficients[push.first_quad + table_of(gate)];
   return fma(vec4(p.w), input_of(gate, 1 - slot, vector), vec4(slot == 0 ? p.y : p.z));
 }

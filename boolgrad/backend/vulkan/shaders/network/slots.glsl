@@ -6,7 +6,13 @@ layout(std430, binding = 1) readonly buffer Wires { int wires[]; };
 
 bool has_all_candidates() { return push.sources < 0; }
 
-/// The input that is candidate k of a slot.
+/// The slot whose logits a slot shares: the gates that share a table share those of its slots.
+int logit_slot(int slot) {
+  if (SHARES_TABLES == 0) return slot;
+  return slot / ARITY / push.positions * ARITY + slot % ARITY;
+}
+
+/// The input that is candidate k of a slot; -1 for a place outside of an image.
 int source_of(int slot, int k) {
   return has_all_candidates() ? k : wires[push.sources + slot * push.candidates + k];
 }

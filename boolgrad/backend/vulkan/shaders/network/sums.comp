@@ -1,5 +1,6 @@
 // The gradients of a layer's coefficients, summed over a chunk of samples by several threads per
-// gate. With SUBGROUPS, threads of a subgroup exchange sums directly; the order is the same.
+// table. If gates share a table, the samples of all of them are summed, gate by gate. With
+// SUBGROUPS, threads of a subgroup exchange sums directly; the order is the same.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef SUBGROUPS
@@ -38,9 +39,11 @@ vec4 products(vec4 g, vec4 a, vec4 b) {
 }
 
 /// A thread's sums of the quads from `first` on.
-QuadSums sum_block(int gate, int first, int begin, int end) {
+QuadSums sum_block(int own, int first, int begin, int end) {
   precise QuadSums sum = QuadSums(vec4(0), vec4(0), vec4(0), vec4(0));
-  for (int vector = begin; vector < end; vector += LANES) {
+  for (int i = begin; i < end; i += LANES) {
+    const int gate = SHARES_TABLES == 0 ? own : own * push.positions + i / push.vectors;
+    const int vector = SHARES_TABLES == 0 ? i : i % push.vectors;
     vec4 g = output_gradients[gate / push.gates_per_row * push.vectors + vector];
     if (ARITY > 4 && (first & 4) != 0) g *= input_of(gate, 4, vector);
     if (ARITY > 5 && (first & 8) != 0) g *= input_of(gate, 5, vector);
@@ -90,7 +93,7 @@ QuadSums from_lane_after(QuadSums own, uint distance) {
 }
 #endif
 
-/// Reduces over the lanes of a gate in a fixed order; the first lane has the result.
+/// Reduces over the lanes of a table in a fixed order; the first lane has the result.
 QuadSums over_lanes(QuadSums sum, int lane) {
   int half_way = LANES / 2;
   if (half_way >= SUBGROUP) {
@@ -120,18 +123,20 @@ void store(int at, QuadSums sum) {
 }
 
 void main() {
-  const int gates_per_group = THREADS / LANES;
-  const int gate_groups = (push.gates + gates_per_group - 1) / gates_per_group;
-  const int chunk = group() / gate_groups;
-  const int position = group() % gate_groups * gates_per_group + thread() / LANES;
-  const int gate = ordered_gate(min(position, push.gates - 1));
+  const int tables_per_group = THREADS / LANES;
+  const int table_groups = (push.tables + tables_per_group - 1) / tables_per_group;
+  const int chunk = group() / table_groups;
+  const int number = group() % table_groups * tables_per_group + thread() / LANES;
+  const int last = push.tables - 1;
+  const int table = SHARES_TABLES == 0 ? ordered_gate(min(number, last)) : min(number, last);
   const int lane = thread() % LANES;
   const int begin = chunk * push.chunk_vectors + lane;
-  const int end = position < push.gates ? min(push.vectors, (chunk + 1) * push.chunk_vectors) : 0;
-  const int own = chunk * push.quads + push.first_quad + gate * QUADS;
+  const int vectors = SHARES_TABLES == 0 ? push.vectors : push.positions * push.vectors;
+  const int end = number < push.tables ? min(vectors, (chunk + 1) * push.chunk_vectors) : 0;
+  const int own = push.first_sum + (chunk * push.tables + table) * QUADS;
   for (int first = 0; first < QUADS; first += BLOCK) {
-    const QuadSums sum = over_lanes(sum_block(gate, first, begin, end), lane);
-    if (lane == 0 && position < push.gates) store(own + first, sum);
+    const QuadSums sum = over_lanes(sum_block(table, first, begin, end), lane);
+    if (lane == 0 && number < push.tables) store(own + first, sum);
     barrier();
   }
 }

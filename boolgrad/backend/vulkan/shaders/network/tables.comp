@@ -19,33 +19,33 @@ layout(std430, binding = 17) writeonly buffer Words { uint words[]; };
 #include "common/gates.glsl"
 #include "network/tables.glsl"
 
-float mask_of(int gate) { return masks[push.first_gate + gate]; }
+float mask_of(int gate) { return masks[push.first_table + gate]; }
 
 #ifdef HARD
 
 /// The hardened table of a gate, as bits.
 void make_table_of_sixteen(int gate) {
   const uint table = softmax_table(staged_row()).hard;
-  words[2 * (push.first_gate + gate)] = mask_of(gate) < 0.5 ? 0 : table;
+  words[2 * (push.first_table + gate)] = mask_of(gate) < 0.5 ? 0 : table;
 }
 
 /// The first thread of 32 entries combines them into a word.
 void make_table_of_entries(int gate, int entry) {
   entry_values[thread()] = entry_logit(gate, entry);
   barrier();
-  if (gate >= push.gates || (entry & 31) != 0) return;
+  if (gate >= push.tables || (entry & 31) != 0) return;
   uint table = 0;
   for (int e = 0; e < min(ENTRIES, 32); ++e) {
     table |= (entry_values[thread() + e] > 0.0 ? 1u : 0u) << e;
   }
-  words[2 * (push.first_gate + gate) + entry / 32] = mask_of(gate) < 0.5 ? 0 : table;
+  words[2 * (push.first_table + gate) + entry / 32] = mask_of(gate) < 0.5 ? 0 : table;
 }
 
 #else
 
 float share_of(int gate) {
   float frozen = 0.0;
-  if (HARDENING == HARDENING_FREEZE) frozen = masks[push.all_gates + push.first_gate + gate];
+  if (HARDENING == HARDENING_FREEZE) frozen = masks[push.all_tables + push.first_table + gate];
   return hardened_share(push.layer, gate, frozen);
 }
 
@@ -59,7 +59,7 @@ void make_table_of_sixteen(int gate) {
 }
 
 void make_table_of_entries(int gate, int entry) {
-  const bool is_there = gate < push.gates;
+  const bool is_there = gate < push.tables;
   const float z = entry_logit(gate, entry);
   const float mask = is_there ? mask_of(gate) : 0.0;
   const float share = is_there ? share_of(gate) : 0.0;
@@ -81,6 +81,6 @@ void main() {
     return;
   }
   const int first = group() * THREADS;
-  stage_logits(first * 16, (push.gates - first) * 16);
-  if (item() < push.gates) make_table_of_sixteen(item());
+  stage_logits(first * 16, (push.tables - first) * 16);
+  if (item() < push.tables) make_table_of_sixteen(item());
 }

@@ -35,7 +35,7 @@ float walsh_sums_back(float g, int entry) {
 float entry_logit(int gate, int entry) {
   const int value = gate * ENTRIES + entry;
   float z = 0.0;
-  if (gate < push.gates) z = parameters[push.first_logit + value];
+  if (gate < push.tables) z = parameters[push.first_logit + value];
   if (PARAMETRISATION == WALSH) z = walsh_sums(z, entry);
   return step_logit(z, push.layer, value);
 }

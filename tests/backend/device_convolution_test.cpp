@@ -1,0 +1,353 @@
+// Convolutions on devices, compared with the CPU: shared tables, places outside of an image, trees
+// of gates, pooling and learned leaves. Skipped without a device.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boolgrad/backend/device/capabilities.h"
+#include "boolgrad/backend/plan/network_stages.h"
+#include "boolgrad/options/names.h"
+#include "tests/backend/device_networks.h"
+#include "tests/support/convolution_networks.h"
+#include "tests/support/devices.h"
+
+namespace boolgrad {
+namespace {
+
+using logic::ConvolutionOptions;
+using logic::ImageSize;
+
+class DeviceConvolutions : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (!IsSkipped() && !supports(device().backend, Feature::convolutions)) GTEST_SKIP();
+  }
+};
+
+constexpr double tolerance = 2e-5;
+
+/// Convolutions, then layers of gates.
+struct ConvolutionScene {
+  std::string name;
+  ImageSize image;
+  std::vector<ConvolutionOptions> convolutions;
+  std::vector<std::int64_t> hidden = {30, 20};
+  Parametrisation parametrisation = Parametrisation::sigmoid;
+  std::int64_t candidates = 1;  ///< of leaves
+  WireForward wire_forward = WireForward::hard;
+  std::int64_t samples = 21;
+};
+
+logic::Network network_of(const ConvolutionScene& scene) {
+  logic::Network network(scene.image.bits(), scene.parametrisation, DType::float32);
+  ImageSize image = scene.image;
+  for (const ConvolutionOptions& options : scene.convolutions) {
+    if (scene.candidates == 1) {
+      image = add_convolution(network, image, options, 5);
+      continue;
+    }
+    const auto first = static_cast<std::uint32_t>(network.layers().size());
+    for (logic::WiringPtr& wiring : logic::convolution_wirings(image, options, 5, first)) {
+      if (wiring->pools()) {
+        network.add_pooling(std::move(wiring));
+        continue;
+      }
+      const auto layer = static_cast<std::uint32_t>(network.layers().size());
+      const Tensor logits =
+          logic::initial_logits(scene.parametrisation, wiring->tables(), wiring->arity(),
+                                network.dtype(), random_tables, 5, layer);
+      if (layer > first) {
+        network.add_layer(std::move(wiring), logits);
+        continue;
+      }
+      const logic::CandidatesPtr leaves =
+          logic::convolution_candidates(image, options, scene.candidates, 5, first);
+      network.add_layer(leaves, logic::initial_wire_logits(*leaves, network.dtype(), 1, 5, layer),
+                        logits);
+    }
+    image = logic::output_size(image, options);
+  }
+  for (const std::int64_t gates : scene.hidden) {
+    network.add_layer({.gates = gates, .seed = 5, .initialisation = random_tables});
+  }
+  return network;
+}
+
+NetworkSpec spec_of(const ConvolutionScene& scene, const logic::Network& network) {
+  NetworkSpec spec{.batch = scene.samples,
+                   .parametrisation = scene.parametrisation,
+                   .gradient_factor = 1.3,
+                   .wire_forward = scene.wire_forward};
+  if (network.outputs() % 5 == 0) spec.head = Head{.classes = 5, .temperature = 3};
+  return spec;
+}
+
+const std::vector<ConvolutionScene>& scenes() {
+  using P = Parametrisation;
+  static const std::vector<ConvolutionScene> all = {
+      {"one gate per kernel", {1, 5, 6}, {{.kernels = 3, .window = 2, .depth = 1, .pool = 1}}},
+      {"two levels", {2, 7, 7}, {{.kernels = 4, .depth = 2}}},
+      {"three levels", {2, 7, 7}, {{.kernels = 4, .padding = 1}}},
+      {"four levels", {3, 6, 5}, {{.kernels = 2, .padding = 2, .depth = 4, .pool = 2}}},
+      {"five levels", {2, 6, 6}, {{.kernels = 2, .padding = 1, .depth = 5}}},
+      {"no pooling", {2, 6, 6}, {{.kernels = 3, .stride = 2, .padding = 1, .pool = 1}}},
+      {"pooling in two layers", {1, 9, 8}, {{.kernels = 3, .padding = 1, .pool = 3}}},
+      {"groups", {4, 6, 6}, {{.kernels = 6, .padding = 1, .groups = 2}}},
+      {"two convolutions",
+       {1, 12, 12},
+       {{.kernels = 6, .window = 5}, {.kernels = 8, .padding = 1}},
+       {40},
+       P::softmax16},
+      {"three convolutions",
+       {2, 12, 12},
+       {{.kernels = 4, .window = 2, .pool = 1},
+        {.kernels = 6, .padding = 1, .depth = 4},
+        {.kernels = 5, .padding = 1, .depth = 2}},
+       {25},
+       P::walsh},
+      {"last layer pools", {2, 7, 7}, {{.kernels = 5, .padding = 1}}, {}},
+      {"last layer is a tree", {2, 7, 7}, {{.kernels = 5, .padding = 1, .pool = 1}}, {}},
+      {"without a head", {2, 7, 7}, {{.kernels = 3, .padding = 1}}, {}},
+      {"one position", {2, 3, 3}, {{.kernels = 5, .stride = 3, .padding = 1, .pool = 1}}, {}},
+      {"arity 3", {2, 7, 7}, {{.kernels = 3, .padding = 1, .depth = 2, .arity = 3}}},
+      {"arity 4",
+       {2, 7, 7},
+       {{.kernels = 3, .padding = 2, .depth = 1, .arity = 4}},
+       {30, 20},
+       P::walsh},
+      {"arity 5", {2, 6, 6}, {{.kernels = 3, .padding = 1, .depth = 1, .arity = 5}}},
+      {"arity 6", {3, 6, 6}, {{.kernels = 3, .padding = 1, .depth = 2, .arity = 6}}},
+      {"learned leaves", {2, 7, 7}, {{.kernels = 4, .padding = 1}}, {30, 20}, P::sigmoid, 4},
+      {"learned leaves without padding", {2, 7, 7}, {{.kernels = 4}}, {30, 20}, P::softmax16, 6},
+      {"mixed leaves",
+       {2, 7, 7},
+       {{.kernels = 4, .padding = 1, .depth = 2}, {.kernels = 6, .padding = 1, .depth = 2}},
+       {30, 20},
+       P::sigmoid,
+       5,
+       WireForward::soft},
+      {"learned leaves of three inputs",
+       {2, 7, 7},
+       {{.kernels = 4, .padding = 1, .depth = 2, .arity = 3}},
+       {30, 20},
+       P::walsh,
+       4},
+      {"many samples",
+       {1, 10, 10},
+       {{.kernels = 5, .padding = 1}},
+       {25},
+       P::sigmoid,
+       1,
+       WireForward::hard,
+       300},
+      {"one sample",
+       {2, 7, 7},
+       {{.kernels = 4, .padding = 1}},
+       {25},
+       P::sigmoid,
+       3,
+       WireForward::hard,
+       1},
+  };
+  return all;
+}
+
+struct Programs {
+  std::unique_ptr<DeviceNetwork> there;
+  std::unique_ptr<DeviceNetwork> again;
+  std::unique_ptr<DeviceNetwork> host;
+};
+
+void expect_near(const std::vector<Tensor>& received, const std::vector<Tensor>& expected,
+                 double limit) {
+  ASSERT_EQ(received.size(), expected.size());
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    ASSERT_EQ(received[i].shape(), expected[i].shape());
+    if (expected[i].size() == 0) continue;
+    EXPECT_LT(largest_error(received[i], expected[i]), limit) << "tensor " << i;
+  }
+}
+
+void expect_same_bits(const std::vector<Tensor>& some, const std::vector<Tensor>& others) {
+  ASSERT_EQ(some.size(), others.size());
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_TRUE(same_bits(some[i], others[i])) << "tensor " << i;
+  }
+}
+
+void expect_same_scores(DeviceNetwork& there, DeviceNetwork& host) {
+  for (const double temperature : {1.0, 0.6}) {
+    const NetworkScores received = there.evaluate(temperature);
+    const NetworkScores expected = host.evaluate(temperature);
+    EXPECT_LT(largest_error(received.soft, expected.soft), tolerance);
+    EXPECT_TRUE(same_bits(received.hard, expected.hard));
+  }
+}
+
+/// The layers whose outputs a device stores: the last one of each stage, without a summed one.
+std::vector<Tensor> stored(const std::vector<Tensor>& layers, const logic::Network& network,
+                           const NetworkSpec& spec) {
+  const std::vector<LutWires> wires = logic::wires_of(network);
+  std::vector<Tensor> result;
+  for (const NetworkStage& stage : network_stages(wires, spec.fuses_convolutions)) {
+    if (!spec.head || stage.end() < layers.size()) result.push_back(layers[stage.last()]);
+  }
+  return result;
+}
+
+/// Layer outputs, losses, gradients, steps and scores; and the same bits in two runs.
+void expect_agreement(const Device& device, const logic::Network& network,
+                      const NetworkSpec& spec) {
+  const Programs programs{on_device(device, network, spec), on_device(device, network, spec),
+                          logic::make_host_network(network, spec)};
+  const Tensor x = shares({network.inputs(), spec.batch}, 1);
+  const Tensor targets = targets_for(spec, network.outputs(), spec.batch);
+  load(*programs.host, network);
+  for (DeviceNetwork* program : {programs.there.get(), programs.again.get(), programs.host.get()}) {
+    program->set_cases(DataRole::training, x, targets);
+  }
+  DeviceNetwork& there = *programs.there;
+  DeviceNetwork& host = *programs.host;
+  const double loss = host.gradients({});
+  EXPECT_NEAR(there.gradients({}), loss, tolerance * loss);
+  expect_near(there.parameter_gradients(), host.parameter_gradients(), 1e-4);
+  // On the CPU, layer outputs are those of the chosen wires.
+  if (spec.wire_forward == WireForward::hard) {
+    expect_near(there.layer_outputs(), stored(host.layer_outputs(), network, spec), tolerance);
+  }
+  expect_same_scores(there, host);
+  for (std::size_t layer = 0; layer < network.layers().size(); ++layer) {
+    if (!network.layers()[layer].learns_wires()) continue;
+    const NetworkStepArguments step{.wire_temperature = 0.8};
+    const WireSignals received = there.wire_signals(step, layer);
+    const WireSignals expected = host.wire_signals(step, layer);
+    expect_near({received.inputs, received.slot_gradients},
+                {expected.inputs, expected.slot_gradients}, 1e-4);
+  }
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const NetworkStepArguments step{.step = i, .learning_rate = 0.02, .wire_temperature = 1.2};
+    const StepResult taken = there.step(step);
+    EXPECT_TRUE(taken.finite);
+    EXPECT_NEAR(taken.loss, host.step(step).loss, 1e-4 * loss);
+    EXPECT_EQ(programs.again->step(step).loss, taken.loss);
+  }
+  expect_same_bits(there.parameters(), programs.again->parameters());
+  expect_same_bits(there.first_moments(), programs.again->first_moments());
+  expect_near(there.first_moments(), host.first_moments(), 1e-3);
+  expect_near(there.parameters(), host.parameters(), 1e-3);
+}
+
+TEST_P(DeviceConvolutions, AgreeWithTheCpu) {
+  for (const ConvolutionScene& scene : scenes()) {
+    for (const bool fuses : {false}) {
+      SCOPED_TRACE(scene.name + (fuses ? ", fused" : ", layer by layer"));
+      const logic::Network network = network_of(scene);
+      NetworkSpec spec = spec_of(scene, network);
+      if (scene.name == "without a head") spec.head.reset();
+      spec.fuses_convolutions = fuses;
+      expect_agreement(device(), network, spec);
+    }
+  }
+}
+
+TEST_P(DeviceConvolutions, AgreeForRandomNetworks) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const logic::Network network = random_convolution_network(seed);
+    for (const bool fuses : {false}) {
+      expect_agreement(
+          device(), network,
+          {.batch = 18, .parametrisation = Parametrisation::sigmoid, .fuses_convolutions = fuses});
+    }
+  }
+}
+
+/// Masks, frozen gates and hardening concern tables.
+TEST_P(DeviceConvolutions, HardenAndMaskTables) {
+  const ConvolutionScene scene{"hardened", {2, 7, 7}, {{.kernels = 4, .padding = 1}}, {30, 20}};
+  logic::Network network = network_of(scene);
+  Tensor mask = Tensor::ones({network.layers()[1].wiring->tables()}, DType::float32);
+  mask.mutable_values<float>()[2] = 0;
+  network.set_mask(1, mask);
+  std::vector<Tensor> frozen;
+  for (const logic::GateLayer& layer : network.layers()) {
+    frozen.push_back(Tensor::zeros({layer.mask.size()}, DType::float32));
+    for (std::int64_t table = 1; table < layer.mask.size(); table += 3) {
+      frozen.back().mutable_values<float>()[static_cast<std::size_t>(table)] = 1;
+    }
+  }
+  for (const bool fuses : {false}) {
+    NetworkSpec spec = spec_of(scene, network);
+    spec.fuses_convolutions = fuses;
+    const auto there = on_device(device(), network, spec);
+    const auto host = logic::make_host_network(network, spec);
+    load(*host, network);
+    for (DeviceNetwork* program : {there.get(), host.get()}) {
+      program->set_cases(DataRole::training, shares({network.inputs(), spec.batch}, 1),
+                         targets_for(spec, network.outputs(), spec.batch));
+    }
+    for (const HardeningKind kind :
+         {HardeningKind::blend, HardeningKind::gates, HardeningKind::straight_through,
+          HardeningKind::temperature, HardeningKind::noise, HardeningKind::freeze}) {
+      SCOPED_TRACE(testing::Message() << to_string(kind) << (fuses ? ", fused" : ""));
+      const HardeningStep hardening{.kind = kind,
+                                    .share = 0.4,
+                                    .logit_scale = 2,
+                                    .noise = 0.3,
+                                    .seed = 0x123456789abULL,
+                                    .stream = 77,
+                                    .step = 5};
+      const NetworkStepArguments step{.hardening = hardening, .frozen = frozen};
+      const double loss = host->gradients(step);
+      EXPECT_NEAR(there->gradients(step), loss, tolerance * loss);
+      expect_near(there->parameter_gradients(), host->parameter_gradients(), 1e-4);
+    }
+    expect_same_scores(*there, *host);
+  }
+}
+
+/// More samples than an evaluation takes at once would need too long; a part of a word is enough.
+TEST_P(DeviceConvolutions, EvaluateOtherDataThanTheyTrainOn) {
+  const ConvolutionScene scene{"evaluation", {1, 8, 8}, {{.kernels = 5, .padding = 1}}, {25}};
+  const logic::Network network = network_of(scene);
+  const NetworkSpec spec = spec_of(scene, network);
+  const auto there = on_device(device(), network, spec);
+  const auto host = logic::make_host_network(network, spec);
+  load(*host, network);
+  for (DeviceNetwork* program : {there.get(), host.get()}) {
+    program->set_cases(DataRole::training, shares({64, spec.batch}, 1),
+                       labels_for(*spec.head, spec.batch));
+    program->set_cases(DataRole::evaluation, shares({64, 77}, 3), labels_for(*spec.head, 77));
+    program->step({.learning_rate = 0.1});
+  }
+  expect_same_scores(*there, *host);
+}
+
+TEST_P(DeviceConvolutions, TakeOtherCandidatesOfLeaves) {
+  const ImageSize image{2, 7, 7};
+  const ConvolutionOptions options{.kernels = 4, .padding = 1};
+  const ConvolutionScene scene{"candidates", image, {options}, {25}, Parametrisation::sigmoid, 4};
+  const logic::Network network = network_of(scene);
+  const NetworkSpec spec = spec_of(scene, network);
+  const auto there = on_device(device(), network, spec);
+  const auto host = logic::make_host_network(network, spec);
+  load(*host, network);
+  const logic::CandidatesPtr others = logic::convolution_candidates(image, options, 4, 9, 0);
+  for (DeviceNetwork* program : {there.get(), host.get()}) {
+    program->set_cases(DataRole::training, shares({network.inputs(), spec.batch}, 1),
+                       labels_for(*spec.head, spec.batch));
+    program->set_candidates(0, others->view());
+  }
+  expect_same_scores(*there, *host);
+  const double loss = host->gradients({});
+  EXPECT_NEAR(there->gradients({}), loss, tolerance * loss);
+  expect_near(there->parameter_gradients(), host->parameter_gradients(), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceConvolutions, all_other_devices, name_of_device);
+
+}  // namespace
+}  // namespace boolgrad
