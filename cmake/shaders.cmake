@@ -16,6 +16,7 @@ set(shaders
   network/choose network/select network/select.hard network/candidate_sums network/gather_uses
   network/finish_wires network/weights network/weigh
   network/pool network/pool.hard network/pool_backward
+  network/trees network/trees_backward network/trees_backward.inputs network/leaves_backward
   network/pack network/hard network/ones
   bits/step bits/step.scratch bits/fire bits/clear)
 

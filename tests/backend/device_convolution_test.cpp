@@ -242,7 +242,7 @@ void expect_agreement(const Device& device, const logic::Network& network,
 
 TEST_P(DeviceConvolutions, AgreeWithTheCpu) {
   for (const ConvolutionScene& scene : scenes()) {
-    for (const bool fuses : {false}) {
+    for (const bool fuses : {false, true}) {
       SCOPED_TRACE(scene.name + (fuses ? ", fused" : ", layer by layer"));
       const logic::Network network = network_of(scene);
       NetworkSpec spec = spec_of(scene, network);
@@ -257,11 +257,33 @@ TEST_P(DeviceConvolutions, AgreeForRandomNetworks) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
     const logic::Network network = random_convolution_network(seed);
-    for (const bool fuses : {false}) {
+    for (const bool fuses : {false, true}) {
       expect_agreement(
           device(), network,
           {.batch = 18, .parametrisation = Parametrisation::sigmoid, .fuses_convolutions = fuses});
     }
+  }
+}
+
+/// Both ways evaluate the same polynomials, and only sum in another order.
+TEST_P(DeviceConvolutions, FusedLayersAgreeWithSingleLayers) {
+  for (const ConvolutionScene& scene : scenes()) {
+    SCOPED_TRACE(scene.name);
+    const logic::Network network = network_of(scene);
+    NetworkSpec spec = spec_of(scene, network);
+    std::vector<std::unique_ptr<DeviceNetwork>> programs;
+    for (const bool fuses : {false, true}) {
+      spec.fuses_convolutions = fuses;
+      programs.push_back(on_device(device(), network, spec));
+      programs.back()->set_cases(DataRole::training, shares({network.inputs(), spec.batch}, 1),
+                                 targets_for(spec, network.outputs(), spec.batch));
+    }
+    EXPECT_NEAR(programs[1]->gradients({}), programs[0]->gradients({}), 1e-6);
+    expect_near(programs[1]->parameter_gradients(), programs[0]->parameter_gradients(), 1e-5);
+    const NetworkScores fused = programs[1]->evaluate();
+    const NetworkScores single = programs[0]->evaluate();
+    EXPECT_LT(largest_error(fused.soft, single.soft), 1e-6);
+    EXPECT_TRUE(same_bits(fused.hard, single.hard));
   }
 }
 
@@ -279,7 +301,7 @@ TEST_P(DeviceConvolutions, HardenAndMaskTables) {
       frozen.back().mutable_values<float>()[static_cast<std::size_t>(table)] = 1;
     }
   }
-  for (const bool fuses : {false}) {
+  for (const bool fuses : {false, true}) {
     NetworkSpec spec = spec_of(scene, network);
     spec.fuses_convolutions = fuses;
     const auto there = on_device(device(), network, spec);

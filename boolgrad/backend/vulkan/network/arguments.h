@@ -13,7 +13,7 @@ namespace boolgrad::vulkan {
 /// Specialisation constants, in the order of their ids.
 struct NetworkConstants {
   std::uint32_t threads, arity, parametrisation, loss_kind, lanes, subgroup, head_kind, hardening,
-      learns_thresholds, mixes_wires, weighs_outputs, shares_tables;
+      learns_thresholds, mixes_wires, weighs_outputs, shares_tables, levels;
 };
 
 /// How samples are stored: rows of inputs, or features as bytes or float32.
@@ -36,6 +36,7 @@ struct NetworkPush {
   std::int32_t first_part, loss_part, parts;
   std::int32_t all_tables;
   std::int32_t candidates;
+  std::int32_t first_section;
 };
 
 /// Arguments that change from step to step, or that do not fit into push constants.
@@ -89,6 +90,7 @@ enum NetworkBinding : std::uint8_t {
   network_chosen_binding,
   network_weights_binding,
   network_output_weights_binding,
+  network_leaf_gradients_binding,
   network_bindings
 };
 

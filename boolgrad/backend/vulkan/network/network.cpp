@@ -359,11 +359,12 @@ std::vector<Tensor> Network::parameter_gradients() const {
 std::vector<Tensor> Network::layer_outputs() const {
   State& s = *state_;
   std::vector<Tensor> result;
-  for (std::size_t i = 0; i < s.layout.layers.size(); ++i) {
-    const bool is_summed = s.spec.head && i + 1 == s.layout.layers.size();
+  for (const StageLayout& stage : s.layout.stages) {
+    const bool is_summed = s.spec.head && stage.last + 1 == s.layout.layers.size();
     if (is_summed) continue;
     const NetworkProgram& program = s.trained();
-    result.push_back(in_rows(program.outputs(i), s.layout.layers[i].gates, program.samples()));
+    result.push_back(
+        in_rows(program.outputs(stage.last), s.layout.layers[stage.last].gates, program.samples()));
   }
   return result;
 }

@@ -18,8 +18,14 @@ constexpr int network_threads = 128;
 /// are the slots: its sources are the candidates, its readers are the candidates that are an input,
 /// its tables are the slots with logits of their own, and its quads are the probabilities of their
 /// candidates.
+///
+/// Trees of gates are laid out as a layer whose gates are the outputs, whose tables are the
+/// kernels, and whose arity is the number of roots that an output pools. Their sources are the
+/// inputs of all leaves, their readers are leaf rows: see `TreePlan`.
 struct LayerLayout {
   int number, inputs, gates, arity;
+  int levels;                   ///< of trees; 0 for layers and slots
+  int first_section, sections;  ///< of trees: offset in the wires, and number
   bool pools;
   bool shares_tables;                  ///< gates share tables, or read places outside of an image
   int tables, positions;               ///< `positions` consecutive gates share a table
@@ -33,22 +39,33 @@ struct LayerLayout {
   int first_table, first_quad, first_logit;  ///< offsets among all layers
   int first_part;                            ///< offset of its partial sums of squared gradients
   float factor;                              ///< scale of its gradients
+  int sum_chunks;                            ///< partial sums of its gradients; 0: as many as the
+                                             ///< samples need
   int table_threads;                         ///< for its tables and the gradients of its logits
 
   int quads() const { return arity > 2 ? 1 << (arity - 2) : 1; }  ///< quads per table
   int lanes() const;                                              ///< threads per slot
+  std::int64_t leaf_rows() const { return (std::int64_t{gates} * arity) << levels; }
   /// The numbers of slots and candidates, without their sources.
   CandidateWires size() const;
 };
 
+/// Layers that are computed at once: a single one, or trees.
+struct StageLayout {
+  std::size_t first, last;
+  std::optional<LayerLayout> trees;
+};
+
 struct NetworkLayout {
+  /// Those within trees have the rows and the turn of the trees.
   std::vector<LayerLayout> layers;
+  std::vector<StageLayout> stages;
   std::vector<std::optional<LayerLayout>> slots;  ///< by layer, if its wires are learned
   std::vector<std::int32_t> wires;
   std::vector<Shape> logit_shapes;
-  int rows = 0;       ///< rows of activations: inputs, slots and all layers
-  int hard_rows = 0;  ///< likewise, of the hardened circuit
-  int widest = 0;     ///< maximum rows of output gradients of a layer, or of slots
+  int rows = 0;       ///< rows of activations: inputs, slots and all stages
+  int hard_rows = 0;  ///< of the hardened circuit: inputs, slots and all layers
+  int widest = 0;     ///< maximum rows of output gradients of a stage, or of slots
   int tables = 0;
   int quads = 0;
   int logit_slots = 0;          ///< slots with logits of their own

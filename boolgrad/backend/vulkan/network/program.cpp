@@ -27,6 +27,7 @@ struct NetworkShader {
   bool by_wire_forward = false;
   bool by_weights = false;
   bool by_sharing = false;
+  bool by_levels = false;
 };
 
 namespace {
@@ -51,6 +52,12 @@ constexpr NetworkShader subgroup_sums_shader{
     .name = "network/sums.subgroups", .by_arity = true, .by_lanes = true, .by_sharing = true};
 constexpr NetworkShader backward_shader{
     .name = "network/backward", .by_arity = true, .by_sharing = true};
+constexpr NetworkShader trees_shader{.name = "network/trees", .by_arity = true, .by_levels = true};
+constexpr NetworkShader trees_backward_shader{
+    .name = "network/trees_backward", .by_arity = true, .by_levels = true};
+constexpr NetworkShader trees_backward_inputs_shader{
+    .name = "network/trees_backward.inputs", .by_arity = true, .by_levels = true};
+constexpr NetworkShader leaves_backward_shader{"network/leaves_backward"};
 constexpr NetworkShader pool_shader{.name = "network/pool", .by_arity = true};
 constexpr NetworkShader hard_pool_shader{.name = "network/pool.hard", .by_arity = true};
 constexpr NetworkShader pool_backward_shader{.name = "network/pool_backward", .by_arity = true};
@@ -101,7 +108,9 @@ std::int64_t parts_of(std::int64_t items, std::int64_t items_per_part) {
 }
 
 /// Cost of a gate, in two-input gates.
-double weight(const LayerLayout& layer) { return layer.quads(); }
+double weight(const LayerLayout& layer) {
+  return layer.levels > 0 ? static_cast<double>(layer.arity << layer.levels) : layer.quads();
+}
 
 /// Cost of a thread of those that share a slot.
 double candidates_per_lane(const LayerLayout& slots) {
@@ -181,6 +190,8 @@ void NetworkProgram::allocate(std::int64_t samples) {
         std::max(layout_.widest, parameters_.learns_thresholds ? layout_.first().inputs : 0);
     for (Array<float>& gradients : gradients_) gradients = floats(rows * row);
     sums_ = floats(plan_sums() * quad_floats);
+    sums_.clear();  // kernels may have fewer sections than others
+    leaf_gradients_ = floats(leaf_rows() * row);
   } else {
     words_ = {context_, index(2 * sizes_.all_tables + layout_.hard_rows * words())};
     words_.clear();  // small tables use one of their two words
@@ -195,13 +206,26 @@ std::int64_t NetworkProgram::plan_sums() {
     const std::int64_t least = layer.shares_tables ? parts_of(vectors, max_shared_chunks) : 0;
     const std::int64_t chunk_vectors =
         std::max(vectors_per_lane, parts_of(least, lanes_)) * std::int64_t{lanes_};
-    const std::int64_t chunks = parts_of(vectors, chunk_vectors);
+    const std::int64_t chunks =
+        layer.sum_chunks > 0 ? layer.sum_chunks : parts_of(vectors, chunk_vectors);
     sums_of_layers_.push_back({.first = static_cast<std::int32_t>(all),
                                .chunks = static_cast<std::int32_t>(chunks),
                                .chunk_vectors = static_cast<std::int32_t>(chunk_vectors)});
     all += chunks * layer.tables * layer.quads();
   }
   return all;
+}
+
+bool NetworkProgram::wants_inputs(const StageLayout& stage) const {
+  return stage.first > 0 || layout_.slots.front() || parameters_.learns_thresholds;
+}
+
+std::int64_t NetworkProgram::leaf_rows() const {
+  std::int64_t rows = 0;
+  for (const StageLayout& stage : layout_.stages) {
+    if (stage.trees && wants_inputs(stage)) rows = std::max(rows, stage.trees->leaf_rows());
+  }
+  return rows;
 }
 
 void NetworkProgram::set_constant_arguments(std::int64_t samples) {
@@ -255,6 +279,7 @@ std::unique_ptr<BufferSet> NetworkProgram::bound(std::size_t turn) const {
   put(network_chosen_binding, parameters_.chosen);
   put(network_weights_binding, parameters_.weights);
   put(network_output_weights_binding, parameters_.output_weights);
+  put(network_leaf_gradients_binding, leaf_gradients_);
   return std::make_unique<BufferSet>(context_, buffers);
 }
 
@@ -319,7 +344,9 @@ NetworkPush NetworkProgram::push_for(const LayerLayout& layer) const {
     push.chunk_vectors = sums.chunk_vectors;
   }
   push.parts = sizes_.loss_part + static_cast<std::int32_t>(loss_parts());
-  if (spec_.head && !layout_.weighs_outputs && &layer == &layout_.last()) {
+  push.first_section = layer.first_section;
+  const bool is_last = layer.out_row == layout_.last().out_row;
+  if (spec_.head && !layout_.weighs_outputs && is_last) {
     push.gates_per_row = layer.gates / sizes_.groups;
   }
   return push;
@@ -356,7 +383,8 @@ void NetworkProgram::dispatch(CommandRecorder& to, const NetworkShader& shader,
       .learns_thresholds = number_if(shader.by_thresholds, parameters_.learns_thresholds),
       .mixes_wires = number_if(shader.by_wire_forward, spec_.wire_forward == WireForward::soft),
       .weighs_outputs = number_if(shader.by_weights, layout_.weighs_outputs),
-      .shares_tables = number_if(shader.by_sharing, layer.shares_tables)};
+      .shares_tables = number_if(shader.by_sharing, layer.shares_tables),
+      .levels = number_if(shader.by_levels, layer.levels)};
   const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(constants) / 4>>(constants);
   const VkPipeline pipeline = context_.pipeline(shader.name, Constants(words.begin(), words.end()));
   const double share = gates_per_group / gates_per_submission_;
@@ -409,13 +437,21 @@ void NetworkProgram::select(CommandRecorder& to, const LayerLayout& slots) const
 }
 
 void NetworkProgram::forward(CommandRecorder& to) const {
-  for (const LayerLayout& layer : layout_.layers) {
-    const auto& slots = layout_.slots[index(layer.number)];
+  for (const StageLayout& stage : layout_.stages) {
+    const auto& slots = layout_.slots[stage.first];
     if (slots) select(to, *slots);
-    dispatch_items(to, layer.pools ? pool_shader : forward_shader, layer, push_for(layer),
-                   std::int64_t{layer.gates} * sizes_.vectors, vector_samples * weight(layer));
+    forward(to, stage);
     to.barrier();
   }
+}
+
+void NetworkProgram::forward(CommandRecorder& to, const StageLayout& stage) const {
+  const LayerLayout& layer = stage.trees ? *stage.trees : layout_.layers[stage.first];
+  const NetworkShader& shader = stage.trees   ? trees_shader
+                                : layer.pools ? pool_shader
+                                              : forward_shader;
+  dispatch_items(to, shader, layer, push_for(layer), std::int64_t{layer.gates} * sizes_.vectors,
+                 vector_samples * weight(layer));
 }
 
 void NetworkProgram::join_scores(CommandRecorder& to, const NetworkPush& push) const {
@@ -445,11 +481,31 @@ void NetworkProgram::loss(CommandRecorder& to) const {
   to.barrier();
 }
 
-void NetworkProgram::backward(CommandRecorder& to, const LayerLayout& layer,
+void NetworkProgram::backward(CommandRecorder& to, const StageLayout& stage,
                               bool wants_inputs) const {
-  if (!layer.pools) sum_products(to, layer);
-  if (wants_inputs) input_gradients(to, layer);
+  if (stage.trees) {
+    backward_of_trees(to, *stage.trees, wants_inputs);
+  } else {
+    const LayerLayout& layer = layout_.layers[stage.first];
+    if (!layer.pools) sum_products(to, layer);
+    if (wants_inputs) input_gradients(to, layer);
+  }
   to.barrier();
+}
+
+void NetworkProgram::backward_of_trees(CommandRecorder& to, const LayerLayout& trees,
+                                       bool wants_inputs) const {
+  const NetworkPush push = push_for(trees);
+  const double outputs_per_section = static_cast<double>(trees.gates) / trees.sections;
+  dispatch(to, wants_inputs ? trees_backward_inputs_shader : trees_backward_shader, trees, push,
+           trees.sections,
+           outputs_per_section * static_cast<double>(row()) * weight(trees) * work_back);
+  if (!wants_inputs) return;
+  to.barrier();
+  const double leaves = static_cast<double>(trees.leaf_rows()) / trees.inputs;
+  dispatch_items(to, leaves_backward_shader, trees, push,
+                 std::int64_t{trees.inputs} * sizes_.vectors,
+                 vector_samples * std::max(leaves, 1.0));
 }
 
 void NetworkProgram::sum_products(CommandRecorder& to, const LayerLayout& layer) const {
@@ -486,18 +542,21 @@ void NetworkProgram::backward_of_slots(CommandRecorder& to, const LayerLayout& s
 }
 
 void NetworkProgram::backward_to_slots(CommandRecorder& to, std::size_t layer) const {
-  for (std::size_t i = layout_.layers.size(); i-- > layer;) {
-    backward(to, layout_.layers[i], true);
-    if (i > layer && layout_.slots[i]) backward_of_slots(to, *layout_.slots[i], true);
+  for (std::size_t i = layout_.stages.size(); i-- > 0;) {
+    const StageLayout& stage = layout_.stages[i];
+    if (stage.first < layer) return;
+    backward(to, stage, true);
+    const auto& slots = layout_.slots[stage.first];
+    if (stage.first > layer && slots) backward_of_slots(to, *slots, true);
   }
 }
 
 void NetworkProgram::backward(CommandRecorder& to) const {
-  for (std::size_t i = layout_.layers.size(); i-- > 0;) {
-    const auto& slots = layout_.slots[i];
-    const bool wants_inputs = i > 0 || parameters_.learns_thresholds;
-    backward(to, layout_.layers[i], wants_inputs || slots);
-    if (slots) backward_of_slots(to, *slots, wants_inputs);
+  for (std::size_t i = layout_.stages.size(); i-- > 0;) {
+    const StageLayout& stage = layout_.stages[i];
+    backward(to, stage, wants_inputs(stage));
+    const auto& slots = layout_.slots[stage.first];
+    if (slots) backward_of_slots(to, *slots, i > 0 || parameters_.learns_thresholds);
   }
   for (const LayerLayout& layer : layout_.layers) {
     dispatch_items(to, finish_shader, layer, push_for(layer), layer.table_threads, work_back);

@@ -129,13 +129,19 @@ class NetworkProgram {
   void join_scores(CommandRecorder& to, const NetworkPush& push) const;
   /// Slots from the inputs of a layer with learned wires.
   void select(CommandRecorder& to, const LayerLayout& slots) const;
-  void backward(CommandRecorder& to, const LayerLayout& layer, bool wants_inputs) const;
+  void forward(CommandRecorder& to, const StageLayout& stage) const;
+  void backward(CommandRecorder& to, const StageLayout& stage, bool wants_inputs) const;
+  void backward_of_trees(CommandRecorder& to, const LayerLayout& trees, bool wants_inputs) const;
   void sum_products(CommandRecorder& to, const LayerLayout& layer) const;
   void input_gradients(CommandRecorder& to, const LayerLayout& layer) const;
   void backward_of_slots(CommandRecorder& to, const LayerLayout& slots, bool wants_inputs) const;
   /// Divides the samples over which a layer's gradients are summed into chunks. Returns the number
   /// of vectors of sums.
   std::int64_t plan_sums();
+  /// Whether gradients pass through a stage: to slots, to stages below, or to thresholds.
+  bool wants_inputs(const StageLayout& stage) const;
+  /// The largest number of rows of gradients of leaves.
+  std::int64_t leaf_rows() const;
   std::int64_t loss_parts() const;
   std::int64_t group_parts() const { return std::int64_t{sizes_.groups} * sizes_.group_parts; }
 
@@ -154,6 +160,7 @@ class NetworkProgram {
   Array<NetworkArguments> arguments_;
   Array<float> coefficients_, activations_, sums_, parts_, scores_;
   std::array<Array<float>, 2> gradients_;
+  Array<float> leaf_gradients_;
   Array<float> results_;  ///< whether all values were finite, then the partial losses
   Array<std::uint32_t> words_;
   Array<BatchSample> host_batch_, batch_;

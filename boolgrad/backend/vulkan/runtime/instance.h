@@ -15,7 +15,7 @@ namespace boolgrad::vulkan {
 void check(VkResult result, std::string_view what);
 
 /// Storage buffers in the single descriptor set that all shaders share. Common devices allow more.
-constexpr std::uint32_t max_bindings = 22;
+constexpr std::uint32_t max_bindings = 23;
 
 /// A physical device.
 struct PhysicalDevice {

@@ -17,6 +17,7 @@ layout(constant_id = 8) const int LEARNS_THRESHOLDS = 0;
 layout(constant_id = 9) const int MIXES_WIRES = 0;
 layout(constant_id = 10) const int WEIGHS_OUTPUTS = 0;
 layout(constant_id = 11) const int SHARES_TABLES = 0;  // or a gate reads a place outside
+layout(constant_id = 12) const int LEVELS = 1;         // of trees of gates
 
 #include "common/parametrisation.glsl"
 
@@ -46,6 +47,7 @@ layout(push_constant) uniform Push {
   int first_part, loss_part, parts;  // offsets of the partial results of finish and loss
   int all_tables;                    // of all layers
   int candidates;                    // per slot of learned wires
+  int first_section;                 // offset of the sections of trees
 }
 push;
 
