@@ -64,7 +64,7 @@ TEST(TreePlan, SectionsDivideTheOutputsOfKernels) {
     std::int32_t next = 0;
     for (std::size_t kernel = 0; kernel + 1 < plan.first_section.size(); ++kernel) {
       for (std::int32_t s = plan.first_section[kernel]; s < plan.first_section[kernel + 1]; ++s) {
-        const TreeSection& section = plan.sections[index(s)];
+        const layout::TreeSection& section = plan.sections[index(s)];
         EXPECT_EQ(section.kernel, static_cast<std::int32_t>(kernel));
         EXPECT_EQ(section.begin, next);
         EXPECT_LT(section.begin, section.end);

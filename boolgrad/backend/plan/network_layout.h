@@ -40,4 +40,15 @@ struct alignas(16) InputBit {
   float threshold;
 };
 
+/// The largest number of levels of a tree of gates that a kernel computes at once.
+constexpr int max_tree_levels = 4;
+/// The largest number of roots that an output of a tree pools.
+constexpr int max_tree_pool = 6;
+
+/// Outputs of a kernel of a convolution that are processed one after the other.
+struct TreeSection {
+  std::int32_t kernel;
+  std::int32_t begin, end;  ///< positions in processing order
+};
+
 }  // namespace boolgrad::layout

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "boolgrad/backend/plan/lut_wires.h"
+#include "boolgrad/backend/plan/network_layout.h"
 
 namespace boolgrad {
 
-/// The largest number of levels of a tree in one stage.
-inline constexpr int max_tree_levels = 4;
-/// The largest number of roots that an output of a tree pools.
-inline constexpr int max_tree_pool = 6;
+using layout::max_tree_levels;
+using layout::max_tree_pool;
 
 /// Trees of two-input gates, one per kernel and position. Gate i of a level reads gates 2 i and
 /// 2 i + 1 of the level below. Kernel k has a tree of `levels` levels; its root at position p is

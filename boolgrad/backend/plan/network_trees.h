@@ -12,23 +12,16 @@
 
 namespace boolgrad {
 
-/// Consecutive outputs of a kernel, in processing order.
-struct TreeSection {
-  std::int32_t kernel;
-  std::int32_t begin;
-  std::int32_t end;
-};
-
 struct TreePlan {
   std::vector<std::int32_t> outputs;  ///< [outputs]: in processing order, which is by kernel
   std::vector<std::int32_t> kernels;  ///< [outputs]: the kernel of each, in processing order
   /// [outputs, pool, leaves] in processing order: the input that a leaf reads, or -1 if it lies
   /// outside of the image. An element of this list is a leaf row.
   std::vector<std::int32_t> leaves;
-  std::vector<TreeSection> sections;         ///< by kernel
-  std::vector<std::int32_t> first_section;   ///< [kernels + 1], into `sections`
-  std::vector<std::int32_t> first_leaf_row;  ///< [inputs + 1], into `leaf_rows`
-  std::vector<std::int32_t> leaf_rows;       ///< the leaf rows of each input, in ascending order
+  std::vector<layout::TreeSection> sections;  ///< by kernel
+  std::vector<std::int32_t> first_section;    ///< [kernels + 1], into `sections`
+  std::vector<std::int32_t> first_leaf_row;   ///< [inputs + 1], into `leaf_rows`
+  std::vector<std::int32_t> leaf_rows;        ///< the leaf rows of each input, in ascending order
 };
 
 /// Plans the work of trees. Every kernel that is read has about `sections_per_kernel` sections of
