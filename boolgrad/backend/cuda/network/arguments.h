@@ -37,20 +37,23 @@ struct GateReader {
 
 struct NetworkLayer {
   int inputs, gates, arity;
-  std::size_t first_gate;   ///< index among the gates of all layers
-  std::size_t first_entry;  ///< offset in the coefficients and sums of all layers
-  // For two-input gates:
+  bool pools;               ///< gates are maxima of their inputs
+  int positions;            ///< consecutive gates that share a table
+  std::size_t first_table;  ///< index among the tables of all layers
+  std::size_t first_entry;  ///< offset in the coefficients and sums of the gates of all layers
+  // Unless the layer is part of trees, for two-input gates with tables:
   const PairGate* pair_gates;    ///< [gates], in processing order
   const PairInput* pair_inputs;  ///< [pair_input_count], in processing order
   int pair_input_count;
-  // For other arities:
+  // For other gates:
   const int* first_reader;    ///< [inputs + 1]
   const GateReader* readers;  ///< [gates * arity]
   const int* source_rows;     ///< [gates, arity]
   const int* output_rows;     ///< [gates]
   const int* gradient_rows;   ///< [gates]: the same, or the row of the group if outputs are summed
-  // For all arities:
-  const int* sources;  ///< [gates, arity]: gates or inputs, not rows
+  // For all gates:
+  const int* sources;  ///< [gates, arity]: gates or inputs, not rows; others read 0
+  int source_count;    ///< number of gates or inputs that `sources` refers to
 };
 
 /// Rows of one step, or of one part of an evaluation. The rows of a layer have fewer than 2^32
@@ -121,8 +124,8 @@ struct LossArguments {
 
 /// From sums to gradients, and from gradients to updated parameters.
 struct GateUpdate {
-  std::size_t gates;        ///< of the layers updated together
-  std::size_t first_gate;   ///< the first of them, among all gates
+  std::size_t tables;       ///< of the layers updated together
+  std::size_t first_table;  ///< the first of them, among all tables
   std::size_t first_entry;  ///< offset of their tables
   std::size_t first_logit;
   int arity;
@@ -132,7 +135,7 @@ struct GateUpdate {
   int chunks;
   std::size_t entries;  ///< of all layers together
   const float* sums;    ///< [chunks, entries]
-  const float* masks;   ///< [gates] of all layers
+  const float* masks;   ///< [tables] of all layers
   float* coefficients;  ///< [entries]
   float* logits;
   float* first;
@@ -146,9 +149,9 @@ struct GateUpdate {
   float* loss;  ///< the loss as a float, on the device
   /// Whether the tables of the step are hardened according to `state->hardening`.
   bool hardens;
-  const std::size_t* first_gates;  ///< [layers]
+  const std::size_t* first_tables;  ///< [layers]
   int layers;
-  const float* frozen;  ///< [gates] of all layers: 1 if the gate is frozen
+  const float* frozen;  ///< [tables] of all layers: 1 if the gate is frozen
 };
 
 // All of these launch on `stream` without waiting.

@@ -25,7 +25,7 @@ __device__ __forceinline__ int likeliest(const float* logits) {
 
 __global__ void harden_gates(const GateUpdate update, std::uint64_t* tables) {
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (gate >= update.gates) return;
+  if (gate >= update.tables) return;
   std::uint64_t table = 0;
   if (update.parametrisation == Parametrisation::softmax16) {
     table = table_of_gate(likeliest(update.logits + update.first_logit + gate * 16));
@@ -36,7 +36,15 @@ __global__ void harden_gates(const GateUpdate update, std::uint64_t* tables) {
     if (update.parametrisation == Parametrisation::walsh) walsh_sums(z, entries);
     for (int e = 0; e < entries; ++e) table |= static_cast<std::uint64_t>(z[e] > 0) << e;
   }
-  tables[update.first_gate + gate] = update.masks[update.first_gate + gate] < 0.5F ? 0 : table;
+  tables[update.first_table + gate] = update.masks[update.first_table + gate] < 0.5F ? 0 : table;
+}
+
+/// The word of an input. Outside of the image, it is 0.
+__device__ __forceinline__ std::uint32_t input_word(const NetworkLayer& layer, int source,
+                                                    const std::uint32_t* x, std::size_t words,
+                                                    std::size_t word) {
+  const bool is_inside = static_cast<unsigned>(source) < static_cast<unsigned>(layer.source_count);
+  return is_inside ? x[source * words + word] : 0;
 }
 
 /// Each input halves the table: the upper half if it is 1, else the lower.
@@ -46,20 +54,33 @@ __global__ void hard_gates(const NetworkLayer layer, const std::uint64_t* tables
   const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   if (word >= words * layer.gates) return;
   const std::size_t gate = word / words;
-  const std::uint64_t table = tables[layer.first_gate + gate];
+  const std::uint64_t table = tables[layer.first_table + gate / layer.positions];
   const int* sources = layer.sources + gate * kArity;
   std::uint32_t value[1 << kArity];
 #pragma unroll
   for (int e = 0; e < (1 << kArity); ++e) value[e] = ((table >> e) & 1) != 0 ? ~0U : 0U;
 #pragma unroll
   for (int slot = kArity - 1; slot >= 0; --slot) {
-    const std::uint32_t input = x[sources[slot] * words + word % words];
+    const std::uint32_t input = input_word(layer, sources[slot], x, words, word % words);
 #pragma unroll
     for (int e = 0; e < (1 << (kArity - 1)); ++e) {
       if (e < (1 << slot)) value[e] ^= (value[e] ^ value[e + (1 << slot)]) & input;
     }
   }
   y[word] = value[0];
+}
+
+/// Gates that are the OR of their inputs.
+__global__ void hard_pools(const NetworkLayer layer, const std::uint32_t* x, std::size_t words,
+                           std::uint32_t* y) {
+  const std::size_t word = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
+  if (word >= words * layer.gates) return;
+  const int* sources = layer.sources + word / words * layer.arity;
+  std::uint32_t value = 0;
+  for (int slot = 0; slot < layer.arity; ++slot) {
+    value |= input_word(layer, sources[slot], x, words, word % words);
+  }
+  y[word] = value;
 }
 
 /// Packs rows of floats into bits: 1 if above one half. One sample per lane, one word per warp.
@@ -97,7 +118,7 @@ unsigned blocks_for(std::size_t count) {
 }  // namespace
 
 cudaError_t harden(const GateUpdate& update, std::uint64_t* tables, cudaStream_t stream) {
-  harden_gates<<<blocks_for(update.gates), threads, 0, stream>>>(update, tables);
+  harden_gates<<<blocks_for(update.tables), threads, 0, stream>>>(update, tables);
   return cudaGetLastError();
 }
 
@@ -105,6 +126,10 @@ cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
                        const std::uint32_t* x, std::size_t words, std::uint32_t* y,
                        cudaStream_t stream) {
   const unsigned blocks = blocks_for(words * static_cast<std::size_t>(layer.gates));
+  if (layer.pools) {
+    hard_pools<<<blocks, threads, 0, stream>>>(layer, x, words, y);
+    return cudaGetLastError();
+  }
   switch (layer.arity) {
     case 1: hard_gates<1><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;
     case 2: hard_gates<2><<<blocks, threads, 0, stream>>>(layer, tables, x, words, y); break;

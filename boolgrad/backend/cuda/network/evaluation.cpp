@@ -25,34 +25,28 @@ struct NetworkProgram::EvaluationBuffers {
   DeviceArray<int> counts;  ///< with a head
   DeviceArray<std::uint64_t> tables;
 
-  EvaluationBuffers(const RowShape& whole, std::int64_t widest, std::int64_t slot_count,
-                    std::size_t gates, std::int64_t groups, int parts)
-      : slots(row_floats(slot_count, whole)),
-        scores(row_floats(groups * parts, whole)),
-        sums(row_floats(groups, whole)),
-        counts(index(groups) * words_of(whole) * 32),
-        tables(gates) {
-    for (auto& buffer : rows) buffer = DeviceArray<float>(row_floats(widest, whole));
+  EvaluationBuffers(const RowShape& whole, const NetworkProgram& program)
+      : slots(row_floats(program.max_slots_, whole)),
+        scores(row_floats(std::int64_t{program.groups()} * program.parts_, whole)),
+        sums(row_floats(program.groups(), whole)),
+        counts(index(program.groups()) * words_of(whole) * 32),
+        tables(program.tables_) {
+    for (auto& buffer : rows) buffer = DeviceArray<float>(row_floats(program.widest_, whole));
     for (auto& buffer : words) {
-      buffer = DeviceArray<std::uint32_t>(index(widest) * words_of(whole));
+      buffer = DeviceArray<std::uint32_t>(index(program.widest_layer_) * words_of(whole));
     }
   }
 };
 
 /// Expects the inputs in the first buffer. Leaves sums, or the outputs in one of the two buffers.
 void NetworkProgram::evaluate_soft(const RowShape& rows, EvaluationBuffers& buffers) {
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const float* from = buffers.rows[i % 2].data();
-    if (learns_wires(i)) {
-      check(select_slots(candidates_[i].view, from, rows, buffers.slots.data(), stream_.get()),
-            "select the wires");
-      from = buffers.slots.data();
-    }
-    check(is_summed(i) ? layer_scores(layers_[i], coefficients_.data(), from, rows, groups(),
-                                      parts_, buffers.scores.data(), stream_.get())
-                       : layer_forward(layers_[i], coefficients_.data(), from, rows,
-                                       buffers.rows[(i + 1) % 2].data(), stream_.get()),
-          "compute a layer");
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    compute(stages_[i], {.shape = rows,
+                         .x = buffers.rows[i % 2].data(),
+                         .slots = buffers.slots.data(),
+                         .y = buffers.rows[(i + 1) % 2].data(),
+                         .scores = buffers.scores.data(),
+                         .winners = nullptr});
   }
   if (!spec_.head) return;
   check(add_score_parts(buffers.scores.data(), groups(), parts_, rows, buffers.sums.data(),
@@ -95,12 +89,14 @@ NetworkScores NetworkProgram::evaluate(const NetworkData& data, double wire_temp
   const std::int64_t batch =
       std::min<std::int64_t>(max_samples, evaluation_batch(samples, std::max(widest_, max_slots_),
                                                            max_activation_bytes, chunk_samples));
-  EvaluationBuffers buffers(row_shape(batch), widest_, max_slots_, gates_, groups(), parts_);
+  EvaluationBuffers buffers(row_shape(batch), *this);
+  expand_tables();
   for (const GateUpdate& pass : passes_) {
     check(harden(update_arguments(pass, false), buffers.tables.data(), stream_.get()),
           "harden the gates");
   }
-  const std::size_t last = layers_.size() % 2;
+  const std::size_t last_rows = stages_.size() % 2;
+  const std::size_t last_words = layers_.size() % 2;
   const std::int64_t score_count = spec_.score_count(outputs());
   for (std::int64_t first = 0; first < samples; first += batch) {
     const EvaluationPart part{first, std::min(batch, samples - first)};
@@ -113,7 +109,7 @@ NetworkScores NetworkProgram::evaluate(const NetworkData& data, double wire_temp
     evaluate_soft(rows, buffers);
     stream_.wait();
     std::vector<float> soft(row_floats(score_count, rows));
-    (spec_.head ? buffers.sums : buffers.rows[last]).download(soft.data(), soft.size());
+    (spec_.head ? buffers.sums : buffers.rows[last_rows]).download(soft.data(), soft.size());
     scores.add_soft(part, soft, rows.stride);
     const std::size_t words = words_of(rows);
     if (spec_.head) {
@@ -122,7 +118,7 @@ NetworkScores NetworkProgram::evaluate(const NetworkData& data, double wire_temp
       scores.add_hard_sums(part, counts, static_cast<std::int64_t>(words * 32));
     } else {
       std::vector<std::uint32_t> bits(index(score_count) * words);
-      buffers.words[last].download(bits.data(), bits.size());
+      buffers.words[last_words].download(bits.data(), bits.size());
       scores.add_hard_bits(part, bits, static_cast<std::int64_t>(words));
     }
   }

@@ -7,6 +7,7 @@
 
 #include "boolgrad/backend/device/network_checks.h"
 #include "boolgrad/backend/plan/flat_tensors.h"
+#include "boolgrad/backend/plan/network_trees.h"
 #include "boolgrad/core/fail.h"
 
 namespace boolgrad::cuda {
@@ -15,6 +16,9 @@ namespace {
 // Gates per partial sum of a group: enough for the threads of a block, few enough to keep all
 // multiprocessors busy.
 constexpr int gates_per_part = 64;
+// Sections of the outputs of trees, over all kernels and chunks of samples: two for every warp that
+// a large GPU runs at once.
+constexpr std::int64_t wanted_sections = 3072;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -83,25 +87,37 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
       host_transforms_(index(spec.batch)),
       outcome_(1) {
   inputs_ = layers.front().layer_inputs();
+  const std::vector<NetworkStage> stages = network_stages(layers, spec.fuses_convolutions);
   widest_ = std::max<std::int64_t>(inputs_, groups());
-  for (const LutWires& layer : layers) widest_ = std::max(widest_, layer.gates);
+  for (const NetworkStage& stage : stages) {
+    widest_ = std::max(widest_, layers[stage.last()].gates);
+  }
+  widest_layer_ = widest_;
+  for (const LutWires& layer : layers) widest_layer_ = std::max(widest_layer_, layer.gates);
+  sums_last_layer_ = spec.head && !stages.back().trees && !layers.back().pools;
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
-  gates_ = offsets.tables;
+  tables_ = offsets.tables;
   entries_ = offsets.entries;
   logits_ = offsets.logits;
   wire_logits_ = offsets.wire_logits;
   input_factor_ = static_cast<float>(offsets.input_gradient_factor);
-  const std::vector<LayerBuffers> rows = plan_network_buffers(layers, groups());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    add_layer(layers[i], rows[i], offsets.layers[i]);
-    add_candidates(layers[i], offsets.layers[i]);
-    output_rows_.push_back(rows[i].output_rows);
+  const std::vector<LayerBuffers> rows =
+      plan_network_buffers(layers, sums_last_layer_ ? groups() : 0);
+  for (const NetworkStage& stage : stages) {
+    for (std::size_t i = stage.first; i < stage.end(); ++i) {
+      add_layer(layers[i], rows[i], offsets.layers[i], stage.trees.has_value());
+      add_candidates(layers[i], offsets.layers[i]);
+      output_rows_.push_back(rows[i].output_rows);
+    }
+    add_stage(stage, rows[stage.last()].output_rows, offsets);
   }
-  masks_ = DeviceArray<float>(gates_);
-  frozen_ = DeviceArray<float>(gates_);
+  masks_ = DeviceArray<float>(tables_);
+  frozen_ = DeviceArray<float>(tables_);
   input_mask_ = DeviceArray<float>(index(inputs()));
   coefficients_ = DeviceArray<float>(entries_);
   sums_ = DeviceArray<float>(entries_ * index(rows_.chunks));
+  expanded_ = DeviceArray<float>(expanded_entries_);
+  expanded_sums_ = DeviceArray<float>(expanded_entries_ * index(rows_.chunks));
   loss_ = DeviceArray<float>(1);
   not_finite_ = DeviceArray<std::uint32_t>(1);
   not_finite_.clear();
@@ -113,14 +129,19 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
 }
 
 void NetworkProgram::add_layer(const LutWires& wires, const LayerBuffers& rows,
-                               const LayerOffsets& offsets) {
+                               const LayerOffsets& offsets, bool is_in_trees) {
   LayerWires own;
-  own.sources = DeviceArray<int>(std::vector<int>(wires.sources.begin(), wires.sources.end()));
-  if (wires.arity == 2) {
+  std::vector<int> sources(wires.sources.begin(), wires.sources.end());
+  for (std::size_t i = 0; !wires.outside.empty() && i < sources.size(); ++i) {
+    const std::size_t gate = i / index(wires.arity);
+    if (((wires.outside[gate] >> (i % index(wires.arity))) & 1) != 0) sources[i] = -1;
+  }
+  own.sources = DeviceArray<int>(sources);
+  if (!is_in_trees && wires.arity == 2 && !wires.pools) {
     own.pair_gates = DeviceArray<PairGate>(pair_gates_of(wires, rows));
     own.pair_inputs =
         DeviceArray<PairInput>(pair_inputs_of(wires, rows, static_cast<std::int32_t>(widest_)));
-  } else {
+  } else if (!is_in_trees) {
     std::vector<GateReader> readers;
     for (const Consumer& consumer : wires.consumers) {
       readers.push_back({consumer.gate, consumer.slot});
@@ -132,11 +153,28 @@ void NetworkProgram::add_layer(const LutWires& wires, const LayerBuffers& rows,
     own.output_rows = DeviceArray<int>(rows.output_rows);
     own.gradient_rows = DeviceArray<int>(rows.gradient_rows);
   }
+  std::size_t first_entry = offsets.first_entry;
+  shared_.emplace_back();
+  if (!is_in_trees && wires.shares_tables()) {
+    own.outside = DeviceArray<std::uint8_t>(
+        std::vector<std::uint8_t>(wires.outside.begin(), wires.outside.end()));
+    shared_.back() = {.tables = static_cast<int>(wires.tables()),
+                      .positions = static_cast<int>(wires.positions),
+                      .arity = wires.arity,
+                      .first_entry = offsets.first_entry,
+                      .first_expanded = expanded_entries_,
+                      .outside = wires.outside.empty() ? nullptr : own.outside.data()};
+    first_entry = expanded_entries_;
+    // Coefficients of two-input gates are loaded as vectors of four.
+    expanded_entries_ += (index(wires.gates) * wires.entries() + 3) / 4 * 4;
+  }
   layers_.push_back({.inputs = static_cast<int>(wires.inputs),
                      .gates = static_cast<int>(wires.gates),
                      .arity = wires.arity,
-                     .first_gate = offsets.first_table,
-                     .first_entry = offsets.first_entry,
+                     .pools = wires.pools,
+                     .positions = static_cast<int>(wires.positions),
+                     .first_table = offsets.first_table,
+                     .first_entry = first_entry,
                      .pair_gates = own.pair_gates.data(),
                      .pair_inputs = own.pair_inputs.data(),
                      .pair_input_count = static_cast<int>(own.pair_inputs.size()),
@@ -145,9 +183,52 @@ void NetworkProgram::add_layer(const LutWires& wires, const LayerBuffers& rows,
                      .source_rows = own.source_rows.data(),
                      .output_rows = own.output_rows.data(),
                      .gradient_rows = own.gradient_rows.data(),
-                     .sources = own.sources.data()});
-  layer_gates_.push_back(wires.gates);
+                     .sources = own.sources.data(),
+                     .source_count = static_cast<int>(wires.inputs)});
+  layer_tables_.push_back(wires.tables());
   wires_.push_back(std::move(own));
+}
+
+/// `output_rows` are those of the last layer.
+void NetworkProgram::add_stage(const NetworkStage& stage,
+                               const std::vector<std::int32_t>& output_rows,
+                               const NetworkOffsets& offsets) {
+  Stage& own = stages_.emplace_back();
+  own.first = stage.first;
+  own.last = stage.last();
+  if (!stage.trees) return;
+  const GateTrees& trees = *stage.trees;
+  const std::int64_t warps = trees.kernels() * rows_.chunks;
+  const TreePlan plan = plan_trees(trees, (wanted_sections + warps - 1) / warps);
+  std::vector<int> rows;
+  for (const std::int32_t output : plan.outputs) rows.push_back(output_rows[index(output)]);
+  own.rows = DeviceArray<int>(rows);
+  own.kernel_of = DeviceArray<int>(plan.kernels);
+  own.leaves = DeviceArray<int>(plan.leaves);
+  own.sections = DeviceArray<TreeSection>(plan.sections);
+  own.first_section = DeviceArray<int>(plan.first_section);
+  own.first_leaf_row = DeviceArray<int>(plan.first_leaf_row);
+  own.leaf_rows = DeviceArray<int>(plan.leaf_rows);
+  own.trees = {.levels = trees.levels,
+               .pool = static_cast<int>(trees.pool),
+               .inputs = static_cast<int>(trees.inputs),
+               .outputs = static_cast<int>(trees.outputs),
+               .kernels = static_cast<int>(trees.kernels()),
+               .section_count = static_cast<int>(plan.sections.size()),
+               .first_entry = {},
+               .rows = own.rows.data(),
+               .kernel_of = own.kernel_of.data(),
+               .leaves = own.leaves.data(),
+               .sections = own.sections.data(),
+               .first_section = own.first_section.data(),
+               .first_leaf_row = own.first_leaf_row.data(),
+               .leaf_rows = own.leaf_rows.data()};
+  for (int level = 0; level < trees.levels; ++level) {
+    own.trees->first_entry[level] = offsets.layers[stage.first + index(level)].first_entry;
+  }
+  if (trees.pool > 1) {
+    own.winners = DeviceArray<std::uint32_t>(row_floats(trees.outputs, rows_) / 4);
+  }
 }
 
 void NetworkProgram::add_candidates(const LutWires& wires, const LayerOffsets& offsets) {
@@ -158,11 +239,14 @@ void NetworkProgram::add_candidates(const LutWires& wires, const LayerOffsets& o
   own.chosen = DeviceArray<int>(slots);
   own.slots = DeviceArray<float>(row_floats(given.slots, rows_));
   if (spec_.wire_forward == WireForward::soft) {
-    own.weights = DeviceArray<float>(slots * static_cast<std::size_t>(given.count));
+    own.weights = DeviceArray<float>(index(given.logit_slots() * given.count));
   }
-  own.view = {.inputs = static_cast<int>(given.inputs),
+  own.has_outside = given.has_outside;
+  own.view = {.inputs = static_cast<int>(given.real_inputs()),
               .slots = static_cast<int>(given.slots),
               .count = static_cast<int>(given.count),
+              .arity = wires.arity,
+              .positions = static_cast<int>(given.positions),
               .sources = nullptr,
               .first_use = nullptr,
               .uses = nullptr,
@@ -171,14 +255,21 @@ void NetworkProgram::add_candidates(const LutWires& wires, const LayerOffsets& o
               .weights = own.weights.data(),
               .factor = static_cast<float>(offsets.gradient_factor)};
   layers_.back().sources = own.chosen.data();
+  layers_.back().source_count = own.view.inputs;
   max_slots_ = std::max(max_slots_, given.slots);
   set_candidates(candidates_.size() - 1, given);
 }
 
 void NetworkProgram::set_candidates(std::size_t layer, const CandidateWires& candidates) {
-  const WireLayer known = layer < candidates_.size() ? candidates_[layer].view : WireLayer{};
+  const bool is_there = layer < candidates_.size();
+  const WireLayer known = is_there ? candidates_[layer].view : WireLayer{};
+  const bool has_outside = is_there && candidates_[layer].has_outside;
   check_candidates("cuda", layer,
-                   {.inputs = known.inputs, .slots = known.slots, .count = known.count},
+                   {.inputs = known.inputs + (has_outside ? 1 : 0),
+                    .slots = known.slots,
+                    .count = known.count,
+                    .positions = known.positions,
+                    .has_outside = has_outside},
                    candidates);
   LayerCandidates& own = candidates_[layer];
   has_choices_ = false;
@@ -199,31 +290,35 @@ void NetworkProgram::set_candidates(std::size_t layer, const CandidateWires& can
 // Consecutive layers of the same arity are contiguous in every array. Gradients are linear in those
 // of the outputs, so the factors of the layers above can be applied here.
 void NetworkProgram::plan_passes(const NetworkOffsets& offsets) {
-  std::vector<std::size_t> first_gates;
+  std::vector<std::size_t> first_tables;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerOffsets& layer = offsets.layers[i];
-    first_gates.push_back(layer.first_table);
-    if (i > 0 && layers_[i].arity == layers_[i - 1].arity && spec_.gradient_factor == 1) {
-      passes_.back().gates += index(layers_[i].gates);
+    first_tables.push_back(layer.first_table);
+    if (layers_[i].pools) continue;
+    if (!passes_.empty() && layers_[i].arity == passes_.back().arity &&
+        spec_.gradient_factor == 1) {
+      passes_.back().tables += index(layer_tables_[i]);
       continue;
     }
     GateUpdate pass{};
-    pass.gates = index(layers_[i].gates);
-    pass.first_gate = layer.first_table;
+    pass.tables = index(layer_tables_[i]);
+    pass.first_table = layer.first_table;
     pass.first_entry = layer.first_entry;
     pass.first_logit = layer.first_logit;
     pass.arity = layers_[i].arity;
     pass.factor = static_cast<float>(layer.gradient_factor);
     passes_.push_back(pass);
   }
-  first_gates_ = DeviceArray<std::size_t>(first_gates);
+  first_tables_ = DeviceArray<std::size_t>(first_tables);
 }
 
 void NetworkProgram::allocate_rows() {
   x_ = DeviceArray<float>(row_floats(inputs(), rows_));
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    y_.emplace_back(is_summed(i) ? 0 : row_floats(layers_[i].gates, rows_));
-    y_.back().clear();  // the padding between rows is read back with them
+  y_.resize(layers_.size());
+  for (const Stage& stage : stages_) {
+    if (is_summed(stage.last)) continue;
+    y_[stage.last] = DeviceArray<float>(row_floats(layers_[stage.last].gates, rows_));
+    y_[stage.last].clear();  // the padding between rows is read back with them
   }
   for (DeviceArray<float>& gradient : g_) {
     gradient = DeviceArray<float>(row_floats(widest_ + 1, rows_));
@@ -234,28 +329,46 @@ void NetworkProgram::allocate_rows() {
     parts_ = (per_group + gates_per_part - 1) / gates_per_part;
     scores_ = DeviceArray<float>(row_floats(std::int64_t{groups()} * parts_, rows_));
   }
+  if (sums_outputs()) sum_gradients_ = DeviceArray<float>(row_floats(groups(), rows_));
   loss_count_ = loss_parts(spec_.head.has_value(), static_cast<int>(outputs()), rows_);
   losses_ = DeviceArray<double>(index(loss_count_));
   slot_gradients_ = DeviceArray<float>(row_floats(max_slots_, rows_));
   std::int64_t inputs_with_bits = 0;
+  std::size_t slot_sums = 0;
   for (const LayerCandidates& own : candidates_) {
     if (own.view.sources != nullptr) {
       inputs_with_bits = std::max<std::int64_t>(inputs_with_bits, own.view.inputs);
     }
+    if (own.view.positions > 1) {
+      slot_sums = std::max(slot_sums, index(own.view.slots) * index(own.view.count));
+    }
   }
+  slot_sums_ = DeviceArray<float>(slot_sums);
   input_bits_ =
       DeviceArray<std::uint32_t>(index(inputs_with_bits) * ((index(rows_.samples) + 31) / 32));
   allocate_scratch();
 }
 
-/// For input gradients of layers whose gates do not have two inputs.
+/// For sums of trees, and for gradients of leaves and of the inputs of other gates.
 void NetworkProgram::allocate_scratch() {
   std::size_t scratch_rows = 0;
-  for (std::size_t i = learns_thresholds() ? 0 : 1; i < layers_.size(); ++i) {
-    if (layers_[i].arity == 2 || learns_wires(i)) continue;
-    scratch_rows = std::max(scratch_rows, index(layers_[i].gates) * index(layers_[i].arity));
+  std::size_t leaf_rows = 0;
+  std::size_t sums = 0;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[i];
+    const NetworkLayer& layer = layers_[stage.first];
+    if (stage.trees) {
+      const std::size_t gates = (std::size_t{1} << stage.trees->levels) - 1;
+      sums = std::max(sums, index(stage.trees->section_count) * gates * 4);
+      if (wants_gradients_below(i)) leaf_rows = std::max(leaf_rows, stage.leaves.size());
+    } else if (layer.arity != 2 && !layer.pools && !learns_wires(stage.first) &&
+               wants_gradients_below(i)) {
+      scratch_rows = std::max(scratch_rows, index(layer.gates) * index(layer.arity));
+    }
   }
   slot_scratch_ = DeviceArray<float>(scratch_rows * index(rows_.stride));
+  leaf_gradients_ = DeviceArray<float>(leaf_rows * index(rows_.stride));
+  partial_sums_ = DeviceArray<float>(sums * index(rows_.chunks));
 }
 
 std::vector<Shape> NetworkProgram::parameter_shapes() const {
@@ -265,6 +378,15 @@ std::vector<Shape> NetworkProgram::parameter_shapes() const {
 }
 
 // ------------------------------------------------------------------ kernel arguments
+
+NetworkProgram::LayerTables NetworkProgram::tables_of(std::size_t layer) const {
+  return shared_[layer] ? LayerTables{expanded_.data(), expanded_sums_.data(), expanded_entries_}
+                        : LayerTables{coefficients_.data(), sums_.data(), entries_};
+}
+
+HeadOutputs NetworkProgram::head_outputs() const {
+  return {.outputs = static_cast<int>(outputs()), .groups = groups(), .parts = parts_};
+}
 
 LossArguments NetworkProgram::loss_arguments() const {
   const Head head = spec_.head.value_or(Head{});
@@ -309,7 +431,7 @@ GateUpdate NetworkProgram::update_arguments(GateUpdate pass, bool only_gradients
   pass.result = outcome_.data();
   pass.loss = loss_.data();
   pass.hardens = hardens_;
-  pass.first_gates = first_gates_.data();
+  pass.first_tables = first_tables_.data();
   pass.layers = static_cast<int>(layers_.size());
   pass.frozen = frozen_.data();
   return pass;
@@ -372,63 +494,143 @@ void NetworkProgram::choose_sources() {
   has_choices_ = true;
 }
 
-void NetworkProgram::forward() {
-  const float* from = x_.data();
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (learns_wires(i)) {
-      LayerCandidates& own = candidates_[i];
-      if (own.view.weights != nullptr) {
-        check(weigh_wires(own.view, state_.data(), stream_.get()), "weigh the wires");
-      }
-      check(select_slots(own.view, from, rows_, own.slots.data(), stream_.get()),
-            "select the wires");
-      from = own.slots.data();
-    }
-    check(is_summed(i) ? layer_scores(layers_[i], coefficients_.data(), from, rows_, groups(),
-                                      parts_, scores_.data(), stream_.get())
-                       : layer_forward(layers_[i], coefficients_.data(), from, rows_, y_[i].data(),
-                                       stream_.get()),
-          "compute a layer");
-    from = y_[i].data();
+void NetworkProgram::expand_tables() {
+  for (const std::optional<SharedTables>& shared : shared_) {
+    if (!shared) continue;
+    check(expand_coefficients(*shared, coefficients_.data(), expanded_.data(), stream_.get()),
+          "copy shared tables");
   }
 }
 
-void NetworkProgram::backward(std::size_t first, bool only_slots) {
-  for (std::size_t i = layers_.size(); i-- > first;) {
-    const bool wants_inputs = i > 0 || learns_thresholds();
-    const float* inputs = i == 0 ? x_.data() : y_[i - 1].data();
-    float* input_gradients = wants_inputs ? g_[(i + 1) % 2].data() : nullptr;
-    const bool reads_slots = learns_wires(i);
-    const LayerBackward arguments{.layer = layers_[i],
-                                  .coefficients = coefficients_.data(),
-                                  .x = reads_slots ? candidates_[i].slots.data() : inputs,
-                                  .g = g_[i % 2].data(),
-                                  .gx = reads_slots ? slot_gradients_.data() : input_gradients,
-                                  .reads_slots = reads_slots,
-                                  .slot_scratch = slot_scratch_.data(),
-                                  .sums = sums_.data(),
-                                  .entries = entries_,
-                                  .state = state_.data(),
-                                  .not_finite = not_finite_.data()};
-    check(layer_backward(arguments, rows_, stream_.get()), "compute the gradients of a layer");
-    if (!reads_slots || (only_slots && i == first)) continue;
-    const WireLayer& wires = candidates_[i].view;
-    const bool reads_bits = wires.sources != nullptr && has_binary_inputs(i);
-    if (reads_bits) {
-      check(pack_bits(inputs, wires.inputs, index(rows_.samples), index(rows_.stride),
-                      input_bits_.data(), (index(rows_.samples) + 31) / 32, stream_.get()),
-            "pack the inputs");
+void NetworkProgram::compute(const Stage& stage, const StageRows& rows) {
+  const NetworkLayer& layer = layers_[stage.first];
+  const float* from = rows.x;
+  if (learns_wires(stage.first)) {
+    check(select_slots(candidates_[stage.first].view, from, rows.shape, rows.slots, stream_.get()),
+          "select the wires");
+    from = rows.slots;
+  }
+  if (stage.trees) {
+    check(trees_forward(*stage.trees, coefficients_.data(), from, rows.shape, rows.y, rows.winners,
+                        stream_.get()),
+          "compute trees");
+  } else if (layer.pools) {
+    check(pool_forward(layer, from, rows.shape, rows.y, stream_.get()), "pool a layer");
+  } else {
+    const float* coefficients = tables_of(stage.first).coefficients;
+    check(is_summed(stage.last)
+              ? layer_scores(layer, coefficients, from, rows.shape, groups(), parts_, rows.scores,
+                             stream_.get())
+              : layer_forward(layer, coefficients, from, rows.shape, rows.y, stream_.get()),
+          "compute a layer");
+  }
+  if (&stage != &stages_.back() || !sums_outputs()) return;
+  check(sum_outputs(head_outputs(), rows.y, rows.shape, rows.scores, stream_.get()),
+        "sum the outputs");
+}
+
+void NetworkProgram::forward() {
+  expand_tables();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[i];
+    const LayerCandidates& own = candidates_[stage.first];
+    if (learns_wires(stage.first) && own.view.weights != nullptr) {
+      check(weigh_wires(own.view, state_.data(), stream_.get()), "weigh the wires");
     }
-    check(selection_backward({.wires = wires,
-                              .x = inputs,
-                              .bits = reads_bits ? input_bits_.data() : nullptr,
-                              .g = slot_gradients_.data(),
-                              .gx = input_gradients,
-                              .gradients = gradients_.data() + (wires.logits - parameters_.data()),
-                              .state = state_.data(),
-                              .not_finite = not_finite_.data()},
-                             rows_, stream_.get()),
-          "compute the gradients of wires");
+    compute(stage, {.shape = rows_,
+                    .x = inputs_of(i),
+                    .slots = own.slots.data(),
+                    .y = y_[stage.last].data(),
+                    .scores = scores_.data(),
+                    .winners = stage.winners.data()});
+  }
+}
+
+void NetworkProgram::differentiate(std::size_t number) {
+  const Stage& stage = stages_[number];
+  const NetworkLayer& layer = layers_[stage.first];
+  const bool reads_slots = learns_wires(stage.first);
+  const float* x = reads_slots ? candidates_[stage.first].slots.data() : inputs_of(number);
+  const float* g = g_[number % 2].data();
+  float* gx = reads_slots                     ? slot_gradients_.data()
+              : wants_gradients_below(number) ? g_[(number + 1) % 2].data()
+                                              : nullptr;
+  if (stage.trees) {
+    check(trees_backward({.stage = *stage.trees,
+                          .coefficients = coefficients_.data(),
+                          .x = x,
+                          .g = g,
+                          .winners = stage.winners.data(),
+                          .leaf_gradients = gx == nullptr ? nullptr : leaf_gradients_.data(),
+                          .gx = gx,
+                          .partial_sums = partial_sums_.data(),
+                          .sums = sums_.data(),
+                          .entries = entries_,
+                          .state = state_.data(),
+                          .not_finite = not_finite_.data()},
+                         rows_, stream_.get()),
+          "compute the gradients of trees");
+    return;
+  }
+  if (layer.pools) {
+    if (gx == nullptr) return;
+    check(pool_backward(layer, x, g, rows_, gx, stream_.get()), "compute the gradients of pooling");
+    return;
+  }
+  const LayerTables tables = tables_of(stage.first);
+  check(layer_backward({.layer = layer,
+                        .coefficients = tables.coefficients,
+                        .x = x,
+                        .g = g,
+                        .gx = gx,
+                        .reads_slots = reads_slots,
+                        .slot_scratch = slot_scratch_.data(),
+                        .sums = tables.sums,
+                        .entries = tables.entries,
+                        .state = state_.data(),
+                        .not_finite = not_finite_.data()},
+                       rows_, stream_.get()),
+        "compute the gradients of a layer");
+  if (!shared_[stage.first]) return;
+  check(add_shared_sums({.tables = *shared_[stage.first],
+                         .expanded = expanded_sums_.data(),
+                         .expanded_entries = expanded_entries_,
+                         .sums = sums_.data(),
+                         .entries = entries_,
+                         .state = state_.data(),
+                         .not_finite = not_finite_.data()},
+                        rows_, stream_.get()),
+        "add up the sums of shared tables");
+}
+
+void NetworkProgram::differentiate_wires(std::size_t stage) {
+  const WireLayer& wires = candidates_[stages_[stage].first].view;
+  const float* inputs = inputs_of(stage);
+  const bool reads_bits = wires.sources != nullptr && has_binary_inputs(stages_[stage].first);
+  if (reads_bits) {
+    check(pack_bits(inputs, wires.inputs, index(rows_.samples), index(rows_.stride),
+                    input_bits_.data(), (index(rows_.samples) + 31) / 32, stream_.get()),
+          "pack the inputs");
+  }
+  const bool wants_inputs = stage > 0 || learns_thresholds();
+  check(selection_backward({.wires = wires,
+                            .x = inputs,
+                            .bits = reads_bits ? input_bits_.data() : nullptr,
+                            .g = slot_gradients_.data(),
+                            .gx = wants_inputs ? g_[(stage + 1) % 2].data() : nullptr,
+                            .gradients = gradients_.data() + (wires.logits - parameters_.data()),
+                            .slot_sums = wires.positions > 1 ? slot_sums_.data() : nullptr,
+                            .state = state_.data(),
+                            .not_finite = not_finite_.data()},
+                           rows_, stream_.get()),
+        "compute the gradients of wires");
+}
+
+void NetworkProgram::backward(std::size_t first, bool only_slots) {
+  for (std::size_t i = stages_.size(); i-- > first;) {
+    differentiate(i);
+    if (!learns_wires(stages_[i].first) || (only_slots && i == first)) continue;
+    differentiate_wires(i);
   }
   if (!learns_thresholds() || only_slots) return;
   check(threshold_gradients({.from = sample_inputs(data_),
@@ -444,10 +646,14 @@ void NetworkProgram::backward(std::size_t first, bool only_slots) {
 }
 
 void NetworkProgram::differentiate_loss() {
+  float* of_outputs = g_[(stages_.size() + 1) % 2].data();
   check(loss_and_gradient(loss_arguments(), y_.back().data(), rows_,
-                          g_[(layers_.size() + 1) % 2].data(), losses_.data(), loss_count_,
-                          stream_.get()),
+                          sums_outputs() ? sum_gradients_.data() : of_outputs, losses_.data(),
+                          loss_count_, stream_.get()),
         "compute the loss");
+  if (!sums_outputs()) return;
+  check(output_gradients(head_outputs(), sum_gradients_.data(), rows_, of_outputs, stream_.get()),
+        "compute the gradients of the outputs");
 }
 
 void NetworkProgram::launch_step(bool only_gradients) {
@@ -484,7 +690,7 @@ void NetworkProgram::send_step() {
 void NetworkProgram::prepare(const NetworkStepArguments& arguments) {
   check_step("cuda", arguments, rows_.samples,
              {.samples = static_cast<std::int64_t>(data_.samples), .has_images = data_.has_images},
-             layer_gates_);
+             layer_tables_);
   const std::span<const std::int64_t> samples = arguments.samples;
   bool only_shifts = only_shifts_;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -578,7 +784,8 @@ WireSignals NetworkProgram::wire_signals(const NetworkStepArguments& arguments, 
   if (has_choice_ || learns_thresholds()) gather();
   forward();
   differentiate_loss();
-  backward(layer, true);
+  const auto stage = std::ranges::find(stages_, layer, &Stage::first) - stages_.begin();
+  backward(static_cast<std::size_t>(stage), true);
   stream_.wait();
   if (hardens_) table_share_.reset();
   const WireLayer& wires = candidates_[layer].view;
@@ -620,7 +827,7 @@ void NetworkProgram::set_threshold_ranges(std::span<const float> ranges, double 
 
 void NetworkProgram::set_parameters(std::span<const Tensor> parameters,
                                     std::span<const Tensor> masks, const Tensor& input_mask) {
-  check_masks("cuda", masks, layer_gates_, input_mask, inputs());
+  check_masks("cuda", masks, layer_tables_, input_mask, inputs());
   upload(parameters, parameters_);
   const std::vector<float> all_masks = flat(masks);
   masks_.upload(all_masks.data(), all_masks.size());
@@ -687,7 +894,8 @@ void NetworkProgram::upload_frozen(std::span<const Tensor> frozen) {
 std::vector<Tensor> NetworkProgram::layer_outputs() const {
   stream_.wait();
   std::vector<Tensor> result;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
+  for (const Stage& stage : stages_) {
+    const std::size_t i = stage.last;
     if (is_summed(i)) continue;
     const std::vector<float> rows = y_[i].values();
     Tensor tensor({layers_[i].gates, rows_.samples}, DType::float32);

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/network/convolution.h"
 #include "boolgrad/backend/cuda/network/data.h"
+#include "boolgrad/backend/cuda/network/head.h"
 #include "boolgrad/backend/cuda/network/selection.h"
 #include "boolgrad/backend/cuda/optimiser/optimiser.h"
 #include "boolgrad/backend/cuda/runtime/stream.h"
 #include "boolgrad/backend/device/network.h"
 #include "boolgrad/backend/plan/network_buffers.h"
+#include "boolgrad/backend/plan/network_stages.h"
 
 namespace boolgrad::cuda {
 
@@ -25,7 +28,6 @@ class NetworkProgram {
   const NetworkSpec& spec() const { return spec_; }
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return layers_.back().gates; }
-  std::span<const std::int64_t> gates_of_layers() const { return layer_gates_; }
   /// Shapes of the logits and, if thresholds are trained, of their offsets.
   std::vector<Shape> parameter_shapes() const;
 
@@ -61,23 +63,65 @@ class NetworkProgram {
     DeviceArray<int> first_reader;
     DeviceArray<GateReader> readers;
     DeviceArray<int> sources, source_rows, output_rows, gradient_rows;
+    DeviceArray<std::uint8_t> outside;
+  };
+
+  /// Layers that are computed at once, and the wires of their trees on the device.
+  struct Stage {
+    std::size_t first = 0, last = 0;  ///< layers
+    std::optional<TreeStage> trees = {};
+    DeviceArray<int> rows, kernel_of, leaves, first_section, first_leaf_row, leaf_rows;
+    DeviceArray<TreeSection> sections;
+    DeviceArray<std::uint32_t> winners;  ///< of pooling, in a step
+  };
+
+  /// What a stage reads and writes.
+  struct StageRows {
+    RowShape shape;
+    const float* x;
+    float* slots;            ///< with learned wires
+    float* y;                ///< unless outputs are only summed
+    float* scores;           ///< if outputs are only summed
+    std::uint32_t* winners;  ///< of pooling; null: not wanted
+  };
+
+  /// The coefficients and sums that the kernels of a layer read and write.
+  struct LayerTables {
+    const float* coefficients;
+    float* sums;
+    std::size_t entries;
   };
 
   /// The candidates of a layer on the device.
   struct LayerCandidates {
     WireLayer view;
+    bool has_outside = false;
     DeviceArray<int> sources, first_use, uses, chosen;
     DeviceArray<float> weights;
     DeviceArray<float> slots;  ///< their values in a step
   };
 
   // How the network is laid out.
-  void add_layer(const LutWires& wires, const LayerBuffers& rows, const LayerOffsets& offsets);
+  void add_layer(const LutWires& wires, const LayerBuffers& rows, const LayerOffsets& offsets,
+                 bool is_in_trees);
+  void add_stage(const NetworkStage& stage, const std::vector<std::int32_t>& output_rows,
+                 const NetworkOffsets& offsets);
   void add_candidates(const LutWires& wires, const LayerOffsets& offsets);
   void plan_passes(const NetworkOffsets& offsets);
   void allocate_rows();
   void allocate_scratch();
-  bool is_summed(std::size_t layer) const { return spec_.head && layer + 1 == layers_.size(); }
+  bool is_summed(std::size_t layer) const {
+    return sums_last_layer_ && layer + 1 == layers_.size();
+  }
+  /// Whether the outputs of the last layer are stored, then summed.
+  bool sums_outputs() const { return spec_.head && !sums_last_layer_; }
+  /// Whether the backward pass computes the gradients of what a stage reads.
+  bool wants_gradients_below(std::size_t stage) const {
+    return stage > 0 || learns_thresholds() || learns_wires(stages_[stage].first);
+  }
+  const float* inputs_of(std::size_t stage) const {
+    return stage == 0 ? x_.data() : y_[stages_[stage - 1].last].data();
+  }
   int groups() const { return spec_.head ? static_cast<int>(spec_.head->groups()) : 0; }
   bool learns_thresholds() const { return ranges_.size() > 0; }
   bool learns_wires(std::size_t layer) const { return candidates_[layer].view.count > 0; }
@@ -95,6 +139,8 @@ class NetworkProgram {
   }
 
   // Kernel arguments.
+  LayerTables tables_of(std::size_t layer) const;
+  HeadOutputs head_outputs() const;
   LossArguments loss_arguments() const;
   GateUpdate update_arguments(GateUpdate pass, bool only_gradients) const;
   SampleInputs sample_inputs(const NetworkData& data) const;
@@ -106,10 +152,14 @@ class NetworkProgram {
   void make_hardened_tables();
   void choose_sources();
   void gather();
+  void expand_tables();
+  void compute(const Stage& stage, const StageRows& rows);
   void forward();
-  /// The gradients of layers from the last one down to `first`; of slots only, in that layer, if
+  /// The gradients of stages from the last one down to `first`; of slots only, in that stage, if
   /// `only_slots`.
   void backward(std::size_t first = 0, bool only_slots = false);
+  void differentiate(std::size_t stage);
+  void differentiate_wires(std::size_t stage);
   void differentiate_loss();
   void launch_step(bool only_gradients);
   void send_step();
@@ -130,20 +180,25 @@ class NetworkProgram {
   RowShape rows_;
   std::vector<NetworkLayer> layers_;
   std::vector<LayerWires> wires_;
+  std::vector<Stage> stages_;
+  std::vector<std::optional<SharedTables>> shared_;  ///< one per layer
   std::vector<LayerCandidates> candidates_;  ///< one per layer; empty if its wires are fixed
   std::int64_t inputs_ = 0;
-  std::vector<std::int64_t> layer_gates_;
+  std::vector<std::int64_t> layer_tables_;
   std::vector<Shape> logit_shapes_;
   std::vector<std::vector<std::int32_t>> output_rows_;
   std::vector<GateUpdate> passes_;  ///< runs of layers updated by one launch
+  bool sums_last_layer_ = false;    ///< whether the outputs of the last layer are only summed
   std::int64_t widest_ = 0;         ///< rows of the widest gradient; followed by a row of zeros
-  std::size_t gates_ = 0;
+  std::int64_t widest_layer_ = 0;   ///< likewise, if every layer is computed on its own
+  std::size_t tables_ = 0;
   std::size_t entries_ = 0;
-  std::size_t logits_ = 0;       ///< of gates
-  std::size_t wire_logits_ = 0;  ///< of learned wires
-  std::int64_t max_slots_ = 0;   ///< of a layer with learned wires
-  float input_factor_ = 1;       ///< scale of the input gradients
-  int parts_ = 0;                ///< partial sums per group
+  std::size_t expanded_entries_ = 0;  ///< of gates that share tables
+  std::size_t logits_ = 0;            ///< of tables
+  std::size_t wire_logits_ = 0;       ///< of learned wires
+  std::int64_t max_slots_ = 0;        ///< of a layer with learned wires
+  float input_factor_ = 1;            ///< scale of the input gradients
+  int parts_ = 0;                     ///< partial sums per group
   int loss_count_ = 0;
 
   OwnedStream stream_;
@@ -162,7 +217,8 @@ class NetworkProgram {
   // Each holds the logits of gates, those of wires, then the threshold offsets.
   DeviceArray<float> parameters_, gradients_;
   DeviceArray<float> masks_, input_mask_, coefficients_, sums_, loss_, frozen_;
-  DeviceArray<std::size_t> first_gates_;
+  DeviceArray<float> expanded_, expanded_sums_;  ///< of gates that share tables
+  DeviceArray<std::size_t> first_tables_;
   std::vector<float> host_frozen_;
   NetworkData data_;
   DeviceArray<float> targets_;
@@ -170,9 +226,12 @@ class NetworkProgram {
   DeviceArray<float> ranges_;  ///< [inputs] if thresholds are trained
   float width_share_ = 0;
   DeviceArray<float> x_, scores_, slot_scratch_;
-  DeviceArray<float> slot_gradients_;      ///< of one layer with learned wires
-  DeviceArray<std::uint32_t> input_bits_;  ///< of one layer with learned wires
-  std::vector<DeviceArray<float>> y_;
+  DeviceArray<float> leaf_gradients_, partial_sums_;  ///< of one stage of trees
+  DeviceArray<float> sum_gradients_;                  ///< if outputs are stored, then summed
+  DeviceArray<float> slot_sums_;                      ///< of one layer whose slots share logits
+  DeviceArray<float> slot_gradients_;                 ///< of one layer with learned wires
+  DeviceArray<std::uint32_t> input_bits_;             ///< of one layer with learned wires
+  std::vector<DeviceArray<float>> y_;                 ///< one per layer; empty within trees
   std::array<DeviceArray<float>, 2> g_;
   DeviceArray<double> losses_;
   DeviceArray<std::uint32_t> not_finite_;

@@ -44,12 +44,30 @@ __device__ __forceinline__ int source_of(const WireLayer& wires, int slot, int k
                                   : wires.sources[static_cast<std::size_t>(slot) * wires.count + k];
 }
 
-/// One warp per slot.
+/// The slot whose logits a slot has.
+__device__ __forceinline__ int logit_slot(const WireLayer& wires, int slot) {
+  if (wires.positions == 1) return slot;
+  return slot / wires.arity / wires.positions * wires.arity + slot % wires.arity;
+}
+
+/// The slot at position `p` that has the logits of `logit_slot`.
+__device__ __forceinline__ int slot_at(const WireLayer& wires, int logit_slot, int p) {
+  const int table = logit_slot / wires.arity;
+  return (table * wires.positions + p) * wires.arity + logit_slot % wires.arity;
+}
+
+/// A vector of the row of a source.
+__device__ __forceinline__ float4 vector_of(const WireLayer& wires, const float4* x, int source,
+                                            RowShape rows, int vector) {
+  return source < wires.inputs ? x[row_vector(source, rows, vector)] : make_float4(0, 0, 0, 0);
+}
+
+/// One warp per slot with logits of its own.
 __global__ void __launch_bounds__(threads) choose(const WireLayer wires) {
   allow_next_launch();
   wait_for_previous();
   const int slot = warp_of_grid();
-  if (slot >= wires.slots) return;
+  if (slot >= wires.logit_slots()) return;
   const int lane = threadIdx.x % 32;
   const float* logits = wires.logits + static_cast<std::size_t>(slot) * wires.count;
   float best = -INFINITY;
@@ -70,7 +88,11 @@ __global__ void __launch_bounds__(threads) choose(const WireLayer wires) {
     }
   }
   // Without a largest logit, as on the CPU: the first.
-  if (lane == 0) wires.chosen[slot] = source_of(wires, slot, at < wires.count ? at : 0);
+  if (at >= wires.count) at = 0;
+  for (int p = lane; p < wires.positions; p += 32) {
+    const int own = slot_at(wires, slot, p);
+    wires.chosen[own] = source_of(wires, own, at);
+  }
 }
 
 /// The largest logit of a slot, and the sum of the exponentials relative to it.
@@ -96,7 +118,7 @@ __global__ void __launch_bounds__(threads) weigh(const WireLayer wires, const St
   allow_next_launch();
   wait_for_previous();
   const int slot = warp_of_grid();
-  if (slot >= wires.slots) return;
+  if (slot >= wires.logit_slots()) return;
   const std::size_t first = static_cast<std::size_t>(slot) * wires.count;
   const Softmax softmax(wires.logits + first, wires.count, state->wire_scale);
   for (int k = threadIdx.x % 32; k < wires.count; k += 32) {
@@ -115,7 +137,7 @@ __global__ void __launch_bounds__(threads)
   const auto* from = reinterpret_cast<const float4*>(x);
   auto* to = reinterpret_cast<float4*>(slots);
   for (int v = threadIdx.x % 32; v < rows.vectors; v += 32) {
-    to[row_vector(slot, rows, v)] = from[row_vector(source, rows, v)];
+    to[row_vector(slot, rows, v)] = vector_of(wires, from, source, rows, v);
   }
 }
 
@@ -131,14 +153,15 @@ __global__ void __launch_bounds__(threads)
   const int slot = warp_of_grid();
   if (slot >= wires.slots) return;
   const std::size_t first = static_cast<std::size_t>(slot) * wires.count;
+  const float* weights =
+      wires.weights + static_cast<std::size_t>(logit_slot(wires, slot)) * wires.count;
   const auto* from = reinterpret_cast<const float4*>(x);
   auto* to = reinterpret_cast<float4*>(slots);
   for (int v = threadIdx.x % 32; v < rows.vectors; v += 32) {
     float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 4
     for (int k = 0; k < wires.count; ++k) {
-      sum = plus_scaled(sum, wires.weights[first + k],
-                        from[row_vector(wires.sources[first + k], rows, v)]);
+      sum = plus_scaled(sum, weights[k], vector_of(wires, from, wires.sources[first + k], rows, v));
     }
     to[row_vector(slot, rows, v)] = sum;
   }
@@ -160,6 +183,11 @@ __device__ __forceinline__ float sum_many(float (&value)[at_once], int lane) {
   return value[0] + __shfl_xor_sync(all_lanes, value[0], 1);
 }
 
+/// Where the sums of the candidates of every slot go.
+__device__ __forceinline__ float* slot_sums(const SelectionBackward& arguments) {
+  return arguments.slot_sums != nullptr ? arguments.slot_sums : arguments.gradients;
+}
+
 /// The sums over samples of g times each candidate: a warp per slot, `at_once` candidates at a
 /// time.
 __global__ void __launch_bounds__(threads)
@@ -173,6 +201,7 @@ __global__ void __launch_bounds__(threads)
   const std::size_t first = static_cast<std::size_t>(slot) * wires.count;
   const auto* x = reinterpret_cast<const float4*>(arguments.x);
   const auto* g = reinterpret_cast<const float4*>(arguments.g);
+  float* to = slot_sums(arguments);
   for (int begin = 0; begin < wires.count; begin += at_once) {
     int source[at_once];
 #pragma unroll
@@ -184,14 +213,14 @@ __global__ void __launch_bounds__(threads)
       const float4 own = g[row_vector(slot, rows, v)];
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
-        const float4 value = x[row_vector(source[i], rows, v)];
+        const float4 value = vector_of(wires, x, source[i], rows, v);
         sums[i] = fmaf(own.x, value.x,
                        fmaf(own.y, value.y, fmaf(own.z, value.z, fmaf(own.w, value.w, sums[i]))));
       }
     }
     const float sum = sum_many(sums, lane);
     const int k = begin + lane / 2;
-    if (lane % 2 == 0 && k < wires.count) arguments.gradients[first + k] = sum;
+    if (lane % 2 == 0 && k < wires.count) to[first + k] = sum;
   }
 }
 
@@ -211,6 +240,7 @@ __global__ void __launch_bounds__(threads)
   const std::size_t row_bytes = (rows.samples + 31) / 32 * 4;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(arguments.bits);
   const float* g = arguments.g + static_cast<std::size_t>(slot) * rows.stride;
+  float* to = slot_sums(arguments);
   for (int begin = 0; begin < wires.count; begin += at_once) {
     float sums[at_once] = {};
     for (int block = 0; block < rows.samples; block += samples_per_warp) {
@@ -224,7 +254,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
         const int source = wires.sources[first + min(begin + i, wires.count - 1)];
-        const unsigned byte = bytes[source * row_bytes + own_sample / samples_per_lane];
+        const unsigned byte =
+            source < wires.inputs ? bytes[source * row_bytes + own_sample / samples_per_lane] : 0U;
 #pragma unroll
         for (int j = 0; j < samples_per_lane; ++j) {
           const unsigned mask = 0U - ((byte >> j) & 1U);
@@ -234,8 +265,26 @@ __global__ void __launch_bounds__(threads)
     }
     const float sum = sum_many(sums, lane);
     const int k = begin + lane / 2;
-    if (lane % 2 == 0 && k < wires.count) arguments.gradients[first + k] = sum;
+    if (lane % 2 == 0 && k < wires.count) to[first + k] = sum;
   }
+}
+
+/// Sums over the slots that share logits: a warp per candidate, its lanes over positions.
+__global__ void __launch_bounds__(threads) add_slots(const SelectionBackward arguments) {
+  allow_next_launch();
+  wait_for_previous();
+  const WireLayer& wires = arguments.wires;
+  const int candidate = warp_of_grid();
+  if (candidate >= wires.logit_slots() * wires.count) return;
+  const int lane = threadIdx.x % 32;
+  float sum = 0;
+  for (int p = lane; p < wires.positions; p += 32) {
+    const int slot = slot_at(wires, candidate / wires.count, p);
+    sum +=
+        arguments.slot_sums[static_cast<std::size_t>(slot) * wires.count + candidate % wires.count];
+  }
+  sum = warp_sum(sum);
+  if (lane == 0) arguments.gradients[candidate] = sum;
 }
 
 /// From the sums G to the gradients of the logits, p (G - sum p G) factor / temperature, in place.
@@ -244,7 +293,7 @@ __global__ void __launch_bounds__(threads) finish_logits(const SelectionBackward
   wait_for_previous();
   const WireLayer& wires = arguments.wires;
   const int slot = warp_of_grid();
-  if (slot >= wires.slots) return;
+  if (slot >= wires.logit_slots()) return;
   const int lane = threadIdx.x % 32;
   const std::size_t first = static_cast<std::size_t>(slot) * wires.count;
   const float* logits = wires.logits + first;
@@ -281,7 +330,9 @@ __global__ void __launch_bounds__(threads)
     const int candidate = wires.uses[i];
     const int slot = candidate / wires.count;
     if (is_hard && wires.chosen[slot] != input) continue;
-    const float factor = is_hard ? 1.0F : wires.weights[candidate];
+    const std::size_t weight =
+        static_cast<std::size_t>(logit_slot(wires, slot)) * wires.count + candidate % wires.count;
+    const float factor = is_hard ? 1.0F : wires.weights[weight];
     if (has_vector) sum = plus_scaled(sum, factor, g[row_vector(slot, rows, v)]);
   }
   if (has_vector) reinterpret_cast<float4*>(arguments.gx)[row_vector(input, rows, v)] = sum;
@@ -318,11 +369,11 @@ dim3 warp_grid(int count, int chunks = 1) {
 }  // namespace
 
 cudaError_t choose_wires(const WireLayer& wires, cudaStream_t stream) {
-  return launch(choose, warp_grid(wires.slots), threads, 0, stream, wires);
+  return launch(choose, warp_grid(wires.logit_slots()), threads, 0, stream, wires);
 }
 
 cudaError_t weigh_wires(const WireLayer& wires, const StepState* state, cudaStream_t stream) {
-  return launch(weigh, warp_grid(wires.slots), threads, 0, stream, wires, state);
+  return launch(weigh, warp_grid(wires.logit_slots()), threads, 0, stream, wires, state);
 }
 
 cudaError_t select_slots(const WireLayer& wires, const float* x, RowShape rows, float* slots,
@@ -363,7 +414,12 @@ cudaError_t selection_backward(const SelectionBackward& arguments, RowShape rows
                           : launch(arguments.bits != nullptr ? sum_candidate_bits : sum_candidates,
                                    warp_grid(wires.slots), threads, 0, stream, arguments, rows);
   if (error != cudaSuccess) return error;
-  error = launch(finish_logits, warp_grid(wires.slots), threads, 0, stream, arguments);
+  if (arguments.slot_sums != nullptr) {
+    error = launch(add_slots, warp_grid(wires.logit_slots() * wires.count), threads, 0, stream,
+                   arguments);
+    if (error != cudaSuccess) return error;
+  }
+  error = launch(finish_logits, warp_grid(wires.logit_slots()), threads, 0, stream, arguments);
   if (error != cudaSuccess || arguments.gx == nullptr) return error;
   if (!has_all) {
     return launch(gather_uses, warp_grid(wires.inputs, rows.chunks), threads, 0, stream, arguments,

@@ -1,7 +1,7 @@
 // Kernels of learned wires. Internal to `cuda/`.
 //
-// Slot s is an input of a gate; candidate k of slot s has index s * count + k. Activations are rows
-// of samples, as in arguments.h.
+// Slot s is an input of a gate; candidate k of slot s has index s * count + k. Slots of gates that
+// share their tables share logits. Activations are rows of samples, as in arguments.h.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,14 +14,18 @@ namespace boolgrad::cuda {
 
 /// The candidates of a layer and their logits.
 struct WireLayer {
-  int inputs, slots, count;
+  int inputs;  ///< that are rows of the layer below; any other source reads 0
+  int slots, count, arity;
+  int positions;         ///< consecutive gates that share logits
   const int* sources;    ///< [slots, count]: rows of the inputs; null if all inputs are candidates
   const int* first_use;  ///< [inputs + 1], into `uses`; null if all inputs are candidates
   const int* uses;       ///< candidates, by input
-  const float* logits;   ///< [slots, count]
+  const float* logits;   ///< [logit slots, count]
   int* chosen;           ///< [slots]: the source of the most probable candidate
-  float* weights;        ///< [slots, count]: probabilities, if the forward pass is soft; else null
-  float factor;          ///< scale of the gradients
+  float* weights;  ///< [logit slots, count]: probabilities, if the forward pass is soft; else null
+  float factor;    ///< scale of the gradients
+
+  __host__ __device__ int logit_slots() const { return slots / positions; }
 };
 
 // All of these launch on `stream` without waiting.
@@ -42,6 +46,7 @@ struct SelectionBackward {
   const float* g;             ///< gradients of the slots: [slots, stride]
   float* gx;                  ///< gradients of the inputs, or null
   float* gradients;           ///< of the logits
+  float* slot_sums;           ///< [slots, count] if slots share logits, else null
   const StepState* state;
   std::uint32_t* not_finite;
 };

@@ -63,8 +63,8 @@ struct HardenedGate {
   __device__ HardenedGate(const GateUpdate& update, std::size_t of_all)
       : step(update.state->hardening) {
     int layer = 0;
-    while (layer + 1 < update.layers && of_all >= update.first_gates[layer + 1]) ++layer;
-    gate = of_all - update.first_gates[layer];
+    while (layer + 1 < update.layers && of_all >= update.first_tables[layer + 1]) ++layer;
+    gate = of_all - update.first_tables[layer];
     first_address = static_cast<std::uint64_t>(layer) << 32;
     is_frozen = step.kind == HardeningKind::freeze && update.frozen[of_all] != 0;
     is_hard = is_frozen ||
@@ -188,9 +188,9 @@ __global__ void __launch_bounds__(threads) pass_softmax16(const GateUpdate updat
   if (kOutput == Output::update && *update.not_finite == update.state->stamp) return;
   const std::size_t index = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
   const int part = threadIdx.x % quad;
-  const bool is_live = index / quad < update.gates;
+  const bool is_live = index / quad < update.tables;
   // All threads of a warp must take part in the exchange of sums.
-  const std::size_t own = update.first_gate * quad + (is_live ? index : part);
+  const std::size_t own = update.first_table * quad + (is_live ? index : part);
   const std::size_t gate = own / quad;
   auto* logits = reinterpret_cast<float4*>(update.logits);
   float4 z = logits[own];
@@ -282,8 +282,8 @@ __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate update)
   if (kOutput != Output::coefficients && blockIdx.x == 0) report_step(update);
   if (kOutput == Output::update && *update.not_finite == update.state->stamp) return;
   const std::size_t gate = blockIdx.x * static_cast<std::size_t>(threads) + threadIdx.x;
-  if (gate >= update.gates) return;
-  const float mask = update.masks[update.first_gate + gate];
+  if (gate >= update.tables) return;
+  const float mask = update.masks[update.first_table + gate];
   const std::size_t first_logit = update.first_logit + gate * entries;
   const std::size_t first_entry = update.first_entry + gate * entries;
   float z[entries];
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate update)
     to_table_gradient<1, entries>(g);
     float factor = mask * update.factor;
     if constexpr (kHardens) {
-      const HardenedGate hardened(update, update.first_gate + gate);
+      const HardenedGate hardened(update, update.first_table + gate);
       factor = hardened.is_frozen ? 0.0F : factor * hardened.slope();
 #pragma unroll
       for (int e = 0; e < entries; ++e) z[e] = hardened.logit(z[e], e, entries, false);
@@ -329,7 +329,7 @@ __global__ void __launch_bounds__(threads) pass_sigmoid(const GateUpdate update)
   }
   if constexpr (kOutput != Output::gradients) {
     if constexpr (kHardens && kOutput == Output::coefficients) {
-      const HardenedGate hardened(update, update.first_gate + gate);
+      const HardenedGate hardened(update, update.first_table + gate);
 #pragma unroll
       for (int e = 0; e < entries; ++e) {
         const float hard = z[e] > 0 ? 1.0F : 0.0F;
@@ -378,7 +378,7 @@ unsigned blocks_for(std::size_t count) {
 template <bool kWalsh, Output kOutput, bool kHardens>
 cudaError_t pass_of_entries(const GateUpdate& update, cudaStream_t stream) {
   const auto pass_with = [&](void (*kernel)(GateUpdate)) {
-    return launch(kernel, blocks_for(update.gates), threads, 0, stream, update);
+    return launch(kernel, blocks_for(update.tables), threads, 0, stream, update);
   };
   switch (update.arity) {
     case 1: return pass_with(pass_sigmoid<1, kWalsh, kOutput, kHardens>);
@@ -394,7 +394,7 @@ template <Output kOutput, bool kHardens>
 cudaError_t pass_of(const GateUpdate& update, cudaStream_t stream) {
   switch (update.parametrisation) {
     case Parametrisation::softmax16:
-      return launch(pass_softmax16<kOutput, kHardens>, blocks_for(update.gates * quad), threads, 0,
+      return launch(pass_softmax16<kOutput, kHardens>, blocks_for(update.tables * quad), threads, 0,
                     stream, update);
     case Parametrisation::walsh: return pass_of_entries<true, kOutput, kHardens>(update, stream);
     default: return pass_of_entries<false, kOutput, kHardens>(update, stream);

@@ -20,8 +20,8 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::convolutions,
-                                                      Feature::head_bits, Feature::head_weights,
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::head_bits,
+                                                      Feature::head_weights,
                                                       Feature::adapted_temperature);
 }
 
