@@ -95,9 +95,7 @@ const std::map<std::string, Overrides> smaller = {
     {"mnist-l", {"head.outputs=8000"}},
     {"mnist-lut6", {"head.outputs=500"}},
     {"fashion-mnist-l", {"head.outputs=8000"}},
-    {"cifar10-conv-s",
-     {"convolution.kernels=[16, 32, 64, 128]", "network.hidden=[4000, 2000]", "head.outputs=1000",
-      "training.batch=32"}},
+    {"cifar10-conv-s", {"training.batch=16"}},
     {"checkerboard", {"search.members=2"}},
     {"checkerboard-async", {"search.members=2"}},
     {"lizard", {"search.members=1"}},
@@ -119,6 +117,10 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
   switch (read_experiment(file).task.kind) {
     case data::TaskKind::idx:
       testing_support::write_digits(data.path(), 130);
+      overrides.push_back("data.path=" + data.path().string());
+      break;
+    case data::TaskKind::cifar10:
+      testing_support::write_cifar10(data.path(), 130);
       overrides.push_back("data.path=" + data.path().string());
       break;
     case data::TaskKind::csv:
