@@ -35,8 +35,7 @@ TEST(Capabilities, GpusSupportEverythingExceptAFewFeatures) {
       capabilities(Feature::head_bits, Feature::head_weights, Feature::adapted_temperature);
   const Capabilities float64 = capabilities(Feature::float64);
   EXPECT_EQ(~capabilities_of(Backend::cuda), float64 | heads);
-  EXPECT_EQ(~capabilities_of(Backend::vulkan),
-            float64 | heads | capabilities(Feature::convolutions));
+  EXPECT_EQ(~capabilities_of(Backend::vulkan), float64);
 }
 
 TEST(Capabilities, TheTableHasOneLinePerFeature) {

@@ -127,10 +127,6 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
       testing_support::write_flowers(data / "flowers.csv", 150);
       overrides.push_back("data.path=" + (data / "flowers.csv").string());
       break;
-    case data::TaskKind::cifar10:
-      testing_support::write_cifar10(data.path(), 130);
-      overrides.push_back("data.path=" + data.path().string());
-      break;
     default: break;
   }
   const Experiment experiment = read_experiment(file, overrides);

@@ -110,7 +110,7 @@ void add_plan(const TreePlan& plan, LayerLayout& placed, std::vector<std::int32_
   placed.first_section = static_cast<int>(wires.size());
   placed.sections = static_cast<int>(plan.sections.size());
   for (std::size_t i = 0; i < plan.sections.size(); ++i) {
-    const TreeSection& section = plan.sections[i];
+    const layout::TreeSection& section = plan.sections[i];
     const auto number =
         static_cast<std::int32_t>(i) - plan.first_section[static_cast<std::size_t>(section.kernel)];
     append(std::array{section.kernel, section.begin, section.end, number});
