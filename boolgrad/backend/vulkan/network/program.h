@@ -19,12 +19,12 @@ namespace boolgrad::vulkan {
 struct NetworkParameters {
   Array<std::int32_t> wires;
   Array<float> values, gradients;
-  Array<float> moments;  ///< first moments, then second moments
-  Array<float> masks;    ///< one per gate, then the frozen flags
-  // Only for learned wires:
-  Array<std::int32_t> chosen;   ///< the most probable candidate of every slot, from 0 on
-  Array<float> weights;         ///< the probabilities of all candidates
+  Array<float> moments;         ///< first moments, then second moments
+  Array<float> masks;           ///< one per table, then the frozen flags
   Array<float> output_weights;  ///< only with a head; then the largest sum of each group
+  // Only for learned wires:
+  Array<std::int32_t> chosen;  ///< the most probable candidate of every slot, from 0 on
+  Array<float> weights;        ///< the probabilities of all candidates
   bool learns_thresholds = false;
   float width_share = 0;
 };
@@ -48,7 +48,8 @@ struct NetworkShader;
 /// Throws if the device does not allow a buffer of this size.
 void check_buffer(const Context& context, std::size_t bytes);
 
-/// The partial sums of the gradients of a layer's coefficients: offset, number and length.
+/// The partial sums of the gradients of a layer's coefficients: their offset, and the number and
+/// length of the chunks.
 struct LayerSums {
   std::int32_t first, chunks, chunk_vectors;
 };
@@ -161,7 +162,9 @@ class NetworkProgram {
   Array<float> coefficients_, activations_, sums_, parts_, scores_;
   std::array<Array<float>, 2> gradients_;
   Array<float> leaf_gradients_;
-  Array<float> results_;  ///< whether all values were finite, then the partial losses
+  /// Whether all values were finite, then the partial losses; with a head, then the means and the
+  /// squared distances of parts of the sums.
+  Array<float> results_;
   Array<std::uint32_t> words_;
   Array<BatchSample> host_batch_, batch_;
   std::array<std::unique_ptr<BufferSet>, 2> sets_;

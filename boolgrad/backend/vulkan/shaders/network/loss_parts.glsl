@@ -1,6 +1,6 @@
 // A workgroup's part of the loss.
 
-// Whether all values were finite, then the parts.
+// Whether all values were finite, then the parts; then those of `head_loss.comp`.
 layout(std430, binding = 11) writeonly buffer Results { float results[]; };
 
 shared float part_sums[THREADS];
