@@ -30,11 +30,9 @@ TEST(Capabilities, TheCpuSupportsEverything) {
   EXPECT_TRUE(capabilities_of(Backend::cpu).all());
 }
 
-TEST(Capabilities, GpusSupportEverythingExceptAFewFeatures) {
-  const Capabilities heads =
-      capabilities(Feature::head_bits, Feature::head_weights, Feature::adapted_temperature);
+TEST(Capabilities, GpusSupportEverythingButDoublePrecision) {
   const Capabilities float64 = capabilities(Feature::float64);
-  EXPECT_EQ(~capabilities_of(Backend::cuda), float64 | heads);
+  EXPECT_EQ(~capabilities_of(Backend::cuda), float64);
   EXPECT_EQ(~capabilities_of(Backend::vulkan), float64);
 }
 

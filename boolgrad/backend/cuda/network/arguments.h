@@ -70,10 +70,12 @@ struct StepState {
   float hard_share;         ///< hardness of the tables that the update leaves
   HardeningStep hardening;  ///< of the tables of this step, if a separate launch computes them
   float wire_scale;         ///< of the logits of learned wires: 1 / temperature
+  float score_scale;        ///< of the sums of a head: 1 / temperature
 };
 
 struct StepOutcome {
   double loss;
+  double sum_deviation;  ///< of the sums of a head, if the step computes it
   int finite;
 };
 
@@ -106,7 +108,6 @@ struct LossArguments {
   LossKind kind;
   float gamma;
   int groups;
-  float scale;                ///< of the sums: 1 / temperature
   float smoothing;            ///< label smoothing
   float low, per_range;       ///< regression: the lowest value, and 1 / (high - low)
   const float* targets;       ///< [outputs, data samples], or values [data samples]
@@ -114,10 +115,12 @@ struct LossArguments {
   const float* soft_targets;  ///< [data samples, groups], or null
   float teacher_weight;       ///< of the soft targets
   int outputs;
-  std::size_t samples;  ///< number of data samples
-  const int* chosen;    ///< [samples], or null: the first ones
-  int parts;            ///< partial sums per group
-  const float* scores;  ///< [groups, parts, stride]
+  std::size_t samples;        ///< number of data samples
+  const int* chosen;          ///< [samples], or null: the first ones
+  int parts;                  ///< partial sums per group
+  const float* scores;        ///< [groups, parts, stride]
+  const float* largest_sums;  ///< [groups]
+  float* sums;                ///< [groups, stride], or null: not wanted
   const StepState* state;
   std::uint32_t* not_finite;
 };
@@ -173,7 +176,8 @@ struct ThresholdBackward {
 cudaError_t threshold_gradients(const ThresholdBackward& arguments, RowShape rows,
                                 cudaStream_t stream);
 
-/// The update of parameters whose gradients are known: logits of wires and threshold offsets.
+/// The update of parameters whose gradients are known: logits of wires, threshold offsets and
+/// exponents of weights.
 struct ParameterUpdate {
   std::size_t count;
   float* values;
@@ -198,7 +202,10 @@ cudaError_t add_score_parts(const float* scores, int groups, int parts, RowShape
 /// Partial losses, and the gradient of the loss.
 cudaError_t loss_and_gradient(const LossArguments& arguments, const float* y, RowShape rows,
                               float* g, double* losses, int loss_count, cudaStream_t stream);
-int loss_parts(bool has_head, int outputs, RowShape rows);
+int loss_parts(const LossArguments& arguments, RowShape rows);
+/// The standard deviation of sums [groups, stride].
+cudaError_t deviation_of_sums(const float* sums, int groups, RowShape rows, StepOutcome* result,
+                              cudaStream_t stream);
 
 struct LayerBackward {
   NetworkLayer layer;
@@ -227,8 +234,9 @@ cudaError_t hard_layer(const NetworkLayer& layer, const std::uint64_t* tables,
 /// Packs rows that are `stride` floats apart into rows of `words` words.
 cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::size_t stride,
                       std::uint32_t* bits, std::size_t words, cudaStream_t stream);
-/// Number of ones among the outputs of each group: [groups, 32 * words].
-cudaError_t count_ones(const std::uint32_t* bits, int features, int groups, std::size_t words,
-                       int* counts, cudaStream_t stream);
+/// Number of ones among the outputs of each group: [groups, 32 * words]. With weights [features],
+/// ones count that often; `weights` may be null.
+cudaError_t count_ones(const std::uint32_t* bits, const float* weights, int features, int groups,
+                       std::size_t words, int* counts, cudaStream_t stream);
 
 }  // namespace boolgrad::cuda

@@ -97,15 +97,17 @@ __global__ void pack_rows(const float* x, int features, std::size_t samples, std
 }
 
 /// One block per word of 32 samples; warps take one group at a time, lanes one sample each.
-__global__ void count_in_groups(const std::uint32_t* bits, std::size_t words, int per_group,
-                                int groups, int* counts) {
+template <bool kWeighs>
+__global__ void count_in_groups(const std::uint32_t* bits, const float* weights, std::size_t words,
+                                int per_group, int groups, int* counts) {
   const int lane = threadIdx.x % 32;
   const std::size_t word = blockIdx.x;
   for (int group = threadIdx.x / 32; group < groups; group += threads / 32) {
     int count = 0;
 #pragma unroll 8
     for (int o = group * per_group; o < (group + 1) * per_group; ++o) {
-      count += (bits[static_cast<std::size_t>(o) * words + word] >> lane) & 1;
+      const int one = (bits[static_cast<std::size_t>(o) * words + word] >> lane) & 1;
+      count += kWeighs ? one * static_cast<int>(weights[o]) : one;
     }
     counts[(group * words + word) * 32 + lane] = count;
   }
@@ -148,10 +150,11 @@ cudaError_t pack_bits(const float* x, int features, std::size_t samples, std::si
   return cudaGetLastError();
 }
 
-cudaError_t count_ones(const std::uint32_t* bits, int features, int groups, std::size_t words,
-                       int* counts, cudaStream_t stream) {
-  count_in_groups<<<static_cast<unsigned>(words), threads, 0, stream>>>(
-      bits, words, features / groups, groups, counts);
+cudaError_t count_ones(const std::uint32_t* bits, const float* weights, int features, int groups,
+                       std::size_t words, int* counts, cudaStream_t stream) {
+  const auto kernel = weights != nullptr ? count_in_groups<true> : count_in_groups<false>;
+  kernel<<<static_cast<unsigned>(words), threads, 0, stream>>>(bits, weights, words,
+                                                               features / groups, groups, counts);
   return cudaGetLastError();
 }
 

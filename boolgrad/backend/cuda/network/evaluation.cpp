@@ -66,8 +66,9 @@ void NetworkProgram::evaluate_hard(const RowShape& rows, EvaluationBuffers& buff
           "compute a hard layer");
   }
   if (!spec_.head) return;
-  check(count_ones(buffers.words[layers_.size() % 2].data(), static_cast<int>(outputs()), groups(),
-                   words, buffers.counts.data(), stream_.get()),
+  check(count_ones(buffers.words[layers_.size() % 2].data(), head_outputs().weights,
+                   static_cast<int>(outputs()), groups(), words, buffers.counts.data(),
+                   stream_.get()),
         "count ones");
 }
 
@@ -91,6 +92,7 @@ NetworkScores NetworkProgram::evaluate(const NetworkData& data, double wire_temp
                                                            max_activation_bytes, chunk_samples));
   EvaluationBuffers buffers(row_shape(batch), *this);
   expand_tables();
+  make_output_weights();
   for (const GateUpdate& pass : passes_) {
     check(harden(update_arguments(pass, false), buffers.tables.data(), stream_.get()),
           "harden the gates");

@@ -1,6 +1,7 @@
 // Losses of gate networks and their gradients, with the conventions of ops/loss.h.
 #include "boolgrad/backend/cuda/common/loss.cuh"
 #include "boolgrad/backend/cuda/network/arguments.h"
+#include "boolgrad/backend/cuda/network/rows.cuh"
 #include "boolgrad/backend/cuda/runtime/launch.cuh"
 
 namespace boolgrad::cuda {
@@ -9,6 +10,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int max_blocks = 528;
 constexpr int class_warps = 16;
+constexpr int deviation_threads = 1024;
 
 struct LossValue {
   float loss, slope;
@@ -43,7 +45,7 @@ constexpr double largest_part = 1e35;
 
 __device__ __forceinline__ void store_loss(const LossArguments& arguments, double loss,
                                            double* losses) {
-  losses[blockIdx.x] = loss;
+  losses[blockIdx.y * gridDim.x + blockIdx.x] = loss;
   if (!(fabs(loss) < largest_part)) {
     *arguments.not_finite = arguments.state->stamp;
   }
@@ -113,6 +115,7 @@ __global__ void __launch_bounds__(class_warps * 32)
   const int label = arguments.labels[index];
   const float* soft_targets =
       kHasTeacher ? arguments.soft_targets + index * arguments.groups : nullptr;
+  const float scale = arguments.state->score_scale;
   allow_next_launch();
   wait_for_previous();
   for (int c = threadIdx.x / 32; c < arguments.groups; c += class_warps) {
@@ -126,8 +129,8 @@ __global__ void __launch_bounds__(class_warps * 32)
     sum = sum_of_warp(sum);
     if (lane == 0) {
       reinterpret_cast<float4*>(scores)[c] =
-          make_float4(sum.x * arguments.scale, sum.y * arguments.scale, sum.z * arguments.scale,
-                      sum.w * arguments.scale);
+          make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w * scale);
+      if (arguments.sums != nullptr) store(arguments.sums, c, rows, blockIdx.x, sum);
     }
   }
   __syncthreads();
@@ -136,7 +139,7 @@ __global__ void __launch_bounds__(class_warps * 32)
   for (int c = 1; c < arguments.groups; ++c) largest = fmaxf(largest, own[c * 4]);
   float sum = 0;
   for (int c = 0; c < arguments.groups; ++c) sum += expf(own[c * 4] - largest);
-  const float factor = is_live ? arguments.scale / static_cast<float>(rows.samples) : 0.0F;
+  const float factor = is_live ? scale / static_cast<float>(rows.samples) : 0.0F;
   for (int c = threadIdx.x / 4; c < arguments.groups; c += class_warps * 8) {
     const float share = expf(own[c * 4] - largest) / sum;
     const float rest = arguments.smoothing / static_cast<float>(arguments.groups);
@@ -163,41 +166,43 @@ __global__ void __launch_bounds__(class_warps * 32)
   if (threadIdx.x == 0) store_loss(arguments, loss, losses);
 }
 
-/// The loss of one sum, and its derivative.
-template <HeadKind kHead>
+/// The loss of the sum of a group, and its derivative. `largest` is the largest sum.
+template <bool kHasVotes>
 __device__ __forceinline__ LossValue loss_of_sum(const LossArguments& arguments, float sum,
-                                                 std::size_t index) {
-  const auto outputs = static_cast<float>(arguments.outputs);
-  if constexpr (kHead == HeadKind::regression) {
+                                                 float largest, int group, std::size_t index) {
+  if constexpr (!kHasVotes) {
     const float target = (arguments.targets[index] - arguments.low) * arguments.per_range;
-    const float off = sum / outputs - target;
-    return {off * off, 2 * off / outputs};
+    const float off = sum / largest - target;
+    return {off * off, 2 * off / largest};
   }
   // Two classes with logits -h and h, whose mean is 0.
-  const bool is_one = arguments.labels[index] == 1;
-  const float h = (sum - outputs / 2) * (arguments.scale / 2);
+  const bool is_one = ((arguments.labels[index] >> group) & 1) != 0;
+  const float scale = arguments.state->score_scale;
+  const float h = (sum - largest / 2) * (scale / 2);
   const float towards = is_one ? h : -h;
   const float plain = fmaxf(-2 * towards, 0.0F) + log1pf(expf(-2 * fabsf(h)));
   const float share = 1 / (1 + expf(-2 * h));
   const float wanted = (is_one ? 1 - arguments.smoothing : 0.0F) + arguments.smoothing / 2;
-  return {plain + arguments.smoothing * towards, arguments.scale * (share - wanted)};
+  return {plain + arguments.smoothing * towards, scale * (share - wanted)};
 }
 
-/// Adds up the partial sums of four samples and computes their losses: one warp per block. The loss
-/// is the mean over samples.
-template <HeadKind kHead>
+/// Adds up the partial sums of four samples of a group and computes their losses: one warp per
+/// block. The loss is the mean over samples and groups.
+template <bool kHasVotes>
 __global__ void __launch_bounds__(32)
     loss_of_sums(const LossArguments arguments, RowShape rows, float* g, double* losses) {
   const int lane = threadIdx.x;
+  const int group = blockIdx.y;
   const int sample = blockIdx.x * 4 + lane % 4;
   const bool is_live = sample < rows.samples;
   allow_next_launch();
   wait_for_previous();
   const std::size_t index = is_live ? data_index(arguments, sample) : 0;
+  const float largest = arguments.largest_sums[group];
   float4 sums = make_float4(0, 0, 0, 0);
 #pragma unroll 4
   for (int part = lane; part < arguments.parts; part += 32) {
-    const auto at = static_cast<std::size_t>(part) * rows.stride;
+    const auto at = static_cast<std::size_t>(group * arguments.parts + part) * rows.stride;
     const float4 value = reinterpret_cast<const float4*>(arguments.scores + at)[blockIdx.x];
     sums = make_float4(sums.x + value.x, sums.y + value.y, sums.z + value.z, sums.w + value.w);
   }
@@ -206,9 +211,14 @@ __global__ void __launch_bounds__(32)
                     : lane % 4 == 1 ? sums.y
                     : lane % 4 == 2 ? sums.z
                                     : sums.w;
-  const LossValue value = loss_of_sum<kHead>(arguments, sum, index);
-  if (lane < 4) g[sample] = is_live ? value.slope / static_cast<float>(rows.samples) : 0.0F;
-  double loss = lane < 4 && is_live ? static_cast<double>(value.loss) / rows.samples : 0.0;
+  if (arguments.sums != nullptr && lane == 0) store(arguments.sums, group, rows, blockIdx.x, sums);
+  const LossValue value = loss_of_sum<kHasVotes>(arguments, sum, largest, group, index);
+  const int count = rows.samples * arguments.groups;
+  if (lane < 4) {
+    g[static_cast<std::size_t>(group) * rows.stride + sample] =
+        is_live ? value.slope / static_cast<float>(count) : 0.0F;
+  }
+  double loss = lane < 4 && is_live ? static_cast<double>(value.loss) / count : 0.0;
   for (int step = 2; step > 0; step /= 2) loss += __shfl_xor_sync(0xffffffffU, loss, step);
   if (lane == 0) store_loss(arguments, loss, losses);
 }
@@ -233,6 +243,36 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// Calls `f` with the sums of a thread, out of [groups, stride].
+template <class F>
+__device__ __forceinline__ void for_own_sums(const float* sums, int groups, RowShape rows, F f) {
+  const unsigned vectors = rows.vectors;
+  for (unsigned i = threadIdx.x; i < groups * vectors; i += deviation_threads) {
+    const auto first = static_cast<int>(i % vectors * 4);
+    const float4 value = load(sums, i / vectors, rows, i % vectors);
+    const float own[4] = {value.x, value.y, value.z, value.w};
+    for (int k = 0; k < 4; ++k) {
+      if (first + k < rows.samples) f(own[k]);
+    }
+  }
+}
+
+/// One block: the distances from the mean need the sum of all first.
+__global__ void __launch_bounds__(deviation_threads)
+    deviation(const float* sums, int groups, RowShape rows, StepOutcome* result) {
+  allow_next_launch();
+  wait_for_previous();
+  const double count = static_cast<double>(groups) * rows.samples;
+  double total = 0;
+  for_own_sums(sums, groups, rows, [&](float sum) { total += sum; });
+  const double mean = block_sum<deviation_threads>(total) / count;
+  double squares = 0;
+  for_own_sums(sums, groups, rows, [&](float sum) { squares += (sum - mean) * (sum - mean); });
+  __syncthreads();  // all have read the first sum
+  squares = block_sum<deviation_threads>(squares);
+  if (threadIdx.x == 0) result->sum_deviation = sqrt(squares / count);
+}
+
 }  // namespace
 
 cudaError_t add_score_parts(const float* scores, int groups, int parts, RowShape rows, float* sums,
@@ -243,9 +283,11 @@ cudaError_t add_score_parts(const float* scores, int groups, int parts, RowShape
   return launch(add_parts, blocks, threads, 0, stream, scores, groups, parts, rows, sums);
 }
 
-int loss_parts(bool has_head, int outputs, RowShape rows) {
-  if (has_head) return rows.vectors;
-  const std::size_t count = static_cast<std::size_t>(outputs) * rows.stride;
+int loss_parts(const LossArguments& arguments, RowShape rows) {
+  if (arguments.has_head) {
+    return arguments.head == HeadKind::classes ? rows.vectors : rows.vectors * arguments.groups;
+  }
+  const std::size_t count = static_cast<std::size_t>(arguments.outputs) * rows.stride;
   const std::size_t blocks = (count + threads - 1) / threads;
   return static_cast<int>(blocks < max_blocks ? blocks : max_blocks);
 }
@@ -256,19 +298,20 @@ cudaError_t loss_and_gradient(const LossArguments& arguments, const float* y, Ro
   if (!arguments.has_head) {
     return launch(loss_of_outputs, blocks, threads, 0, stream, arguments, y, rows, g, losses);
   }
-  switch (arguments.head) {
-    case HeadKind::binary:
-      return launch(loss_of_sums<HeadKind::binary>, blocks, 32, 0, stream, arguments, rows, g,
-                    losses);
-    case HeadKind::regression:
-      return launch(loss_of_sums<HeadKind::regression>, blocks, 32, 0, stream, arguments, rows, g,
-                    losses);
-    default:
-      return launch(
-          arguments.soft_targets != nullptr ? loss_of_classes<true> : loss_of_classes<false>,
-          blocks, class_warps * 32, static_cast<std::size_t>(arguments.groups) * sizeof(float4),
-          stream, arguments, rows, g, losses);
+  if (arguments.head == HeadKind::classes) {
+    return launch(
+        arguments.soft_targets != nullptr ? loss_of_classes<true> : loss_of_classes<false>, blocks,
+        class_warps * 32, static_cast<std::size_t>(arguments.groups) * sizeof(float4), stream,
+        arguments, rows, g, losses);
   }
+  const dim3 by_group(static_cast<unsigned>(rows.vectors), static_cast<unsigned>(arguments.groups));
+  return launch(arguments.head == HeadKind::regression ? loss_of_sums<false> : loss_of_sums<true>,
+                by_group, 32, 0, stream, arguments, rows, g, losses);
+}
+
+cudaError_t deviation_of_sums(const float* sums, int groups, RowShape rows, StepOutcome* result,
+                              cudaStream_t stream) {
+  return launch(deviation, dim3(1), deviation_threads, 0, stream, sums, groups, rows, result);
 }
 
 }  // namespace boolgrad::cuda

@@ -40,11 +40,13 @@ const NetworkSpec& checked(std::span<const LutWires> layers, const NetworkSpec& 
   return spec;
 }
 
-/// Parameters of all layers, plus one threshold offset per input. Offsets that are not trained stay
-/// 0, as do their gradients.
+/// Parameters of all layers, plus one threshold offset per input and the exponents of trained
+/// weights. If offsets are not trained, the values behind the exponents stay 0, as do their
+/// gradients.
 std::size_t parameter_count(std::span<const LutWires> layers, const NetworkSpec& spec) {
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
-  return offsets.logits + offsets.wire_logits + index(layers.front().layer_inputs());
+  const std::int64_t exponents = spec.head && spec.max_exponent > 0 ? layers.back().gates : 0;
+  return offsets.logits + offsets.wire_logits + index(layers.front().layer_inputs() + exponents);
 }
 
 template <class T>
@@ -94,7 +96,9 @@ NetworkProgram::NetworkProgram(std::span<const LutWires> layers, const NetworkSp
   }
   widest_layer_ = widest_;
   for (const LutWires& layer : layers) widest_layer_ = std::max(widest_layer_, layer.gates);
-  sums_last_layer_ = spec.head && !stages.back().trees && !layers.back().pools;
+  exponents_ = spec.head && spec.max_exponent > 0 ? index(layers.back().gates) : 0;
+  weighs_outputs_ = spec.head && (exponents_ > 0 || !spec.head->exponents.empty());
+  sums_last_layer_ = spec.head && !stages.back().trees && !layers.back().pools && !weighs_outputs_;
   const NetworkOffsets offsets = plan_network_offsets(layers, spec);
   tables_ = offsets.tables;
   entries_ = offsets.entries;
@@ -324,13 +328,8 @@ void NetworkProgram::allocate_rows() {
     gradient = DeviceArray<float>(row_floats(widest_ + 1, rows_));
     gradient.clear();
   }
-  if (spec_.head) {
-    const auto per_group = static_cast<int>(outputs() / groups());
-    parts_ = (per_group + gates_per_part - 1) / gates_per_part;
-    scores_ = DeviceArray<float>(row_floats(std::int64_t{groups()} * parts_, rows_));
-  }
-  if (sums_outputs()) sum_gradients_ = DeviceArray<float>(row_floats(groups(), rows_));
-  loss_count_ = loss_parts(spec_.head.has_value(), static_cast<int>(outputs()), rows_);
+  if (spec_.head) allocate_head();
+  loss_count_ = loss_parts(loss_arguments(), rows_);
   losses_ = DeviceArray<double>(index(loss_count_));
   slot_gradients_ = DeviceArray<float>(row_floats(max_slots_, rows_));
   std::int64_t inputs_with_bits = 0;
@@ -347,6 +346,24 @@ void NetworkProgram::allocate_rows() {
   input_bits_ =
       DeviceArray<std::uint32_t>(index(inputs_with_bits) * ((index(rows_.samples) + 31) / 32));
   allocate_scratch();
+}
+
+void NetworkProgram::allocate_head() {
+  const auto per_group = static_cast<int>(outputs() / groups());
+  parts_ = (per_group + gates_per_part - 1) / gates_per_part;
+  scores_ = DeviceArray<float>(row_floats(std::int64_t{groups()} * parts_, rows_));
+  group_sums_ = DeviceArray<float>(row_floats(groups(), rows_));
+  if (sums_outputs()) sum_gradients_ = DeviceArray<float>(row_floats(groups(), rows_));
+  std::vector<float> weights;
+  for (std::size_t i = 0; weighs_outputs_ && i < index(outputs()); ++i) {
+    weights.push_back(static_cast<float>(spec_.head->weight(i)));
+  }
+  weights_ = DeviceArray<float>(weights);
+  std::vector<float> largest;
+  for (std::int64_t group = 0; group < groups(); ++group) {
+    largest.push_back(static_cast<float>(spec_.head->largest_sum(group, outputs())));
+  }
+  largest_sums_ = DeviceArray<float>(largest);
 }
 
 /// For sums of trees, and for gradients of leaves and of the inputs of other gates.
@@ -374,6 +391,7 @@ void NetworkProgram::allocate_scratch() {
 std::vector<Shape> NetworkProgram::parameter_shapes() const {
   std::vector<Shape> shapes = logit_shapes_;
   if (learns_thresholds()) shapes.push_back({inputs()});
+  if (exponents_ > 0) shapes.push_back({outputs()});
   return shapes;
 }
 
@@ -385,7 +403,32 @@ NetworkProgram::LayerTables NetworkProgram::tables_of(std::size_t layer) const {
 }
 
 HeadOutputs NetworkProgram::head_outputs() const {
-  return {.outputs = static_cast<int>(outputs()), .groups = groups(), .parts = parts_};
+  return {.outputs = static_cast<int>(outputs()),
+          .groups = groups(),
+          .parts = parts_,
+          .weights = weighs_outputs_ ? weights_.data() : nullptr};
+}
+
+PowerWeights NetworkProgram::power_weights() const {
+  return {.outputs = static_cast<int>(outputs()),
+          .groups = groups(),
+          .exponents = exponents_ > 0 ? parameters_.data() + first_exponent() : nullptr,
+          .max_exponent = static_cast<float>(spec_.max_exponent),
+          .weights = weights_.data(),
+          .largest_sums = largest_sums_.data()};
+}
+
+HeadBackward NetworkProgram::head_backward(float* of_outputs) const {
+  return {.head = head_outputs(),
+          .of_sums = sum_gradients_.data(),
+          .g = of_outputs,
+          .trained = power_weights(),
+          .gradients = gradients_.data() + first_exponent(),
+          .y = y_.back().data(),
+          .vote_share = spec_.head->has_votes() ? 0.5F : 0.0F,
+          .sums = spec_.head->kind == HeadKind::regression ? group_sums_.data() : nullptr,
+          .state = state_.data(),
+          .not_finite = not_finite_.data()};
 }
 
 LossArguments NetworkProgram::loss_arguments() const {
@@ -396,7 +439,6 @@ LossArguments NetworkProgram::loss_arguments() const {
           .kind = spec_.loss.kind,
           .gamma = static_cast<float>(spec_.loss.focal_gamma),
           .groups = groups(),
-          .scale = static_cast<float>(1 / head.temperature),
           .smoothing = static_cast<float>(spec_.label_smoothing),
           .low = static_cast<float>(head.low),
           .per_range = static_cast<float>(1 / (head.high - head.low)),
@@ -409,6 +451,8 @@ LossArguments NetworkProgram::loss_arguments() const {
           .chosen = has_choice_ ? chosen_.data() : nullptr,
           .parts = parts_,
           .scores = scores_.data(),
+          .largest_sums = largest_sums_.data(),
+          .sums = wants_sums() ? group_sums_.data() : nullptr,
           .state = state_.data(),
           .not_finite = not_finite_.data()};
 }
@@ -502,6 +546,11 @@ void NetworkProgram::expand_tables() {
   }
 }
 
+void NetworkProgram::make_output_weights() {
+  if (exponents_ == 0) return;
+  check(make_weights(power_weights(), stream_.get()), "compute the weights of outputs");
+}
+
 void NetworkProgram::compute(const Stage& stage, const StageRows& rows) {
   const NetworkLayer& layer = layers_[stage.first];
   const float* from = rows.x;
@@ -531,6 +580,7 @@ void NetworkProgram::compute(const Stage& stage, const StageRows& rows) {
 
 void NetworkProgram::forward() {
   expand_tables();
+  make_output_weights();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
     const LayerCandidates& own = candidates_[stage.first];
@@ -651,8 +701,12 @@ void NetworkProgram::differentiate_loss() {
                           sums_outputs() ? sum_gradients_.data() : of_outputs, losses_.data(),
                           loss_count_, stream_.get()),
         "compute the loss");
+  if (reports_deviation_) {
+    check(deviation_of_sums(group_sums_.data(), groups(), rows_, outcome_.data(), stream_.get()),
+          "compute the deviation of the sums");
+  }
   if (!sums_outputs()) return;
-  check(output_gradients(head_outputs(), sum_gradients_.data(), rows_, of_outputs, stream_.get()),
+  check(output_gradients(head_backward(of_outputs), rows_, stream_.get()),
         "compute the gradients of the outputs");
 }
 
@@ -665,8 +719,8 @@ void NetworkProgram::launch_step(bool only_gradients) {
   for (const GateUpdate& pass : passes_) {
     check(update_gates(update_arguments(pass, only_gradients), stream_.get()), "update the logits");
   }
-  // The logits of wires and the threshold offsets follow those of gates.
-  const std::size_t others = wire_logits_ + (learns_thresholds() ? index(inputs()) : 0);
+  // All other parameters follow the logits of gates.
+  const std::size_t others = first_exponent() + exponents_ - logits_;
   if (only_gradients || others == 0) return;
   check(update_parameters({.count = others,
                            .values = parameters_.data() + logits_,
@@ -676,7 +730,7 @@ void NetworkProgram::launch_step(bool only_gradients) {
                            .state = state_.data(),
                            .not_finite = not_finite_.data()},
                           stream_.get()),
-        "update wires and thresholds");
+        "update wires, thresholds and weights");
   choose_sources();
 }
 
@@ -724,8 +778,14 @@ void NetworkProgram::prepare(const NetworkStepArguments& arguments) {
     graph_.reset();
   }
   if (!has_choices_) choose_sources();
+  if (reports_deviation_ != (spec_.head && arguments.head_temperature)) {
+    reports_deviation_ = !reports_deviation_;
+    graph_.reset();
+  }
   StepState& state = *host_state_.data();
   state.wire_scale = static_cast<float>(1 / arguments.wire_temperature);
+  const double temperature = spec_.head ? spec_.head->temperature : 1;
+  state.score_scale = static_cast<float>(1 / arguments.head_temperature.value_or(temperature));
   state.stamp = ++stamp_;
   state.hard_share = share;
   state.hardening = hardening;
@@ -762,7 +822,9 @@ StepResult NetworkProgram::step(const NetworkStepArguments& arguments) {
     // A successful update leaves soft tables. A skipped one leaves the tables of this step.
     table_share_ = finite ? std::optional(0.0F) : std::nullopt;
   }
-  return {.loss = outcome.loss, .finite = finite};
+  return {.loss = outcome.loss,
+          .finite = finite,
+          .sum_deviation = reports_deviation_ ? outcome.sum_deviation : 0};
 }
 
 double NetworkProgram::gradients_of(const NetworkStepArguments& arguments) {
@@ -847,10 +909,7 @@ void NetworkProgram::set_moments(std::span<const Tensor> first, std::span<const 
 }
 
 void NetworkProgram::upload(std::span<const Tensor> tensors, DeviceArray<float>& flat) const {
-  std::vector<Shape> shapes = parameter_shapes();
-  const bool brings_offsets = data_.samples == 0 && tensors.size() == logit_shapes_.size() + 1;
-  if (brings_offsets && !learns_thresholds()) shapes.push_back({inputs()});
-  check_of_layers("cuda", tensors, shapes);
+  check_of_layers("cuda", tensors, parameter_shapes());
   stream_.wait();
   std::size_t first = 0;
   for (const Tensor& tensor : tensors) {

@@ -28,15 +28,16 @@ class NetworkProgram {
   const NetworkSpec& spec() const { return spec_; }
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return layers_.back().gates; }
-  /// Shapes of the logits and, if thresholds are trained, of their offsets.
+  /// Shapes of the logits, of the offsets of trained thresholds and of the exponents of trained
+  /// weights.
   std::vector<Shape> parameter_shapes() const;
 
   void set_training_data(NetworkData data, const Tensor& targets);
-  /// Trains the thresholds of the training data. They stay fixed if `ranges` is empty.
+  /// Trains the thresholds of the training data. They stay fixed if `ranges` is empty. The
+  /// parameters must be set after that.
   void set_threshold_ranges(std::span<const float> ranges, double width_share);
   const NetworkData& training_data() const { return data_; }
 
-  /// Offsets may be given before the data that defines whether thresholds are trained.
   void set_parameters(std::span<const Tensor> parameters, std::span<const Tensor> masks,
                       const Tensor& input_mask);
   void set_moments(std::span<const Tensor> first, std::span<const Tensor> second);
@@ -109,6 +110,7 @@ class NetworkProgram {
   void add_candidates(const LutWires& wires, const LayerOffsets& offsets);
   void plan_passes(const NetworkOffsets& offsets);
   void allocate_rows();
+  void allocate_head();
   void allocate_scratch();
   bool is_summed(std::size_t layer) const {
     return sums_last_layer_ && layer + 1 == layers_.size();
@@ -124,6 +126,10 @@ class NetworkProgram {
   }
   int groups() const { return spec_.head ? static_cast<int>(spec_.head->groups()) : 0; }
   bool learns_thresholds() const { return ranges_.size() > 0; }
+  /// The gradients of trained exponents of a regression depend on the sums.
+  bool wants_sums() const {
+    return reports_deviation_ || (exponents_ > 0 && spec_.head->kind == HeadKind::regression);
+  }
   bool learns_wires(std::size_t layer) const { return candidates_[layer].view.count > 0; }
   /// Whether the inputs of a layer are 0 or 1 in the step.
   bool has_binary_inputs(std::size_t layer) const {
@@ -132,6 +138,10 @@ class NetworkProgram {
   }
   /// The first threshold offset among the parameters.
   std::size_t first_offset() const { return logits_ + wire_logits_; }
+  /// The first exponent of trained weights.
+  std::size_t first_exponent() const {
+    return first_offset() + (learns_thresholds() ? static_cast<std::size_t>(inputs()) : 0);
+  }
   /// Clipping by norm and noise need all gradients first; the optimiser then runs as a separate
   /// launch.
   bool updates_in_step() const {
@@ -141,6 +151,8 @@ class NetworkProgram {
   // Kernel arguments.
   LayerTables tables_of(std::size_t layer) const;
   HeadOutputs head_outputs() const;
+  PowerWeights power_weights() const;
+  HeadBackward head_backward(float* of_outputs) const;
   LossArguments loss_arguments() const;
   GateUpdate update_arguments(GateUpdate pass, bool only_gradients) const;
   SampleInputs sample_inputs(const NetworkData& data) const;
@@ -153,6 +165,7 @@ class NetworkProgram {
   void choose_sources();
   void gather();
   void expand_tables();
+  void make_output_weights();
   void compute(const Stage& stage, const StageRows& rows);
   void forward();
   /// The gradients of stages from the last one down to `first`; of slots only, in that stage, if
@@ -188,6 +201,7 @@ class NetworkProgram {
   std::vector<Shape> logit_shapes_;
   std::vector<std::vector<std::int32_t>> output_rows_;
   std::vector<GateUpdate> passes_;  ///< runs of layers updated by one launch
+  bool weighs_outputs_ = false;     ///< whether outputs count more than once in sums
   bool sums_last_layer_ = false;    ///< whether the outputs of the last layer are only summed
   std::int64_t widest_ = 0;         ///< rows of the widest gradient; followed by a row of zeros
   std::int64_t widest_layer_ = 0;   ///< likewise, if every layer is computed on its own
@@ -196,6 +210,7 @@ class NetworkProgram {
   std::size_t expanded_entries_ = 0;  ///< of gates that share tables
   std::size_t logits_ = 0;            ///< of tables
   std::size_t wire_logits_ = 0;       ///< of learned wires
+  std::size_t exponents_ = 0;         ///< of trained weights of outputs
   std::int64_t max_slots_ = 0;        ///< of a layer with learned wires
   float input_factor_ = 1;            ///< scale of the input gradients
   int parts_ = 0;                     ///< partial sums per group
@@ -211,10 +226,12 @@ class NetworkProgram {
   bool hardens_ = false;              ///< whether its tables are computed by a separate launch
   bool mask_is_binary_ = true;        ///< whether all masks are 0 or 1
   bool tables_are_hard_ = false;      ///< in the captured step
+  bool reports_deviation_ = false;    ///< in the captured step, that of the sums of the head
   bool has_choices_ = false;          ///< whether the chosen wires are those of the parameters
   std::optional<float> table_share_;  ///< hardness of the coefficients, if the update left them
 
-  // Each holds the logits of gates, those of wires, then the threshold offsets.
+  // Each holds the logits of gates, those of wires, the offsets of trained thresholds, then the
+  // exponents of trained weights.
   DeviceArray<float> parameters_, gradients_;
   DeviceArray<float> masks_, input_mask_, coefficients_, sums_, loss_, frozen_;
   DeviceArray<float> expanded_, expanded_sums_;  ///< of gates that share tables
@@ -228,6 +245,9 @@ class NetworkProgram {
   DeviceArray<float> x_, scores_, slot_scratch_;
   DeviceArray<float> leaf_gradients_, partial_sums_;  ///< of one stage of trees
   DeviceArray<float> sum_gradients_;                  ///< if outputs are stored, then summed
+  DeviceArray<float> group_sums_;                     ///< of a head, if wanted
+  DeviceArray<float> weights_;                        ///< of outputs, if they count more than once
+  DeviceArray<float> largest_sums_;                   ///< of the groups of a head
   DeviceArray<float> slot_sums_;                      ///< of one layer whose slots share logits
   DeviceArray<float> slot_gradients_;                 ///< of one layer with learned wires
   DeviceArray<std::uint32_t> input_bits_;             ///< of one layer with learned wires

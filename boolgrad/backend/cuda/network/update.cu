@@ -32,7 +32,8 @@ __device__ void report_step(const GateUpdate& update) {
   }
   if (threadIdx.x != 0) return;
   *update.loss = static_cast<float>(sums[0]);
-  *update.result = {sums[0], *update.not_finite != update.state->stamp ? 1 : 0};
+  update.result->loss = sums[0];
+  update.result->finite = *update.not_finite != update.state->stamp ? 1 : 0;
 }
 
 /// Applies clipping and AdamW. Noise requires the separate optimiser launch.

@@ -20,9 +20,7 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64, Feature::head_bits,
-                                                      Feature::head_weights,
-                                                      Feature::adapted_temperature);
+  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64);
 }
 
 /// `select_device` for use in member initialisers. Returns `index`.
