@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/model.h"
-#include "boolgrad/train/experiment/requirements.h"
 #include "boolgrad/train/learners/network_learner.h"
 #include "boolgrad/train/run/run.h"
 #include "boolgrad/train/search/trainer.h"
@@ -138,30 +136,6 @@ TEST(Heads, SaveTheLearnedWeights) {
       "[classifier] model: expected 40 exponents of weights, received 2");
   expect_error([&] { load_with(std::vector<std::int32_t>(40, 7)); },
                "[classifier] model: expected exponents of weights from 0 to 6, received 7");
-}
-
-TEST(Heads, GpusRefuseWhatTheyLack) {
-  const auto refuses = [](const std::string& override, Feature feature, const std::string& what) {
-    for (const Device device : {Device{Backend::cuda}, Device{Backend::vulkan}}) {
-      if (supports(device.backend, feature)) continue;
-      expect_error([&] { check_supported(monk({override}), device); },
-                   "[device] " + to_string(device) + " does not support " + what +
-                       ": train on the cpu, or see `boolgrad devices`");
-    }
-  };
-  refuses("head.temperature_target=1", Feature::adapted_temperature,
-          "adapted temperature of the head (head.temperature_target)");
-  refuses("head.weights=powers", Feature::head_weights,
-          "learned weights of outputs (head.weights = powers)");
-  const std::string bits = "head of class bits (head.kind = bits)";
-  refuses("head.kind=bits", Feature::head_bits, bits);
-  // Evaluation is refused, too.
-  if (supports(Backend::vulkan, Feature::head_bits)) return;
-  const Trainer trainer(monk({"head.kind=bits"}));
-  const auto samples = training_samples_of(trainer.experiment());
-  expect_error(
-      [&] { predict(trainer.learner().model(), samples->validation, Device{Backend::vulkan}); },
-      "[device] vulkan does not support " + bits + ": train on the cpu, or see `boolgrad devices`");
 }
 
 TEST(Heads, AdaptNoTemperatureButThatOfClasses) {

@@ -16,10 +16,6 @@ std::unique_ptr<DeviceNetwork> make_device_network(const Device& device,
   if (!std::ranges::all_of(layers, &LutWires::has_own_tables)) {
     check_supports(device, Feature::convolutions);
   }
-  if (spec.head && spec.head->kind == HeadKind::bits) check_supports(device, Feature::head_bits);
-  if (spec.max_exponent > 0 || (spec.head && !spec.head->exponents.empty())) {
-    check_supports(device, Feature::head_weights);
-  }
   if (device.backend == Backend::cuda) return cuda::make_network(device.index, layers, spec);
   return vulkan::make_network(device.index, layers, spec);
 }

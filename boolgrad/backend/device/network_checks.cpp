@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/core/fail.h"
 
 namespace boolgrad {
@@ -227,9 +226,7 @@ void check_step(std::string_view backend, const NetworkStepArguments& step, std:
   if (!(step.wire_temperature > 0)) {
     fail(backend, "expected a wire temperature above 0, received {}", step.wire_temperature);
   }
-  if (!step.head_temperature) return;
-  check_supports(*parse_device(backend), Feature::adapted_temperature);
-  if (!(*step.head_temperature > 0)) {
+  if (step.head_temperature && !(*step.head_temperature > 0)) {
     fail(backend, "expected a temperature above 0, received {}", *step.head_temperature);
   }
 }
