@@ -1,14 +1,12 @@
 // Convolutions on devices, compared with the CPU step by step: stacks of convolutions, with and
-// without layers of gates and heads on top of them. Skipped without a device that supports them.
+// without layers of gates and heads on top of them. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/plan/network_stages.h"
-#include "boolgrad/options/names.h"
 #include "tests/backend/device_networks.h"
 #include "tests/support/convolution_networks.h"
 #include "tests/support/devices.h"
@@ -19,13 +17,7 @@ namespace {
 using logic::ConvolutionOptions;
 using logic::ImageSize;
 
-class DeviceConvolutions : public DeviceTest {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (!IsSkipped() && !supports(device().backend, Feature::convolutions)) GTEST_SKIP();
-  }
-};
+class DeviceConvolutions : public DeviceTest {};
 
 constexpr double tolerance = 2e-5;
 
@@ -224,7 +216,6 @@ TEST_P(DeviceConvolutions, AgreeWithTheCpu) {
       if (network_of(scene).outputs() % 5 != 0) continue;
       spec.head = Head{.classes = 5, .temperature = 3};
       expect_agreement(device(), network_of(scene), spec);
-      if (!supports(device().backend, Feature::head_weights)) continue;
       spec.max_exponent = 2;
       expect_agreement(device(), network_of(scene), spec);
     }

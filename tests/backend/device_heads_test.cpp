@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/options/names.h"
 #include "tests/backend/device_networks.h"
 #include "tests/support/convolution_networks.h"
@@ -145,7 +144,6 @@ void expect_agreement(const Device& device, const HeadCase& one) {
 constexpr auto kinds = {HeadKind::classes, HeadKind::binary, HeadKind::regression, HeadKind::bits};
 
 TEST_P(DeviceHeads, VoteOnClassBitsAsTheCpuDoes) {
-  if (!supports(device().backend, Feature::head_bits)) GTEST_SKIP();
   for (const std::int64_t samples : {1, 10, 133, 300}) {
     expect_agreement(device(), {HeadKind::bits, Weights::none, samples});
     expect_agreement(device(), {HeadKind::bits, Weights::none, samples, 0.1});
@@ -153,7 +151,6 @@ TEST_P(DeviceHeads, VoteOnClassBitsAsTheCpuDoes) {
 }
 
 TEST_P(DeviceHeads, WeighOutputsAsTheCpuDoes) {
-  if (!supports(device().backend, Feature::head_weights)) GTEST_SKIP();
   for (const HeadKind kind : kinds) {
     for (const Weights weights : {Weights::fixed, Weights::trained}) {
       for (const std::int64_t samples : {1, 10, 133}) {
@@ -165,7 +162,6 @@ TEST_P(DeviceHeads, WeighOutputsAsTheCpuDoes) {
 
 /// Outputs of trees, of pooling, and of gates of three inputs.
 TEST_P(DeviceHeads, WeighOutputsOfConvolutionsAsTheCpuDoes) {
-  if (!supports(device().backend, Feature::convolutions)) GTEST_SKIP();
   const logic::ImageSize image{.channels = 2, .height = 7, .width = 6};
   for (const logic::ConvolutionOptions& options :
        {logic::ConvolutionOptions{.kernels = 5, .window = 3, .depth = 3, .pool = 2},
@@ -229,7 +225,6 @@ TEST_P(DeviceHeads, WeighOutputsNextToLearnedWiresAndThresholds) {
 }
 
 TEST_P(DeviceHeads, RoundExponentsAsTheCpuDoes) {
-  if (!supports(device().backend, Feature::head_weights)) GTEST_SKIP();
   const NetworkSpec spec = spec_of({HeadKind::classes, Weights::trained, 20});
   const Programs programs = programs_for(device(), spec);
   std::vector<Tensor> parameters = programs.host->parameters();
@@ -251,7 +246,6 @@ TEST_P(DeviceHeads, RoundExponentsAsTheCpuDoes) {
 
 /// A step with a temperature of its own reports the deviation of the sums; others are not affected.
 TEST_P(DeviceHeads, TakeTemperaturesOfStepsAsTheCpuDoes) {
-  if (!supports(device().backend, Feature::adapted_temperature)) GTEST_SKIP();
   for (const Weights weights : {Weights::none, Weights::trained}) {
     for (const std::int64_t samples : {1, 50, 133, 400}) {
       SCOPED_TRACE(samples);

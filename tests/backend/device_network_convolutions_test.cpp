@@ -1,5 +1,5 @@
 // Convolutions on devices, compared with the tape and with the CPU program. Fused kernels are
-// compared with the same network layer by layer. Skipped without a device that supports them.
+// compared with the same network layer by layer. Skipped without a device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,15 +22,7 @@ namespace {
 using logic::ConvolutionOptions;
 using logic::ImageSize;
 
-class DeviceNetworkConvolutions : public DeviceTest {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (!IsSkipped() && !supports(device().backend, Feature::convolutions)) {
-      GTEST_SKIP() << to_string(device()) << " does not support convolutions";
-    }
-  }
-};
+class DeviceNetworkConvolutions : public DeviceTest {};
 
 constexpr double tolerance = 1e-5;
 

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/backend/device/capabilities.h"
-#include "boolgrad/logic/convolution.h"
 #include "boolgrad/logic/image_transforms.h"
 #include "boolgrad/logic/thresholds.h"
 #include "boolgrad/ops/matrix.h"
@@ -712,21 +710,6 @@ TEST_P(DeviceNetworkFeatures, SkipsUpdatesIfAGradientOfWiresIsNotFinite) {
   EXPECT_TRUE(std::isfinite(result.loss));
   EXPECT_FALSE(result.finite);
   expect_same_bits(there->parameters(), before);
-}
-
-TEST_P(DeviceNetworkFeatures, RejectsWhatItHasNoKernelsFor) {
-  if (supports(device().backend, Feature::convolutions)) GTEST_SKIP();
-  for (const logic::WiringPtr& wiring :
-       logic::convolution_wirings({1, 4, 4}, {.kernels = 2, .window = 2, .depth = 1}, 1, 0)) {
-    const LutWires wires = wiring->view();
-    expect_error(
-        [&] {
-          make_device_network(device(), {&wires, 1}, {});
-        },
-        "[device] " + to_string(device()) +
-            " does not support convolutions (convolution.kernels): train on the cpu, or see "
-            "`boolgrad devices`");
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceNetworkFeatures, all_other_devices, name_of_device);

@@ -1,6 +1,5 @@
 // Every built-in experiment and every single feature, for a few steps on every available device,
 // compared with the CPU.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +17,6 @@
 #include "tests/support/devices.h"
 #include "tests/support/generated_data.h"
 #include "tests/support/light_pictures.h"
-#include "tests/support/messages.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/scratch.h"
 
@@ -130,13 +128,6 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
     default: break;
   }
   const Experiment experiment = read_experiment(file, overrides);
-  if (experiment.convolution.size() > 0 && !supports(device.backend, Feature::convolutions)) {
-    const std::string message = fmt::format(
-        "[device] {} does not support convolutions (convolution.kernels): train on the "
-        "cpu, or see `boolgrad devices`",
-        to_string(device));
-    return expect_error([&] { check_supported(experiment, device); }, message);
-  }
   // Positions of an image often tie for the maximum. Once AdamW has turned rounding errors of zero
   // gradients into updates, they decide which position is larger.
   const int steps = experiment.convolution.size() > 0 ? 1 : 3;

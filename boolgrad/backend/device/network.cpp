@@ -1,9 +1,6 @@
 #include "boolgrad/backend/device/network.h"
 
-#include <algorithm>
-
 #include "boolgrad/backend/cuda/network/network.h"
-#include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/device/devices.h"
 #include "boolgrad/backend/vulkan/network/network.h"
 
@@ -13,9 +10,6 @@ std::unique_ptr<DeviceNetwork> make_device_network(const Device& device,
                                                    std::span<const LutWires> layers,
                                                    const NetworkSpec& spec) {
   expect_gpu(device);
-  if (!std::ranges::all_of(layers, &LutWires::has_own_tables)) {
-    check_supports(device, Feature::convolutions);
-  }
   if (device.backend == Backend::cuda) return cuda::make_network(device.index, layers, spec);
   return vulkan::make_network(device.index, layers, spec);
 }
