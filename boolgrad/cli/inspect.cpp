@@ -3,13 +3,17 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "boolgrad/automata/rule_netlist.h"
 #include "boolgrad/automata/simplified_automaton.h"
+#include "boolgrad/circuit/encoder.h"
 #include "boolgrad/circuit/harden.h"
+#include "boolgrad/circuit/passes/mapping.h"
 #include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/passes/simplify_tables.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/inspection.h"
@@ -111,13 +115,47 @@ nlohmann::json to_json(const LoadedModel& loaded, const Inspection& inspection,
   return object;
 }
 
-/// Statistics of each pass on the hardened circuit.
-std::vector<circuit::PassStats> passes_of(const LoadedModel& loaded) {
-  std::vector<circuit::PassStats> stats;
-  circuit::simplify(loaded.model.is_automaton() ? harden(loaded.model.rule())
-                                                : circuit::harden(loaded.model.network()),
-                    {}, &stats);
-  return stats;
+circuit::Netlist hardened(const LoadedModel& loaded) {
+  return loaded.model.is_automaton() ? harden(loaded.model.rule())
+                                     : circuit::harden(loaded.model.network());
+}
+
+/// The look-up tables of six inputs that a circuit needs.
+struct Lut6Counts {
+  std::int64_t tables = 0;
+  std::int64_t depth = 0;
+  // Only for classifiers of bytes:
+  std::optional<std::int64_t> thresholds = {};  ///< different ones that the circuit needs
+  std::int64_t encoder = 0;                     ///< tables that compare features with them
+};
+
+Lut6Counts lut6_counts(const LoadedModel& loaded, const circuit::Netlist& trained,
+                       const circuit::Netlist& simplified) {
+  const circuit::Netlist covered = circuit::cover_with_lut6(trained, simplified);
+  Lut6Counts counts{.tables = circuit::gate_count(covered), .depth = circuit::depth(covered)};
+  const std::optional<Classifier>& classifier = loaded.model.classifier();
+  if (!classifier || !classifier->has_bytes) return counts;
+  const circuit::Netlist encoder = circuit::byte_encoder(classifier->thresholds, covered);
+  counts.thresholds = std::ssize(encoder.outputs);
+  counts.encoder =
+      circuit::gate_count(circuit::map_to_luts(encoder, {.inputs = 6, .keeps_depth = false}));
+  return counts;
+}
+
+void print_lut6(const Lut6Counts& counts) {
+  fmt::print("{} LUT6, depth {}\n", counts.tables, counts.depth);
+  if (!counts.thresholds) return;
+  fmt::print("  with encoder {} LUT6: {} thresholds take {}\n", counts.tables + counts.encoder,
+             *counts.thresholds, counts.encoder);
+}
+
+nlohmann::json to_json(const Lut6Counts& counts) {
+  nlohmann::json object = {{"tables", counts.tables}, {"depth", counts.depth}};
+  if (counts.thresholds) {
+    object["thresholds"] = *counts.thresholds;
+    object["encoder"] = counts.encoder;
+  }
+  return object;
 }
 
 void print_passes(const std::vector<circuit::PassStats>& passes) {
@@ -143,6 +181,7 @@ nlohmann::json to_json(const std::vector<circuit::PassStats>& passes) {
 struct InspectOptions {
   std::string path;
   bool passes = false;
+  bool lut6 = false;
 };
 
 int run(const InspectOptions& options, const CommonOptions& common) {
@@ -150,15 +189,22 @@ int run(const InspectOptions& options, const CommonOptions& common) {
   const Inspection inspection = loaded.model.inspect();
   const std::vector<double> norms = norms_of(loaded, options.path);
   std::vector<circuit::PassStats> passes;
-  if (options.passes) passes = passes_of(loaded);
+  Lut6Counts lut6;
+  if (options.passes || options.lut6) {
+    const circuit::Netlist trained = hardened(loaded);
+    const circuit::Netlist simplified = circuit::simplify(trained, {}, &passes);
+    if (options.lut6) lut6 = lut6_counts(loaded, trained, simplified);
+  }
   const std::int64_t operations =  // per cell
       loaded.model.is_automaton() ? automata::simplified_automaton(loaded.model.rule()).operations()
                                   : 0;
   if (!common.quiet) print_report(options.path, loaded, inspection, norms, operations);
   if (!common.quiet && options.passes) print_passes(passes);
+  if (!common.quiet && options.lut6) print_lut6(lut6);
   if (common.json) {
     nlohmann::json object = to_json(loaded, inspection, norms, operations);
     if (options.passes) object["passes"] = to_json(passes);
+    if (options.lut6) object["lut6"] = to_json(lut6);
     print_json(object);
   }
   return 0;
@@ -176,6 +222,9 @@ void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
       ->required();
   command->add_flag("--passes", options->passes,
                     "Simplify the hardened circuit and print its size after each pass");
+  command->add_flag("--lut6", options->lut6,
+                    "Count the look-up tables of six inputs that the simplified circuit needs, "
+                    "without the sums of a classifier, and with the encoder of its thresholds");
   command->callback(
       [options, &common, &job] { job = [options, &common] { return run(*options, common); }; });
 }

@@ -137,6 +137,26 @@ TEST_F(ClassifierCli, ExportsThresholdsAndClass) {
   EXPECT_NE(exported("blif", "a.blif").find("class_1"), std::string::npos);
 }
 
+TEST_F(ClassifierCli, CountsTheTablesOfTheEncoder) {
+  ASSERT_EQ(
+      run_cli({"train", "monk1", "--steps", "60", "--quiet", "--out", (scratch_ / "run").string()})
+          .code,
+      0);
+  const CliResult bytes = run_cli({"inspect", model_, "--lut6", "--json"});
+  ASSERT_EQ(bytes.code, 0) << bytes.err;
+  const json counts = bytes.json()["lut6"];
+  EXPECT_GT(counts["tables"], 0);
+  EXPECT_GT(counts["thresholds"], 0);
+  EXPECT_LE(counts["thresholds"], bytes.json()["inputs"]);
+  EXPECT_LE(counts["encoder"], 2 * counts["thresholds"].get<std::int64_t>());
+  EXPECT_NE(bytes.out.find("  with encoder "), std::string::npos) << bytes.out;
+
+  write_flowers();
+  ASSERT_EQ(train({"--steps", "20"}).code, 0);
+  EXPECT_FALSE(run_cli({"inspect", model_, "--lut6", "--json"}).json()["lut6"].contains("encoder"))
+      << "its features are not bytes";
+}
+
 TEST_F(ClassifierCli, ReportsInvalidData) {
   const auto complains = [&](const CliResult& result, const std::string& message) {
     EXPECT_EQ(result.code, 1);

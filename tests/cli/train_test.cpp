@@ -79,6 +79,13 @@ TEST_F(TrainTest, ABuiltInExperimentIsSolved) {
   }
   EXPECT_EQ(list.back()["pass"], "cut rewriting");
   EXPECT_LE(list.back()["gates"], list.back()["gates_before"]);
+
+  const CliResult lut6 = run_cli({"inspect", model_, "--lut6", "--json"});
+  EXPECT_FALSE(lut6.json().contains("passes"));
+  EXPECT_GT(lut6.json()["lut6"]["tables"], 0);
+  EXPECT_LE(lut6.json()["lut6"]["tables"], list.back()["gates"]);
+  EXPECT_FALSE(lut6.json()["lut6"].contains("encoder")) << "it has no thresholds";
+  EXPECT_NE(lut6.out.find(" LUT6, depth "), std::string::npos) << lut6.out;
 }
 
 TEST_F(TrainTest, RecoversFromAKnockout) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "boolgrad/circuit/encoder.h"
 #include "boolgrad/circuit/formats/c99.h"
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/circuit/group_sums.h"
@@ -18,12 +19,6 @@ namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "classifier";
-constexpr int byte_limit = 255;
-
-/// The integer n for which x > threshold is x > n, for every byte x; -1 if it always holds.
-int integer_threshold(float threshold) {
-  return static_cast<int>(std::clamp(std::floor(threshold), -1.0F, static_cast<float>(byte_limit)));
-}
 
 void check_ports(std::size_t inputs, const ClassifierPorts& ports) {
   if (static_cast<std::int64_t>(inputs) != ports.thresholds.bits()) {
@@ -188,7 +183,7 @@ std::string wrapper(const std::string& circuit_name, std::size_t outputs,
   replace_all(text, "@sources@",
               list_of(sources.size(), [&](std::size_t i) { return sources[i]; }));
   replace_all(text, "@thresholds@", list_of(thresholds.size(), [&](std::size_t i) {
-                return ports.has_bytes ? fmt::format("{}", integer_threshold(thresholds[i]))
+                return ports.has_bytes ? fmt::format("{}", byte_threshold(thresholds[i]))
                                        : fmt::format("{:a}F", thresholds[i]);
               }));
   replace_all(text, "@type@", ports.has_bytes ? "uint8_t" : "float");
@@ -236,7 +231,7 @@ std::uint32_t ordered(float threshold) {
 std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
   if (!has_bytes)
     return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered(threshold));
-  const int whole = integer_threshold(threshold);
+  const int whole = byte_threshold(threshold);
   if (whole < 0) return "1'b1";
   return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
 }

@@ -94,6 +94,16 @@ std::int64_t gate_count(const Netlist& netlist) {
                                [](const NetlistGate& gate) { return gate.arity > 0; });
 }
 
+std::vector<bool> reached_nets(const Netlist& netlist) {
+  std::vector<bool> reached(netlist.gate(netlist.gates.size()), false);
+  for (const Net net : netlist.output_nets) reached[net] = true;
+  for (std::size_t g = netlist.gates.size(); g-- > 0;) {
+    if (!reached[netlist.gate(g)]) continue;
+    for (const Net net : netlist.gates[g].sources()) reached[net] = true;
+  }
+  return reached;
+}
+
 Netlist propagate_constants(const Netlist& netlist, PassStats* stats) {
   Netlist result = rebuilt(netlist, [](NetlistBuilder& builder, TableGate table, std::size_t) {
     fold_constants(table);
@@ -140,12 +150,7 @@ Netlist structural_hashing(const Netlist& netlist, PassStats* stats) {
 }
 
 Netlist remove_dangling_gates(const Netlist& netlist, PassStats* stats) {
-  std::vector<bool> reached(netlist.gate(netlist.gates.size()), false);
-  for (const Net net : netlist.output_nets) reached[net] = true;
-  for (std::size_t g = netlist.gates.size(); g-- > 0;) {
-    if (!reached[netlist.gate(g)]) continue;
-    for (const Net net : netlist.gates[g].sources()) reached[net] = true;
-  }
+  const std::vector<bool> reached = reached_nets(netlist);
   Netlist result =
       rebuilt(netlist, [&](NetlistBuilder& builder, const TableGate& table, std::size_t g) {
         return reached[netlist.gate(g)] ? builder.add(table) : BitLiteral(0);

@@ -27,6 +27,9 @@ struct PassStats {
 /// The number of gates, reachable or not. Constants do not count.
 std::int64_t gate_count(const Netlist& netlist);
 
+/// For each net, whether an output depends on it.
+std::vector<bool> reached_nets(const Netlist& netlist);
+
 /// Constant propagation: folds constant inputs into the tables that read them, transitively.
 Netlist propagate_constants(const Netlist& netlist, PassStats* stats = nullptr);
 

@@ -5,11 +5,18 @@
 #include "boolgrad/circuit/passes/mapping.h"
 
 namespace boolgrad::circuit {
+namespace {
+
+/// The netlist after the passes that keep its tables.
+Netlist with_own_tables(const Netlist& netlist, SimplifyParams params) {
+  params.keeps_tables = true;
+  return simplify(netlist, params);
+}
+
+}  // namespace
 
 Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params) {
-  SimplifyParams own_tables = params;
-  own_tables.keeps_tables = true;
-  Netlist tables = simplify(netlist, own_tables);
+  Netlist tables = with_own_tables(netlist, params);
   Netlist gates = simplify(netlist, params);
   if (gate_count(gates) <= gate_count(tables)) return gates;
   MappingParams mapping{.keeps_depth = false};
@@ -18,6 +25,12 @@ Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params) {
     mapping.inputs = std::max(mapping.inputs, static_cast<int>(gate.arity));
   }
   Netlist covered = map_to_luts(gates, mapping);
+  return gate_count(covered) < gate_count(tables) ? covered : tables;
+}
+
+Netlist cover_with_lut6(const Netlist& netlist, const Netlist& gates) {
+  Netlist tables = with_own_tables(netlist, {});
+  Netlist covered = map_to_luts(gates, {.inputs = 6, .keeps_depth = false});
   return gate_count(covered) < gate_count(tables) ? covered : tables;
 }
 

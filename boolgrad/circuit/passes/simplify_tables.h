@@ -13,4 +13,9 @@ namespace boolgrad::circuit {
 /// to tables of the same arity.
 Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params = {});
 
+/// The look-up tables of up to six inputs that an FPGA needs for a netlist: the smaller of its
+/// simplified tables and a LUT mapping of `gates`, the result of `simplify(netlist)`. Depth is not
+/// a criterion.
+Netlist cover_with_lut6(const Netlist& netlist, const Netlist& gates);
+
 }  // namespace boolgrad::circuit
