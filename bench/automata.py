@@ -57,8 +57,8 @@ def share_table(report):
     rates = report["machine"]
     lines = ["| training step | ms | GFLOP/s | share of the arithmetic peak |", "|---|---:|---:|---:|"]
     for row in report["benchmarks"]:
-        if "gflop" in row:
-            gflops = row["gflop"] / row["ms"] * 1e3
+        if "operations" in row:
+            gflops = row["operations"] / row["ms"] * 1e-6
             lines.append(f"| {row['name'].removeprefix('automata.')} | {row['ms']:.1f} | {gflops:.0f} | "
                          f"{100 * gflops / rates['gflops']:.0f} % |")
     lines += ["", f"Measured peak: {rates['gflops']:.0f} GFLOP/s of fused multiply-adds in float32. Operations per "
@@ -69,7 +69,7 @@ def share_table(report):
     for row in report["benchmarks"]:
         kind = row["name"].removeprefix("automata.memory.")
         if kind in names:
-            lines.append(f"| {names[kind]} | {row['gigabyte'] * 1e3:.1f} | {row['ms']:.1f} |")
+            lines.append(f"| {names[kind]} | {row['bytes'] * 1e-6:.1f} | {row['ms']:.1f} |")
     return lines
 
 

@@ -172,10 +172,10 @@ def main():
               "|---|---:|---:|---:|---:|---:|"]
     rates = report["machine"]
     for part in report["benchmarks"]:
-        if "gflop" not in part:
+        if "operations" not in part:
             continue
-        gflops = part["gflop"] / part["ms"] * 1e3
-        gigabytes = part["gigabyte"] / part["ms"] * 1e3
+        gflops = part["operations"] / part["ms"] * 1e-6
+        gigabytes = part["bytes"] / part["ms"] * 1e-6
         lines.append(f"| {part['name'].removeprefix('lut.')} | {part['ms']:.2f} | {gflops:.1f} | "
                      f"{100 * gflops / rates['gflops']:.0f} % | {gigabytes:.1f} | "
                      f"{100 * gigabytes / rates['gigabytes']:.0f} % |")

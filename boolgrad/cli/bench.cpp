@@ -17,9 +17,10 @@
 namespace boolgrad::cli {
 namespace {
 
-constexpr std::array<Benchmark, 6> benchmarks = {{{"ops", bench_ops},
+constexpr std::array<Benchmark, 7> benchmarks = {{{"ops", bench_ops},
                                                   {"lut", bench_lut},
                                                   {"wires", bench_wires},
+                                                  {"convolutions", bench_convolutions},
                                                   {"automata", bench_automata},
                                                   {"circuit", bench_circuit},
                                                   {"geometry", bench_geometry}}};
@@ -38,24 +39,27 @@ nlohmann::json to_json(const BenchmarkRow& row, const Device& device) {
   nlohmann::json object = {{"name", row.name},          {"device", to_string(device)},
                            {"ms", row.time.median_ms},  {"min_ms", row.time.min_ms},
                            {"threads", thread_count()}, {"max_error", row.error}};
-  if (row.gflop > 0) object["gflop"] = row.gflop;
-  if (row.gigabyte > 0) object["gigabyte"] = row.gigabyte;
+  if (row.operations > 0) object["operations"] = row.operations;
+  if (row.bytes > 0) object["bytes"] = row.bytes;
   return object;
 }
 
-/// Prints rates as a share of the machine's measured peak, if both are known.
+/// Prints rates as a share of the machine's measured peaks, if both are known.
 void print_shares(const nlohmann::json& rows, const nlohmann::json& facts) {
   if (!facts.contains("machine")) return;
-  const double gflops = facts["machine"]["gflops"].get<double>();
+  // Not measured on GPUs.
+  const double gflops = facts["machine"].value("gflops", 0.0);
   const double gigabytes = facts["machine"]["gigabytes"].get<double>();
-  fmt::print("\nPeak of this machine: {:.0f} GFLOP/s, copies at {:.0f} GB/s. Reached:\n", gflops,
-             gigabytes);
+  fmt::print("\nPeak of this machine: {}copies at {:.0f} GB/s. Reached:\n",
+             gflops > 0 ? fmt::format("{:.0f} GFLOP/s, ", gflops) : "", gigabytes);
   for (const nlohmann::json& row : rows) {
-    if (!row.contains("gflop")) continue;
-    const double seconds = row["ms"].get<double>() * 1e-3;
-    fmt::print("{:<28}{:>10.0f}%{:>11.0f}%\n", row["name"].get<std::string>(),
-               100 * row["gflop"].get<double>() / seconds / gflops,
-               100 * row.value("gigabyte", 0.0) / seconds / gigabytes);
+    if (!row.contains("operations")) continue;
+    const double nanoseconds = row["ms"].get<double>() * 1e6;
+    fmt::print("{:<28}{}{:>11.0f}%\n", row["name"].get<std::string>(),
+               gflops > 0 ? fmt::format("{:>10.0f}%", 100 * row["operations"].get<double>() /
+                                                          nanoseconds / gflops)
+                          : "",
+               100 * row.value("bytes", 0.0) / nanoseconds / gigabytes);
   }
 }
 
@@ -74,7 +78,8 @@ void print_floor(const nlohmann::json& facts) {
 
 /// The backends other than the CPU that a benchmark supports.
 std::span<const Backend> devices_of(const std::string& benchmark) {
-  if (benchmark == "automata" || benchmark == "lut" || benchmark == "wires") return on_gpus;
+  constexpr std::array with_gpus = {"automata", "lut", "wires", "convolutions"};
+  if (std::ranges::find(with_gpus, benchmark) != with_gpus.end()) return on_gpus;
   return {};
 }
 
@@ -115,13 +120,15 @@ void add_bench(CLI::App& root, CommonOptions& common, Job& job) {
                   "  ops       every op on one million float32 elements\n"
                   "  lut       a training step of 6 layers of 8,000 gates, batch 256\n"
                   "  wires     a training step of 8,000 gates with fixed and with learned wires\n"
+                  "  convolutions\n"
+                  "            training steps of convolutional classifiers of 28x28 images\n"
                   "  automata  training steps of the built-in automata\n"
                   "  circuit   a hardened network of 6 layers of 8,000 gates on 10,000 images\n"
                   "  geometry  area and gradient of unions of disks, exact and smoothed");
   const auto options = std::make_shared<BenchOptions>();
   command
       ->add_option("name", options->name,
-                   "ops, lut, wires, automata, circuit or geometry; all by default")
+                   "ops, lut, wires, convolutions, automata, circuit or geometry; all by default")
       ->type_name("NAME");
   command
       ->add_option(

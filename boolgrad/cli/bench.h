@@ -32,9 +32,9 @@ struct Timing {
 struct BenchmarkRow {
   std::string name;
   Timing time;
-  double error = 0;     ///< relative to a reference
-  double gflop = 0;     ///< required operations, if known
-  double gigabyte = 0;  ///< required memory traffic, if known
+  double error = 0;       ///< relative to a reference
+  double operations = 0;  ///< required floating-point operations, if known
+  double bytes = 0;       ///< required memory traffic, if known
 };
 
 /// Receives the results one by one.
@@ -50,6 +50,7 @@ void bench_ops(const BenchOptions& options, const Report& report, nlohmann::json
 void bench_lut(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_lut_on_device(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_wires(const BenchOptions& options, const Report& report, nlohmann::json& facts);
+void bench_convolutions(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 void bench_automata(const BenchOptions& options, const Report& report, nlohmann::json& facts);
 /// The part of `bench_automata` for hardened rules on NVIDIA GPUs.
 void bench_hard_on_cuda(const BenchOptions& options, const Report& report, nlohmann::json& facts);

@@ -33,7 +33,7 @@ constexpr double learning_rate = 0.05;
 /// Operations of a training step. Forward, a gate costs 3 fused multiply-adds (6 operations).
 /// Backward it costs 15: 4 fused multiply-adds for the two slopes, 2 and 3 plain operations for its
 /// sums. Recomputation does not count.
-double gigaflop(const automata::Rule& rule, const automata::RolloutSize& size) {
+double operations_of(const automata::Rule& rule, const automata::RolloutSize& size) {
   double gates = 0;
   for (const logic::WiringPtr& wiring : rule.perceive().wirings()) {
     gates += static_cast<double>(wiring->gates() * rule.channels());
@@ -42,7 +42,7 @@ double gigaflop(const automata::Rule& rule, const automata::RolloutSize& size) {
     gates += static_cast<double>(wiring->gates());
   }
   const auto cell_steps = static_cast<double>(size.batch * size.height * size.width * size.steps);
-  return gates * cell_steps * (6 + 15) * 1e-9;
+  return gates * cell_steps * (6 + 15);
 }
 
 void add_machine(nlohmann::json& facts) {
@@ -67,7 +67,7 @@ void bench_experiments(const BenchOptions& options, const Report& report) {
         rollout_size(make_automaton_task(experiment), experiment.automaton);
     const Timing time = measure([&] { trainer.step(); }, options.repeat);
     report({fmt::format("automata.{}", name), time, 0,
-            gigaflop(trainer.learner().model().rule(), size)});
+            operations_of(trainer.learner().model().rule(), size)});
   }
 }
 
@@ -89,7 +89,7 @@ void bench_memory(const BenchOptions& options, const Report& report) {
                        : memory.policy == MemoryPolicy::states   ? "states"
                                                                  : "some_states";
     BenchmarkRow row{fmt::format("automata.memory.{}", name), measure(work, options.repeat)};
-    row.gigabyte = static_cast<double>(automata::memory_needed(rule, size, memory)) * 1e-9;
+    row.bytes = static_cast<double>(automata::memory_needed(rule, size, memory));
     report(row);
   }
 }
@@ -113,7 +113,7 @@ void bench_case_on_device(const BenchOptions& options, const TensorFile& file,
     std::int64_t steps = 0;
     const Timing time =
         measure([&] { device->step({}, steps++, learning_rate, true); }, options.repeat);
-    BenchmarkRow row{"automata.step", time, 0, gigaflop(of.rule(), of.size())};
+    BenchmarkRow row{"automata.step", time, 0, operations_of(of.rule(), of.size())};
     row.error = error_of(of, of.values_on(options.device));
     report(row);
   }
@@ -124,7 +124,7 @@ void bench_case(const BenchOptions& options, const TensorFile& file, const Repor
     const AutomatonCase of(options.file, file, name, DType::float32);
     const std::vector<Tensor> parameters = of.rule().parameters();
     AdamW optimiser(parameters, {});
-    const double work = gigaflop(of.rule(), of.size());
+    const double work = operations_of(of.rule(), of.size());
     BenchmarkRow step{"automata.step", {}, error_of(of, of.values()), work};
     step.time = measure([&] { optimiser.step(grad(of.loss(), parameters), learning_rate); },
                         options.repeat);

@@ -99,7 +99,7 @@ void bench_case(const BenchOptions& options, const Case& of, const automata::Bit
   std::ranges::sort(times);
   row.time = {times[times.size() / 2], times.front()};
   const auto cells = static_cast<double>(start.height() * start.width());
-  row.gigabyte = 2 * static_cast<double>(start.channels()) * cells / 8 * 1e-9;
+  row.bytes = 2 * static_cast<double>(start.channels()) * cells / 8;
   report(row);
   facts["hardened"].push_back({{"name", of.name},
                                {"cells", cells},

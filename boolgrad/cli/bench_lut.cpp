@@ -110,7 +110,7 @@ double peak_memory() {
 
 BenchmarkRow timed(const std::string& name, const std::function<void()>& work, int repeat,
                    double flop, double bytes) {
-  return {"lut." + name, measure(work, repeat), 0, flop * 1e-9, bytes * 1e-9};
+  return {"lut." + name, measure(work, repeat), 0, flop, bytes};
 }
 
 }  // namespace

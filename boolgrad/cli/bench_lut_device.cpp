@@ -7,6 +7,7 @@
 
 #include "boolgrad/backend/cuda/runtime/machine_rates.h"
 #include "boolgrad/cli/bench.h"
+#include "boolgrad/cli/bench_networks.h"
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
@@ -148,15 +149,9 @@ void bench_lut_on_device(const BenchOptions& options, const Report& report, nloh
   const auto device = on_device(options.device, classifier);
   BenchmarkRow step{"lut.step", {}, error_of(classifier, *device)};
   const int count = options.repeat > 0 ? options.repeat : 200;
-  device->step({.learning_rate = learning_rate});
-  device->milliseconds(count);  // warms up
-  std::vector<double> times;
-  constexpr int rounds = 5;
-  for (int i = 0; i < rounds; ++i) times.push_back(device->milliseconds(count) / count);
-  std::ranges::sort(times);
-  step.time = {times[rounds / 2], times.front()};
+  step.time = time_of_step(*device, {.learning_rate = learning_rate}, count);
   const Floor floor(classifier);
-  step.gigabyte = floor.cache;
+  step.bytes = floor.cache * 1e9;
   report(step);
 
   facts["batch"] = classifier.batch();

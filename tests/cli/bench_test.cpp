@@ -65,6 +65,26 @@ TEST(Bench, StandardSetHasEveryOp) {
   for (const OpEntry& op : op_table()) EXPECT_TRUE(names.contains(std::string(op.name))) << op.name;
 }
 
+TEST(Bench, ConvolutionsGiveTheLeastWorkOfAStep) {
+  const CliResult result = run_cli({"bench", "convolutions", "--repeat", "1", "--json", "--quiet"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const json answer = result.json();
+  ASSERT_EQ(answer["benchmarks"].size(), 2U);
+  EXPECT_EQ(answer["benchmarks"][0]["name"], "convolutions.s");
+  EXPECT_EQ(answer["benchmarks"][1]["name"], "convolutions.m");
+  for (const json& row : answer["benchmarks"]) EXPECT_EQ(row["max_error"], 0) << row;
+  EXPECT_GT(answer["machine"]["gigabytes"], 0);
+  // Per sample: 784 bits; images of 16x12x12, 48x6x6 and 144x3x3; layers of 10,240, 5,120 and
+  // 2,560.
+  constexpr double activations = 2 * 784 + 5 * (2304 + 1728 + 1296 + 10240 + 5120);
+  constexpr double tables = 7 * (16 + 48 + 144) + 10240 + 5120 + 2560;
+  EXPECT_EQ(answer["benchmarks"][0]["bytes"], 4 * (256 * activations + tables * 4 * 6));
+  // Gates of trees and layers, and pooled positions.
+  constexpr double gates = 7 * (16 * 576 + 48 * 144 + 144 * 36) + 10240 + 5120 + 2560;
+  constexpr double pooled = 16 * 576 + 48 * 144 + 144 * 36;
+  EXPECT_EQ(answer["benchmarks"][0]["operations"], 256 * (gates * 21 + pooled * 2));
+}
+
 TEST(Bench, CircuitsGiveTheClassesOfAFile) {
   // Ten groups of one output, each an input: the first 1 is the class.
   logic::Network network(10, Parametrisation::sigmoid, DType::float32);
@@ -99,15 +119,14 @@ TEST(Bench, AnUnknownBenchmarkIsWrongUsage) {
   CliResult result = run_cli({"bench", "opps"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(
-      result.complaint(),
-      "expected a benchmark (ops, lut, wires, automata, circuit, geometry), received 'opps' (did "
-      "you mean 'ops'?)");
+  EXPECT_EQ(result.complaint(),
+            "expected a benchmark (ops, lut, wires, convolutions, automata, circuit, geometry), "
+            "received 'opps' (did you mean 'ops'?)");
   result = run_cli({"bench", "everything"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(
-      result.complaint(),
-      "expected a benchmark (ops, lut, wires, automata, circuit, geometry), received 'everything'");
+  EXPECT_EQ(result.complaint(),
+            "expected a benchmark (ops, lut, wires, convolutions, automata, circuit, geometry), "
+            "received 'everything'");
 }
 
 TEST(Bench, ABadFileIsAFailure) {
