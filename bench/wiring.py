@@ -6,20 +6,20 @@ the wiring of one recipe and reads validation samples only. Part `steps` times o
 (`boolgrad bench wires`).
 
 The GPU need not be where the repository is: --save keeps a run in a file, and --load writes the tables between the
-markers in docs/learned-wires.md, and bench/results/wiring.json, from it.
+markers in docs/learned-wires.md, and bench/results/wiring.json, from it. A run of bench/torchlogix_steps.py may be
+loaded with it.
 
   bench/wiring.py --mnist DIR --device cuda --jobs 5 --save run.json
-  bench/wiring.py --load run.json
+  bench/wiring.py --load run.json peers.json
 """
 import argparse
 import json
 import pathlib
-import statistics
-import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 
+import classifier_runs
 import common
+from classifier_runs import percent
 
 SEEDS = range(1, 6)
 # Recipe, data set, kind of gate, and the published results of the same size.
@@ -53,135 +53,77 @@ ABLATION_RECIPE = "mnist-m"
 ABLATION_EPOCHS = 40
 
 
-class Runner:
-    def __init__(self, options):
-        self.options = options
-        self.folder = pathlib.Path(options.folder)
-
-    def answer(self, *words):
-        done = subprocess.run([self.options.program, *words, "--quiet", "--json"], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(words)}: {done.stderr.strip()}")
-        return json.loads(done.stdout.splitlines()[-1])
-
-    def train(self, name, experiment, data, words):
-        out = self.folder / name
-        start = time.perf_counter()
-        self.answer("train", experiment, "--out", str(out), "--data", data, "--device", self.options.device,
-                    "--threads", str(self.options.threads), *words)
-        seconds = time.perf_counter() - start
-        lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-        lines = [line for line in lines if "hard_accuracy" in line]
-        return {"name": name, "seconds": seconds, "best_validation": max(line["hard_accuracy"] for line in lines),
-                "last": statistics.mean(line["hard_accuracy"] for line in lines[-5:]),
-                "last_soft": statistics.mean(line["soft_accuracy"] for line in lines[-5:])}
-
-    def row(self, experiment, data, seed):
-        run = self.train(f"{experiment}-{seed}", experiment, data, ["--seed", str(seed)])
-        how = ["--no-simplify"] if experiment == "mnist-lut6" else []
-        test = self.answer("eval", str(self.folder / run["name"] / "model.safetensors"), "--data", data, *how)
-        return run | {"experiment": experiment, "seed": seed, "test": test["hard_accuracy"],
-                      "test_soft": test["soft_accuracy"], "gates": test["gates"],
-                      "simplified": test.get("gates_simplified")}
-
-
 def measure(options):
-    runner = Runner(options)
+    runner = classifier_runs.Runner(options)
     data = {"mnist": options.mnist, "fashion": options.fashion}
-    result = {"device": options.device, "program": subprocess.run([options.program, "--version"], capture_output=True,
-                                                                  text=True).stdout.splitlines()[0]}
+    result = {"device": options.device, "program": runner.version(), "peers": []}
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = [(name, data[source], seed) for name, source, _, _ in ROWS for seed in SEEDS
                 if data[source] and name in options.rows]
         ablation = [pool.submit(runner.train, f"ablation-{i}", ABLATION_RECIPE, options.mnist,
-                                ["--epochs", str(ABLATION_EPOCHS), *(word for one in sets for word in ("--set", one))])
+                                ["--epochs", str(options.epochs or ABLATION_EPOCHS),
+                                 *(word for one in sets for word in ("--set", one))])
                     for i, (_, sets) in enumerate(ABLATION)] if options.ablation else []
         measured = [pool.submit(runner.row, *one) for one in rows]
         result["rows"] = [one.result() for one in measured]
         result["ablation"] = [one.result() for one in ablation]
-    if options.steps:
-        result["steps"] = {device: runner.answer("bench", "wires", "--device", device)["benchmarks"]
-                           for device in options.steps}
+    result["steps"] = {device: runner.answer("bench", "wires", "--device", device)["benchmarks"]
+                       for device in options.steps}
     return result
-
-
-def joined(files):
-    """The parts of several runs as one."""
-    runs = [json.loads(pathlib.Path(file).read_text()) for file in files]
-    result = dict(runs[0], rows=[], ablation=[], steps={})
-    for run in runs:
-        result["rows"] += run["rows"]
-        result["ablation"] += run["ablation"]
-        result["steps"] |= run.get("steps", {})
-    return result
-
-
-def percent(value):
-    return f"{100 * value:.2f} %"
 
 
 def row_table(runs):
-    lines = ["| experiment | gates | after passes | published, same size | validation | test, hard | soft − hard | "
-             "seconds |", "|---|---|---|---|---|---|---|---|"]
+    columns = ["experiment", "gates", "after passes", "LUT6", "LUT6, with encoder", "published, same size",
+               "validation", "test, hard", "soft − hard", "seconds"]
+    rows = []
     for name, _, kind, published in ROWS:
         own = [run for run in runs if run["experiment"] == name]
         if not own:
             continue
-        test = [run["test"] for run in own]
-        spread = f" ± {100 * statistics.stdev(test):.2f}" if len(test) > 1 else ""
-        gap = statistics.mean(run["test_soft"] - run["test"] for run in own)
-        simplified = [run["simplified"] for run in own if run["simplified"]]
-        lines.append(
-            f"| `{name}` | {own[0]['gates']:,} {kind} | "
-            f"{f'{statistics.mean(simplified):,.0f}' if simplified else ''} | {published} | "
-            f"{percent(statistics.mean(run['best_validation'] for run in own))} | "
-            f"**{percent(statistics.mean(test))}**{spread} ({len(own)} seeds) | {100 * gap:+.2f} | "
-            f"{statistics.mean(run['seconds'] for run in own):.0f} |")
-    return "\n".join(lines)
+        cells = classifier_runs.row_cells(own, has_tables=kind != "two-input gates")
+        cells |= {"experiment": f"`{name}`", "gates": f"{cells['gates']} {kind}", "published, same size": published}
+        rows.append([cells[column] for column in columns])
+    return classifier_runs.table(columns, rows)
 
 
 def ablation_table(runs):
-    lines = ["| wiring of 8,000 gates | validation, hard | soft | seconds |", "|---|---|---|---|"]
-    for (label, _), run in zip(ABLATION, runs):
-        lines.append(f"| {label} | {percent(run['last'])} | {percent(run['last_soft'])} | {run['seconds']:.0f} |")
-    return "\n".join(lines)
+    rows = [[label, percent(run["last"]), percent(run["last_soft"]), f"{run['seconds']:.0f}"]
+            for (label, _), run in zip(ABLATION, runs)]
+    return classifier_runs.table(["wiring of 8,000 gates", "validation, hard", "soft", "seconds"], rows)
 
 
 def step_table(steps):
     devices = list(steps)
-    lines = ["| candidates | " + " | ".join(f"{device}, ms | of fixed" for device in devices) + " | largest error |",
-             "|---|" + "---|" * (2 * len(devices) + 1)]
+    rows = []
     for i, row in enumerate(steps[devices[0]]):
-        cells = [f"{steps[d][i]['ms']:.3f} | {steps[d][i]['ms'] / steps[d][0]['ms']:.1f}×" for d in devices]
+        times = [cell for d in devices for cell in (f"{steps[d][i]['ms']:.3f}",
+                                                    f"{steps[d][i]['ms'] / steps[d][0]['ms']:.1f}×")]
         error = max(steps[d][i]["max_error"] for d in devices)
-        lines.append(f"| {row['name'].removeprefix('wires.')} | " + " | ".join(cells) + f" | {error:.0e} |")
-    return "\n".join(lines)
+        rows.append([row["name"].removeprefix("wires."), *times, f"{error:.0e}"])
+    columns = [column for device in devices for column in (f"{device}, ms", "of fixed")]
+    return classifier_runs.table(["candidates", *columns, "largest error"], rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mnist", help="folder of the MNIST files")
-    parser.add_argument("--fashion", help="folder of the Fashion-MNIST files")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--program", default=str(common.ROOT / "build/release/boolgrad"))
-    parser.add_argument("--folder", default=str(common.ROOT / "build/wiring"))
-    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
-    parser.add_argument("--threads", type=int, default=2, help="threads of each run")
+    classifier_runs.add_options(parser, "wiring")
     parser.add_argument("--rows", nargs="*", default=[row[0] for row in ROWS])
-    parser.add_argument("--no-ablation", dest="ablation", action="store_false")
-    parser.add_argument("--steps", nargs="*", default=[], help="devices whose steps are timed")
-    parser.add_argument("--save", help="keep the run in this file, and write no tables")
-    parser.add_argument("--load", nargs="+", help="write the tables of saved runs")
     options = parser.parse_args()
-    result = joined(options.load) if options.load else measure(options)
+    result = classifier_runs.joined(options.load) if options.load else measure(options)
     if options.save:
         pathlib.Path(options.save).write_text(json.dumps(result, indent=1) + "\n")
         return
     page = "docs/learned-wires.md"
-    for part, table, key in (("rows", row_table, "rows"), ("ablation", ablation_table, "ablation"),
-                             ("steps", step_table, "steps")):
-        if result.get(key):
-            common.write_documentation(f"bench/wiring.py {part}", table(result[key]), page)
+    if result["rows"]:
+        common.write_documentation("bench/wiring.py rows", row_table(result["rows"]), page)
+    if result["ablation"]:
+        common.write_documentation("bench/wiring.py ablation", ablation_table(result["ablation"]), page)
+    if result["steps"]:
+        common.write_documentation("bench/wiring.py steps", step_table(result["steps"]), page)
+    peers = [peer for peer in result["peers"] if peer["problem"].startswith("wires")]
+    times = {(device, row["name"]): row["ms"] for device, rows in result["steps"].items() for row in rows}
+    if peers:
+        common.write_documentation("bench/wiring.py peers", classifier_runs.peer_table(peers, times), page)
     common.write_results("wiring", {"revision": common.revision(), "device": result["device"],
                                     "program": result["program"]}, result)
 
