@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "boolgrad/cli/op_cases.h"
 #include "boolgrad/core/random.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <cmath>
 #include <iterator>
 
 #include "boolgrad/circuit/encoder.h"
