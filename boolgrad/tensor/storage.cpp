@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/core/fail.h"
@@ -84,10 +85,20 @@ BlockCache& cache() {
 Storage::Storage(std::size_t bytes)
     : data_(cache().take(rounded_size(bytes == 0 ? 1 : bytes))), bytes_(bytes) {}
 
-Storage::~Storage() { cache().give(data_, rounded_size(bytes_ == 0 ? 1 : bytes_)); }
+Storage::Storage(void* data, std::size_t bytes, std::shared_ptr<void> owner)
+    : data_(data), bytes_(bytes), owner_(std::move(owner)) {}
+
+Storage::~Storage() {
+  if (!owner_) cache().give(data_, rounded_size(bytes_ == 0 ? 1 : bytes_));
+}
 
 std::shared_ptr<Storage> Storage::allocate(std::size_t bytes) {
   return std::shared_ptr<Storage>(new Storage(bytes));
+}
+
+std::shared_ptr<Storage> Storage::wrap(void* data, std::size_t bytes, std::shared_ptr<void> owner) {
+  if (!owner) fail("storage", "expected an owner of the memory, received none");
+  return std::shared_ptr<Storage>(new Storage(data, bytes, std::move(owner)));
 }
 
 void release_cached_memory() { cache().clear(); }

@@ -14,6 +14,8 @@ class Storage {
  public:
   /// Allocates `bytes` bytes. Throws if there is not enough memory.
   static std::shared_ptr<Storage> allocate(std::size_t bytes);
+  /// Wraps memory that belongs to `owner`, which is kept alive. The memory may have any alignment.
+  static std::shared_ptr<Storage> wrap(void* data, std::size_t bytes, std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -25,8 +27,10 @@ class Storage {
 
  private:
   explicit Storage(std::size_t bytes);
+  Storage(void* data, std::size_t bytes, std::shared_ptr<void> owner);
   void* data_;
   std::size_t bytes_;
+  std::shared_ptr<void> owner_;  ///< of wrapped memory
 };
 
 /// Returns all cached blocks to the system.

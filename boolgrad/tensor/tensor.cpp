@@ -41,6 +41,16 @@ template Tensor Tensor::copy_of(std::span<const std::int32_t>, Shape);
 template Tensor Tensor::copy_of(std::span<const std::int64_t>, Shape);
 template Tensor Tensor::copy_of(std::span<const std::uint8_t>, Shape);
 
+Tensor Tensor::wrap(void* data, Shape shape, DType dtype, std::shared_ptr<void> owner) {
+  Tensor result;
+  result.shape_ = std::move(shape);
+  result.size_ = element_count(result.shape_);
+  result.dtype_ = dtype;
+  result.storage_ = Storage::wrap(data, result.bytes(), std::move(owner));
+  result.start_ = static_cast<std::byte*>(data);
+  return result;
+}
+
 void Tensor::check_dtype(DType wanted) const {
   if (!defined()) fail("tensor", "expected a tensor with values, received an undefined one");
   if (wanted != dtype_) {

@@ -47,6 +47,11 @@ class Tensor {
     return of(values, {static_cast<std::int64_t>(values.size())});
   }
 
+  /// A tensor over memory that belongs to `owner`, such as an array of Python, without a copy. The
+  /// elements are contiguous, in row-major order and aligned as their type demands. They must not
+  /// change while the tensor is in use.
+  static Tensor wrap(void* data, Shape shape, DType dtype, std::shared_ptr<void> owner);
+
   /// Whether the tensor has values.
   bool defined() const { return storage_ != nullptr; }
   /// The sizes of the dimensions.
