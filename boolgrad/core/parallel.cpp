@@ -4,6 +4,7 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,19 +31,24 @@ struct Pool {
   tbb::task_arena arena;
 };
 
+// A child process that was forked has none of the parent's threads.
+std::atomic<bool> is_forked_child = false;
+
 std::unique_ptr<Pool>& pool_slot() {
-  static auto* slot =
-      new std::unique_ptr<Pool>(std::make_unique<Pool>(tbb::info::default_concurrency()));
+  static auto* slot = [] {
+    pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+    return new std::unique_ptr<Pool>(std::make_unique<Pool>(tbb::info::default_concurrency()));
+  }();
   return *slot;
 }
 
 }  // namespace
 
-int thread_count() { return pool_slot()->threads; }
+int thread_count() { return is_forked_child ? 1 : pool_slot()->threads; }
 
 void set_thread_count(int threads) {
   if (threads < 1) fail("set_thread_count", "expected at least 1 thread, received {}", threads);
-  if (threads == thread_count()) return;
+  if (is_forked_child || threads == thread_count()) return;
   pool_slot() = std::make_unique<Pool>(threads);
 }
 
@@ -78,7 +84,7 @@ void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& tas
 
 void parallel_for(std::size_t tasks, const std::function<void(std::size_t)>& task) {
   Pool& pool = *pool_slot();
-  if (tasks <= 1 || pool.threads == 1) {
+  if (tasks <= 1 || pool.threads == 1 || is_forked_child) {
     for (std::size_t i = 0; i < tasks; ++i) task(i);
     return;
   }

@@ -10,7 +10,8 @@
 
 namespace boolgrad {
 
-/// The number of threads that parallel loops use. The default is the number of hardware threads.
+/// The number of threads that parallel loops use. The default is the number of hardware threads. A
+/// forked child process, which has no threads of its parent, uses one.
 int thread_count();
 
 /// Sets the number of threads, which may exceed the number of cores. Must not be called inside a
