@@ -23,18 +23,31 @@ using Clock = std::chrono::steady_clock;
 /// finite. For larger ones only checkpoints are kept: a copy would take longer than many steps.
 constexpr std::size_t max_copied_bytes = std::size_t{32} << 20;
 
-class Run {
- public:
-  Run(Trainer& trainer, const RunOptions& options)
-      : experiment_(trainer.experiment()),
-        options_(options),
-        trainer_(trainer),
-        checkpoint_(options.folder / checkpoint_file),
-        copies_states_(3 * parameter_bytes() <= max_copied_bytes) {}
+}  // namespace
 
-  RunReport run() {
+class Run::Steps {
+ public:
+  Steps(Trainer& trainer, RunOptions options)
+      : experiment_(trainer.experiment()),
+        options_(std::move(options)),
+        trainer_(trainer),
+        checkpoint_(options_.folder / checkpoint_file),
+        copies_states_(3 * parameter_bytes() <= max_copied_bytes) {
     start();
-    while (!ending_) advance();
+  }
+
+  const std::optional<Ending>& ending() const { return ending_; }
+  const LogEntry& last() const { return last_; }
+  std::int64_t count() const { return trainer_.steps(); }
+
+  void stop() {
+    if (ending_) return;
+    if (last_.step != trainer_.steps()) log();
+    end(Ending::stopped);
+  }
+
+  RunReport finish() {
+    if (!ending_) fail("train", "expected a run that has ended, received one with steps left");
     save();
     if (*ending_ != Ending::stopped) finalise();
     RunReport report{.ending = *ending_,
@@ -49,6 +62,22 @@ class Run {
                                : logic::without_candidates(trainer_.learner().model().to_file()));
     }
     return report;
+  }
+
+  void advance() {
+    if (ending_) fail("train", "expected a run with steps left, received one that has ended");
+    if (trainer_.knockout_due()) damage();
+    const StepResult result = trainer_.step();
+    if (!result.finite) give_up(trainer_.steps() + 1, result.loss);
+    const bool stop = options_.stop && options_.stop();
+    const bool last = trainer_.steps() == training().steps;
+    if (is_log_point() || stop || last) log();
+    if (is_log_point() || last) end_if_solved();
+    if (training().patience > 0 && best_.lines_since() >= training().patience) end(Ending::waited);
+    if (last) end(Ending::finished);
+    if (stop) end(Ending::stopped);
+    if (is_checkpoint_point() && !ending_) save();
+    if (options_.watch) options_.watch(trainer_.steps(), last_);
   }
 
  private:
@@ -76,21 +105,6 @@ class Run {
     // An uninterrupted run stops at log points only.
     if (is_log_point()) end_if_solved();
     if (trainer_.steps() >= training().steps) end(Ending::finished);
-  }
-
-  void advance() {
-    if (trainer_.knockout_due()) damage();
-    const StepResult result = trainer_.step();
-    if (!result.finite) give_up(trainer_.steps() + 1, result.loss);
-    const bool stop = options_.stop && options_.stop();
-    const bool last = trainer_.steps() == training().steps;
-    if (is_log_point() || stop || last) log();
-    if (is_log_point() || last) end_if_solved();
-    if (training().patience > 0 && best_.lines_since() >= training().patience) end(Ending::waited);
-    if (last) end(Ending::finished);
-    if (stop) end(Ending::stopped);
-    if (is_checkpoint_point() && !ending_) save();
-    if (options_.watch) options_.watch(trainer_.steps(), last_);
   }
 
   /// The first reason counts.
@@ -209,7 +223,7 @@ class Run {
   }
 
   const Experiment& experiment_;
-  const RunOptions& options_;
+  RunOptions options_;
   Trainer& trainer_;
   std::filesystem::path checkpoint_;
   bool copies_states_;
@@ -223,7 +237,16 @@ class Run {
   double seconds_before_ = 0;
 };
 
-}  // namespace
+Run::Run(Trainer& trainer, RunOptions options)
+    : steps_(std::make_unique<Steps>(trainer, std::move(options))) {}
+Run::~Run() = default;
+
+std::optional<Ending> Run::ending() const { return steps_->ending(); }
+void Run::advance() { steps_->advance(); }
+void Run::stop() { steps_->stop(); }
+RunReport Run::finish() { return steps_->finish(); }
+std::int64_t Run::steps() const { return steps_->count(); }
+const LogEntry& Run::last() const { return steps_->last(); }
 
 void make_run_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -235,7 +258,9 @@ void make_run_folder(const std::filesystem::path& folder) {
 }
 
 RunReport run_training(Trainer& trainer, const RunOptions& options) {
-  return Run(trainer, options).run();
+  Run run(trainer, options);
+  while (!run.ending()) run.advance();
+  return run.finish();
 }
 
 RunReport run_experiment(const Experiment& experiment, const RunOptions& options,

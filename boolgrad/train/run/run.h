@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -47,6 +48,34 @@ struct RunReport {
 
 /// Creates the folder if it does not exist. Throws if that fails or if it is not writable.
 void make_run_folder(const std::filesystem::path& folder);
+
+/// A run in progress, for callers that act between its steps. `run_training` takes all steps.
+class Run {
+ public:
+  /// Starts or resumes a run. The trainer must outlive it.
+  Run(Trainer& trainer, RunOptions options);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Why the run has ended; none if there are steps left.
+  std::optional<Ending> ending() const;
+  /// Takes a step. Throws if the run has ended.
+  void advance();
+  /// Ends the run before its next step.
+  void stop();
+  /// Saves the checkpoint of a run that has ended and, unless it was stopped, its model.
+  RunReport finish();
+
+  /// Number of steps taken, those before a resume included.
+  std::int64_t steps() const;
+  /// The last log line.
+  const LogEntry& last() const;
+
+ private:
+  class Steps;
+  std::unique_ptr<Steps> steps_;
+};
 
 /// Trains in the folder, which is created if needed. For classifiers, the best logged model is
 /// saved: the one with the highest hard accuracy, with ties broken by the lowest soft loss.
