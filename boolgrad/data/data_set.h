@@ -42,6 +42,12 @@ struct DataFormat {
   bool operator==(const DataFormat&) const = default;
 };
 
+/// Samples in memory and their meaning.
+struct DescribedSamples {
+  SampleSet samples;
+  DataFormat format;
+};
+
 /// Readable names of features: `age`, `colour = red`, `x17`.
 std::vector<std::string> feature_names(const DataFormat& format, std::int64_t features);
 

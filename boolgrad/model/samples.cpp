@@ -35,12 +35,6 @@ std::vector<std::string> parts_of(std::string_view list) {
   return parts;
 }
 
-/// Samples and their format.
-struct LoadedSamples {
-  data::SampleSet samples;
-  data::DataFormat format;
-};
-
 bool is_file(const ModelSpec& spec) { return spec.task.kind == data::TaskKind::csv; }
 bool is_generated(const ModelSpec& spec) { return spec.task.kind >= data::TaskKind::monk1; }
 
@@ -58,9 +52,9 @@ void check_path(const ModelSpec& spec, const std::string& path) {
                          : "");
 }
 
-LoadedSamples read_part(const ModelSpec& spec, const std::string& path, bool test, bool values) {
+data::DescribedSamples read_part(const ModelSpec& spec, const std::string& path, bool test, bool values) {
   const data::TaskKind kind = spec.task.kind;
-  LoadedSamples result;
+  data::DescribedSamples result;
   if (kind == data::TaskKind::idx) {
     data::LabelledImages read = data::read_idx_images(path, test ? "t10k" : "train");
     result.samples = std::move(read.samples);
@@ -103,9 +97,13 @@ struct TrainingFile {
 };
 
 TrainingFile read_training(const ModelSpec& spec, bool values) {
+  if (spec.data.in_memory) {
+    const auto& [samples, format] = *spec.data.in_memory;
+    return {samples, format, samples.count(), first_numbers(samples.count())};
+  }
   check_path(spec, spec.data.path);
   if (!is_file(spec)) {
-    LoadedSamples read = read_part(spec, spec.data.path, false, values);
+    data::DescribedSamples read = read_part(spec, spec.data.path, false, values);
     const std::int64_t rows = read.samples.count();
     return {std::move(read.samples), std::move(read.format), rows, first_numbers(rows)};
   }
@@ -159,9 +157,9 @@ TrainingSamples read_training_samples(const ModelSpec& spec, bool values) {
 /// Everything that determines the loaded samples.
 std::string key_of(const ModelSpec& spec, bool values) {
   const DataOptions& data = spec.data;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(spec.task.kind), data.path,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(spec.task.kind), data.path,
                      data.target, data.categories, data.validation, data.test, data.limit,
-                     spec.seed, values);
+                     spec.seed, values, static_cast<const void*>(data.in_memory.get()));
 }
 
 }  // namespace

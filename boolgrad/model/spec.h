@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/data/data_set.h"
 #include "boolgrad/data/task_kind.h"
 #include "boolgrad/options/border.h"
 #include "boolgrad/options/loss.h"
@@ -29,6 +31,8 @@ struct DataOptions {
   double validation = 0;   ///< share of the training samples held out for validation; 0: none
   double test = 0;         ///< for `csv`: share of the file held out for the test
   std::int64_t limit = 0;  ///< maximum number of training samples; 0: all
+  /// Training samples in memory, used instead of files of any kind. Not part of the TOML.
+  std::shared_ptr<const data::DescribedSamples> in_memory = {};
 };
 
 /// The state that an automaton starts from.
