@@ -62,17 +62,20 @@ if(MPI_CXX_FOUND)
 endif()
 describe_part(MPI "${found}")
 
-find_package(Python3 QUIET COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
-find_package(pybind11 QUIET CONFIG)
-set(found "")
-if(Python3_Development.Module_FOUND AND pybind11_FOUND)
-  set(found "Python ${Python3_VERSION} and pybind11 ${pybind11_VERSION}")
-elseif(Python3_Development.Module_FOUND)
-  set(found "Python ${Python3_VERSION}, but no pybind11")
-elseif(Python3_FOUND)
-  set(found "Python ${Python3_VERSION}, but not its headers")
+# BOOLGRAD_PYTHON: whether the extension of the Python package is built. pip switches it on.
+option(BOOLGRAD_PYTHON "Build the extension of the Python package" OFF)
+set(Python_part "not built in: BOOLGRAD_PYTHON is off")
+if(BOOLGRAD_PYTHON)
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+  # nanobind is a package of this interpreter; pip installs it for the build.
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+    OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result ERROR_QUIET)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "BOOLGRAD_PYTHON needs nanobind: ${Python_EXECUTABLE} -m pip install nanobind")
+  endif()
+  find_package(nanobind 3.1 CONFIG REQUIRED)
+  set(Python_part "built in, nanobind ${nanobind_VERSION}, for Python 3.10 and later")
 endif()
-describe_part(Python "${found}")
 
 message(STATUS "boolgrad ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, "
   "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")

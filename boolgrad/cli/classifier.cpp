@@ -16,6 +16,7 @@
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/logic/head.h"
 
 namespace boolgrad::cli {
 namespace {
@@ -113,18 +114,6 @@ std::vector<double> numbers_in(const std::string& where, const fs::path& path) {
 }
 
 }  // namespace
-
-circuit::ClassifierPorts ports_of(const LoadedModel& loaded) {
-  const Classifier& classifier = *loaded.model.classifier();
-  return {
-      .thresholds = classifier.thresholds,
-      .head = classifier.head,
-      .has_bytes = classifier.has_bytes,
-      .features = classifier.format.columns.empty()
-                      ? std::vector<std::string>{}
-                      : data::feature_names(classifier.format, classifier.thresholds.features()),
-      .classes = classifier.format.classes};
-}
 
 std::vector<double> run_compiled(const std::string& where, const circuit::Netlist& netlist,
                                  const circuit::ClassifierPorts& ports, const Tensor& samples) {

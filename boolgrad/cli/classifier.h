@@ -1,4 +1,4 @@
-// Export and execution of classifiers.
+// Execution of exported classifiers.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,9 @@
 
 #include "boolgrad/circuit/formats/classifier_code.h"
 #include "boolgrad/circuit/netlist.h"
-#include "boolgrad/model/model.h"
+#include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::cli {
-
-/// Thresholds, head and names of a classifier. `loaded` must outlive the result.
-circuit::ClassifierPorts ports_of(const LoadedModel& loaded);
 
 /// Predictions of the exported C, compiled by `cc`. `netlist` is without the head. Throws if that
 /// fails; error messages start with `where`.

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "boolgrad/automata/grid_errors.h"
-#include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/eval.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/playback.h"
 #include "boolgrad/model/scenario.h"
 
 namespace boolgrad::cli {

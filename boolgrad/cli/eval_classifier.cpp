@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "boolgrad/circuit/bits/runner.h"
 #include "boolgrad/circuit/harden.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/cli/classifier.h"
@@ -19,6 +18,8 @@
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/export.h"
+#include "boolgrad/model/prediction.h"
 #include "boolgrad/model/samples.h"
 #include "boolgrad/ops/shaping.h"
 #include "boolgrad/picture/plot.h"
@@ -38,13 +39,11 @@ struct BitRun {
 
 BitRun run_as_bits(const LoadedModel& loaded, const circuit::Netlist& netlist,
                    const Tensor& samples) {
-  const Classifier& classifier = *loaded.model.classifier();
-  const std::int64_t groups = classifier.head.groups();
-  const circuit::CircuitRunner runner(netlist,
-                                      {.classes = groups, .exponents = classifier.head.exponents});
+  const HardClassifier classifier(*loaded.model.classifier(), netlist);
   const auto count = static_cast<std::size_t>(samples.shape()[0]);
+  const std::int64_t groups = loaded.model.classifier()->head.groups();
   std::vector<std::int32_t> sums(count * static_cast<std::size_t>(groups));
-  const auto run = [&] { runner.group_sums(classifier.thresholds.bits_of(samples), sums); };
+  const auto run = [&] { classifier.group_sums(samples, sums); };
   const int threads = thread_count();
   set_thread_count(1);
   run();
@@ -59,15 +58,7 @@ BitRun run_as_bits(const LoadedModel& loaded, const circuit::Netlist& netlist,
     spent += seconds;
   }
   set_thread_count(threads);
-  Tensor by_group({groups, samples.shape()[0]}, DType::float64);
-  for (std::size_t s = 0; s < count; ++s) {
-    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
-      by_group.mutable_values<double>()[g * count + s] =
-          sums[s * static_cast<std::size_t>(groups) + g];
-    }
-  }
-  return {logic::predictions(classifier.head, by_group, loaded.model.network().outputs()),
-          static_cast<double>(count) / min_seconds};
+  return {classifier.predict(samples), static_cast<double>(count) / min_seconds};
 }
 
 void print_confusion(const Confusion& counts, const std::vector<std::string>& names) {

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,16 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "boolgrad/automata/grid_errors.h"
-#include "boolgrad/automata/rollout.h"
 #include "boolgrad/cli/animation.h"
-#include "boolgrad/cli/automaton.h"
 #include "boolgrad/cli/command.h"
-#include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/model/scenario.h"
-#include "boolgrad/model/simulation.h"
+#include "boolgrad/model/playback.h"
 #include "boolgrad/model/state_image.h"
 #include "boolgrad/picture/png.h"
 
@@ -57,7 +50,7 @@ std::optional<std::vector<std::int64_t>> numbers_in(const std::string& text, con
   return numbers;
 }
 
-Size parse_size(const std::string& text) {
+GridSize parse_size(const std::string& text) {
   const auto numbers = numbers_in(text, "([0-9]{1,9})x([0-9]{1,9})");
   if (!numbers) {
     throw UsageError(
@@ -68,7 +61,7 @@ Size parse_size(const std::string& text) {
 }
 
 /// Damage after a single step. Without a position, it is centred.
-Damage parse_damage(const std::string& text, const Size& grid) {
+Damage parse_damage(const std::string& text, const GridSize& grid) {
   const auto numbers = numbers_in(
       text, R"(([0-9]{1,9})x([0-9]{1,9})(?:\+([0-9]{1,9})\+([0-9]{1,9}))?@step([0-9]{1,9}))");
   if (!numbers) {
@@ -93,10 +86,9 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(
         fmt::format("[run] expected --async from 0 to 1, received {}", *arguments.fire_rate));
   }
-  constexpr std::int64_t max_steps = 1'000'000'000;
-  if (arguments.steps && (*arguments.steps < 0 || *arguments.steps > max_steps)) {
-    throw UsageError(fmt::format("[run] expected --steps from 0 to {}, received {}", max_steps,
-                                 *arguments.steps));
+  if (arguments.steps && (*arguments.steps < 0 || *arguments.steps > max_playback_steps)) {
+    throw UsageError(fmt::format("[run] expected --steps from 0 to {}, received {}",
+                                 max_playback_steps, *arguments.steps));
   }
   if (arguments.seed && *arguments.seed < 0) {
     throw UsageError(
@@ -105,195 +97,100 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
   check_device(arguments.device, on_gpus);
 }
 
-/// Throws if the grid is empty or too large.
-void check_size(const Size& size, const automata::Rule& rule) {
-  constexpr std::int64_t max_cells = std::int64_t{1} << 28;
-  constexpr std::int64_t max_bits = std::int64_t{1} << 31;
-  const std::int64_t max = std::min(max_cells, max_bits / rule.channels());
-  if (size.height < 1 || size.width < 1 || size.height > max / size.width) {
-    fail("run", "expected 1 to {} cells, received {}x{}", max, size.height, size.width);
-  }
-  automata::check_grid(rule.border(), size.height, size.width);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Defaults
-
-/// As many steps as in training. A larger grid that starts from noise gets more, since order has to
-/// spread further.
-std::int64_t default_steps(const ModelSpec& spec, const Size& size) {
-  constexpr std::int64_t of_life = 100;
-  if (is_life(spec)) return of_life;
-  const AutomatonOptions& options = spec.automaton;
-  if (options.start == StartKind::seed) return options.steps;
-  const double scale =
-      std::max({1.0, static_cast<double>(size.height) / static_cast<double>(options.height),
-                static_cast<double>(size.width) / static_cast<double>(options.width)});
-  return static_cast<std::int64_t>(std::ceil(scale * static_cast<double>(options.steps)));
-}
-
-/// The target of the last state.
-struct Goal {
-  Tensor target = {};        ///< uint8 [channels, 1, height, width]; undefined if there is none
-  std::string why_not = {};  ///< why there is none, if it is not available
-};
-
-Goal goal_of(const ModelSpec& spec, const Size& size) {
-  if (!spec.is_automaton() || is_life(spec)) return {};
-  try {
-    const Tensor target = target_for(spec, size.height, size.width);
-    return {target.viewed_as({target.shape()[0], 1, size.height, size.width})};
-  } catch (const Error& error) {
-    // The picture does not fit into the grid, or its file is missing.
-    return {{}, error.what()};
-  }
-}
-
-/// Number of channels to show: those of the target, or three colours, or one.
-std::int64_t shown_channels(const ModelSpec& spec, const automata::Rule& rule, const Goal& goal) {
-  if (goal.target.defined()) return goal.target.shape()[0];
-  const Size own = default_size(spec);
-  const Goal at_home = goal_of(spec, own);
-  if (at_home.target.defined()) return at_home.target.shape()[0];
-  return rule.channels() >= 3 ? 3 : 1;
-}
-
 // ---------------------------------------------------------------------------------------------
 // The run
 
-struct Plan {
-  ModelSpec spec;
-  automata::Rule rule;
-  Size size;
-  std::int64_t steps = 0;
-  SimulationOptions options;
-  Goal goal;
-  std::int64_t channels = 1;  ///< to show
-};
-
-Plan plan_of(const RunArguments& arguments) {
+Playback playback_of(const RunArguments& arguments) {
   const LoadedModel loaded = load_model(arguments.model);
-  const automata::Rule& rule = automaton_of(loaded, "run", arguments.model);
-  Plan plan{.spec = loaded.spec.value_or(ModelSpec{}),
-            .rule = rule,
-            .size = {},
-            .steps = 0,
-            .options = {},
-            .goal = {}};
-  plan.size = arguments.size.empty() ? default_size(plan.spec) : parse_size(arguments.size);
-  check_size(plan.size, rule);
-  plan.steps = arguments.steps.value_or(default_steps(plan.spec, plan.size));
-  plan.options.fire_rate = arguments.fire_rate.value_or(plan.spec.automaton.fire_rate);
-  plan.options.device = arguments.device;
-  plan.options.seed =
-      arguments.seed ? static_cast<std::uint64_t>(*arguments.seed) : fresh_seed(plan.spec);
+  automaton_of(loaded, "run", arguments.model);  // before the damage of a grid that may not exist
+  const ModelSpec spec = loaded.spec.value_or(ModelSpec{});
+  const GridSize size = arguments.size.empty() ? default_size(spec) : parse_size(arguments.size);
+  PlaybackOptions options{.size = size,
+                          .steps = arguments.steps,
+                          .fire_rate = arguments.fire_rate,
+                          .device = arguments.device};
+  if (arguments.seed) options.seed = static_cast<std::uint64_t>(*arguments.seed);
   for (const std::string& text : arguments.damage) {
-    plan.options.damage.push_back(parse_damage(text, plan.size));
-    if (plan.options.damage.back().first > plan.steps) {
-      throw UsageError(fmt::format("[run] expected damage at step 0 to {}, received '{}'",
-                                   plan.steps, printable(text)));
+    options.damage.push_back(parse_damage(text, size));
+    const std::int64_t steps = arguments.steps.value_or(default_steps(spec, size));
+    if (options.damage.back().first > steps) {
+      throw UsageError(fmt::format("[run] expected damage at step 0 to {}, received '{}'", steps,
+                                   printable(text)));
     }
   }
-  plan.goal = goal_of(plan.spec, plan.size);
-  plan.channels = shown_channels(plan.spec, rule, plan.goal);
-  return plan;
+  return make_playback(loaded, options, "run", arguments.model);
 }
 
 /// Throws before any step if the picture could not be written.
-void check_png(const RunArguments& arguments, const Size& size) {
+void check_png(const RunArguments& arguments, const GridSize& size) {
   if (arguments.png.empty()) return;
   picture::check_size("png", size.width, size.height);
   const Replacement writable("png", arguments.png);
 }
 
-struct Outcome {
-  double seconds = 0;                      ///< time of the steps only
-  std::optional<std::int64_t> bit_errors;  ///< none without a target
-};
-
-Outcome play(const Plan& plan, const RunArguments& arguments) {
-  using Clock = std::chrono::steady_clock;
-  Simulation simulation(
-      plan.rule,
-      starts_for(plan.spec, plan.rule, 1, plan.size.height, plan.size.width, plan.options.seed),
-      plan.options);
-  check_png(arguments, plan.size);
-  AnimationRecorder animation({.gif = arguments.gif,
-                               .show = arguments.show,
-                               .height = plan.size.height,
-                               .width = plan.size.width,
-                               .steps = plan.steps});
-  Outcome outcome;
-  // Without an animation only the last state matters.
-  const std::int64_t at_once = animation.is_active() ? 1 : std::max<std::int64_t>(1, plan.steps);
-  while (true) {
-    if (animation.wants(simulation.steps(), !simulation.damaged().empty())) {
-      animation.add(simulation.steps(), state_image(simulation.state(), plan.channels));
-    }
-    if (simulation.steps() == plan.steps) break;
-    const Clock::time_point before = Clock::now();
-    simulation.step(at_once);
-    simulation.wait();
-    outcome.seconds += std::chrono::duration<double>(Clock::now() - before).count();
-  }
+PlaybackResult play(const Playback& playback, const RunArguments& arguments) {
+  check_png(arguments, playback.size);
+  AnimationRecorder animation({.gif = arguments.gif, .show = arguments.show}, playback);
+  PlaybackResult result = boolgrad::play(playback, &animation);
   if (!arguments.png.empty()) {
-    const picture::Image cells = state_image(simulation.state(), plan.channels);
+    const picture::Image cells = state_image(result.last, playback.channels);
     picture::write_png(arguments.png,
                        picture::enlarged(cells, pixels_per_cell(cells.height, cells.width)));
   }
-  if (plan.goal.target.defined()) {
-    outcome.bit_errors = automata::compare(simulation.state(), plan.goal.target).bits;
-  }
-  return outcome;
+  return result;
 }
 
-double updates_per_second(const Plan& plan, const Outcome& outcome) {
-  if (plan.steps == 0) return 0;
-  const double updates = static_cast<double>(plan.steps) * static_cast<double>(plan.size.height) *
-                         static_cast<double>(plan.size.width);
+double updates_per_second(const Playback& playback, const PlaybackResult& outcome) {
+  if (playback.steps == 0) return 0;
+  const double updates = static_cast<double>(playback.steps) *
+                         static_cast<double>(playback.size.height) *
+                         static_cast<double>(playback.size.width);
   return updates / std::max(outcome.seconds, 1e-9);
 }
 
-void print_report(const RunArguments& arguments, const Plan& plan, const Outcome& outcome) {
-  fmt::print(
-      "{}: {}x{} cells, {} steps{}\n", printable(arguments.model), plan.size.height,
-      plan.size.width, plan.steps,
-      plan.options.fire_rate < 1 ? fmt::format(", fire rate {}", plan.options.fire_rate) : "");
-  if (plan.steps > 0) {
+void print_report(const RunArguments& arguments, const Playback& playback,
+                  const PlaybackResult& outcome) {
+  fmt::print("{}: {}x{} cells, {} steps{}\n", printable(arguments.model), playback.size.height,
+             playback.size.width, playback.steps,
+             playback.options.fire_rate < 1
+                 ? fmt::format(", fire rate {}", playback.options.fire_rate)
+                 : "");
+  if (playback.steps > 0) {
     fmt::print("  speed       {:.4g} million cell updates per second\n",
-               updates_per_second(plan, outcome) / 1e6);
+               updates_per_second(playback, outcome) / 1e6);
   }
   if (outcome.bit_errors) {
-    fmt::print("  bit errors  {} of {}\n", *outcome.bit_errors, plan.goal.target.size());
-  } else if (!plan.goal.why_not.empty()) {
-    fmt::print("  bit errors  unknown: {}\n", printable(plan.goal.why_not));
+    fmt::print("  bit errors  {} of {}\n", *outcome.bit_errors, playback.target.size());
+  } else if (!playback.why_no_target.empty()) {
+    fmt::print("  bit errors  unknown: {}\n", printable(playback.why_no_target));
   }
   if (!arguments.gif.empty()) fmt::print("  gif         {}\n", printable(arguments.gif));
   if (!arguments.png.empty()) fmt::print("  png         {}\n", printable(arguments.png));
 }
 
-nlohmann::json to_json(const RunArguments& arguments, const Plan& plan, const Outcome& outcome) {
+nlohmann::json to_json(const RunArguments& arguments, const Playback& playback,
+                       const PlaybackResult& outcome) {
   const auto path_or_null = [](const std::string& path) {
     return path.empty() ? nlohmann::json() : nlohmann::json(path);
   };
   return {{"model", arguments.model},
-          {"height", plan.size.height},
-          {"width", plan.size.width},
-          {"steps", plan.steps},
-          {"fire_rate", plan.options.fire_rate},
-          {"seed", plan.options.seed},
+          {"height", playback.size.height},
+          {"width", playback.size.width},
+          {"steps", playback.steps},
+          {"fire_rate", playback.options.fire_rate},
+          {"seed", playback.options.seed},
           {"wrong_bits", outcome.bit_errors ? nlohmann::json(*outcome.bit_errors) : nullptr},
-          {"cell_updates_per_second", updates_per_second(plan, outcome)},
+          {"cell_updates_per_second", updates_per_second(playback, outcome)},
           {"gif", path_or_null(arguments.gif)},
           {"png", path_or_null(arguments.png)}};
 }
 
 int run(const RunArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments, common);
-  const Plan plan = plan_of(arguments);
-  const Outcome outcome = play(plan, arguments);
-  if (!common.quiet) print_report(arguments, plan, outcome);
-  if (common.json) print_json(to_json(arguments, plan, outcome));
+  const Playback playback = playback_of(arguments);
+  const PlaybackResult outcome = play(playback, arguments);
+  if (!common.quiet) print_report(arguments, playback, outcome);
+  if (common.json) print_json(to_json(arguments, playback, outcome));
   return 0;
 }
 

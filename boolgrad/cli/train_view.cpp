@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "boolgrad/automata/rollout.h"
-#include "boolgrad/cli/automaton.h"
+#include "boolgrad/cli/animation.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/model/state_image.h"

@@ -7,6 +7,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/ops/activation.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/reduction.h"
@@ -226,6 +227,31 @@ std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64
     }
   }
   return result;
+}
+
+Tensor probabilities(const Head& head, const Tensor& sums, std::int64_t outputs) {
+  const NoGrad off_the_tape;
+  if (head.kind == HeadKind::regression) {
+    fail("probabilities", "expected a head of classes, received regression");
+  }
+  if (head.kind == HeadKind::classes) return softmax(scale(sums, 1 / head.temperature), 0);
+  // One vote per group: z = (sum - largest / 2) / temperature is the logit of a 1. Logarithms,
+  // since products of many probabilities underflow.
+  const Tensor half = scale(largest_sums(head, outputs), 0.5);
+  const Tensor votes = scale(subtract(sums, half), 1 / head.temperature);
+  const auto z = votes.values<double>();
+  const auto samples = static_cast<std::size_t>(sums.shape()[1]);
+  Tensor logits = Tensor::zeros({head.classes, sums.shape()[1]}, DType::float64);
+  const auto to = logits.mutable_values<double>();
+  for (std::size_t c = 0; c < static_cast<std::size_t>(head.classes); ++c) {
+    for (std::size_t g = 0; g < static_cast<std::size_t>(head.groups()); ++g) {
+      for (std::size_t s = 0; s < samples; ++s) {
+        const double vote = ((c >> g) & 1) != 0 ? z[g * samples + s] : -z[g * samples + s];
+        to[c * samples + s] += std::min(vote, 0.0) - std::log1p(std::exp(-std::abs(vote)));
+      }
+    }
+  }
+  return softmax(logits, 0);
 }
 
 Tensor group_counts(const BitMatrix& outputs, std::int64_t groups,

@@ -77,6 +77,11 @@ double standard_deviation(const Tensor& values);
 /// is the total number of outputs. Bits that give no class are predicted as the last class.
 std::vector<double> predictions(const Head& head, const Tensor& sums, std::int64_t outputs);
 
+/// The probabilities of all classes from group sums, float64 [groups, samples]: [classes, samples].
+/// They are those that `head_loss` compares with the labels; for bits, the product over the bits of
+/// a class, scaled so that all classes add up to 1. Throws for regression.
+Tensor probabilities(const Head& head, const Tensor& sums, std::int64_t outputs);
+
 /// Group sums of hard outputs: float64 [groups, samples]. With exponents, output i counts
 /// 2^exponents[i] times.
 Tensor group_counts(const BitMatrix& outputs, std::int64_t groups,

@@ -19,6 +19,9 @@ Predictions predictions_of(const NetworkScores& scores, const Head& head, std::i
 /// Samples as a program reads them. The result refers to both arguments, which must outlive it.
 FeatureSamples feature_samples(const Classifier& classifier, const data::SampleSet& samples);
 
+/// The group sums of a classifier for samples, computed on `device`. They do not depend on labels.
+NetworkScores scores_of(const Model& model, const data::SampleSet& samples, const Device& device);
+
 /// Evaluates a rule on the evaluation starts. The program's grids must have the size given by the
 /// specification.
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,

@@ -157,7 +157,7 @@ FeatureSamples feature_samples(const Classifier& classifier, const data::SampleS
           .width = classifier.format.width};
 }
 
-Predictions predict(const Model& model, const data::SampleSet& samples, const Device& device) {
+NetworkScores scores_of(const Model& model, const data::SampleSet& samples, const Device& device) {
   const logic::Network& network = model.network();
   const Classifier& classifier = *model.classifier();
   const auto program = logic::make_network_program(
@@ -166,7 +166,12 @@ Predictions predict(const Model& model, const data::SampleSet& samples, const De
   program->set_samples(DataRole::training, feature_samples(classifier, samples), samples.labels);
   program->set_parameters(logic::detached(network.parameters()), masks_of(network),
                           network.input_mask());
-  return predictions_of(program->evaluate(), classifier.head, network.outputs(), samples.labels);
+  return program->evaluate();
+}
+
+Predictions predict(const Model& model, const data::SampleSet& samples, const Device& device) {
+  return predictions_of(scores_of(model, samples, device), model.classifier()->head,
+                        model.network().outputs(), samples.labels);
 }
 
 automata::RolloutSize rollout_size(const data::AutomatonTask& task,

@@ -116,7 +116,10 @@ void save_model(const std::filesystem::path& path, const std::string& experiment
 }
 
 LoadedModel load_model(const std::filesystem::path& path) {
-  const TensorFile file = load_safetensors(path);
+  return model_in(load_safetensors(path), path);
+}
+
+LoadedModel model_in(const TensorFile& file, const std::filesystem::path& path) {
   std::optional<ModelSpec> spec;
   const auto found = file.metadata.find(experiment_metadata_key);
   if (found != file.metadata.end()) {

@@ -72,6 +72,9 @@ void save_model(const std::filesystem::path& path, const std::string& experiment
 /// Reads a model or a checkpoint.
 LoadedModel load_model(const std::filesystem::path& path);
 
+/// The model of a file that was read from `path`.
+LoadedModel model_in(const TensorFile& file, const std::filesystem::path& path);
+
 /// Metadata key of a model file under which the TOML of its experiment is stored.
 inline constexpr const char* experiment_metadata_key = "experiment";
 

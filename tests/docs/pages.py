@@ -25,6 +25,7 @@ def version_faults():
         "CMakeLists.txt": only(r"^\s*VERSION (\d+\.\d+\.\d+)", "CMakeLists.txt"),
         "CHANGELOG.md": only(r"^## \[(\d+\.\d+\.\d+)\]", "CHANGELOG.md"),
         "CITATION.cff": only(r"^version: (\S+)$", "CITATION.cff"),
+        "pyproject.toml": only(r'^version = "(\S+)"$', "pyproject.toml"),
     }
     dates = {
         "CHANGELOG.md": only(r"^## \[\d+\.\d+\.\d+\] - (\S+)$", "CHANGELOG.md"),

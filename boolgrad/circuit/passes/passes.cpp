@@ -1,6 +1,7 @@
 #include "boolgrad/circuit/passes/passes.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "boolgrad/circuit/convert.h"
 #include "boolgrad/circuit/passes/rebuilding.h"
 #include "boolgrad/core/error.h"
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 
 namespace boolgrad::circuit {
 namespace {
@@ -210,6 +213,52 @@ Netlist simplify(const Netlist& netlist, const SimplifyParams& params,
     if (size.gates >= before || is_large) break;
   }
   return to_netlist(circuit, netlist);
+}
+
+namespace {
+
+using NamedPass = std::pair<std::string, std::function<Netlist(const Netlist&, PassStats*)>>;
+
+const std::vector<NamedPass>& passes() {
+  static const std::vector<NamedPass> all = {
+      {"constant propagation", propagate_constants},
+      {"unused inputs", remove_unused_inputs},
+      {"buffer absorption", absorb_buffers},
+      {"structural hashing", structural_hashing},
+      {"dangling gates", remove_dangling_gates},
+      {"decomposition", decompose},
+      {"resubstitution", [](const Netlist& n, PassStats* s) { return resubstitute(n, {}, s); }},
+      {"don't-care optimisation",
+       [](const Netlist& n, PassStats* s) { return optimise_dont_cares(n, {}, s); }},
+      {"cut rewriting", [](const Netlist& n, PassStats* s) { return rewrite_cuts(n, {}, s); }}};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& pass_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const NamedPass& pass : passes()) result.push_back(pass.first);
+    return result;
+  }();
+  return names;
+}
+
+Netlist apply_passes(const Netlist& netlist, std::span<const std::string> names,
+                     std::vector<PassStats>* stats) {
+  Netlist result = netlist;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(passes(), name, &NamedPass::first);
+    if (found == passes().end()) {
+      fail("simplify", "expected the pass {}, received '{}'", alternatives(pass_names()),
+           printable(name));
+    }
+    PassStats own;
+    result = found->second(result, &own);
+    if (stats != nullptr) stats->push_back(std::move(own));
+  }
+  return result;
 }
 
 }  // namespace boolgrad::circuit

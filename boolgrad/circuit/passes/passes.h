@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,5 +86,13 @@ struct SimplifyParams {
 /// three. Appends one entry per pass to `stats`.
 Netlist simplify(const Netlist& netlist, const SimplifyParams& params = {},
                  std::vector<PassStats>* stats = nullptr);
+
+/// The names of the passes that preserve the function, in the order of this file: those in
+/// `PassStats::pass`.
+const std::vector<std::string>& pass_names();
+
+/// Applies passes by name, in the given order, with default options. Throws for an unknown name.
+Netlist apply_passes(const Netlist& netlist, std::span<const std::string> names,
+                     std::vector<PassStats>* stats = nullptr);
 
 }  // namespace boolgrad::circuit

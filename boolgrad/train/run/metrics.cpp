@@ -107,7 +107,7 @@ MetricsLog MetricsLog::resume(const std::filesystem::path& path, std::int64_t st
   return {path, std::ios::out | std::ios::app};
 }
 
-void MetricsLog::write(const LogEntry& entry) {
+std::string to_json(const LogEntry& entry) {
   const Evaluation& evaluation = entry.evaluation;
   nlohmann::ordered_json object = {{"step", entry.step},
                                    {"soft_loss", evaluation.soft_loss},
@@ -120,8 +120,12 @@ void MetricsLog::write(const LogEntry& entry) {
                                    {"masked", entry.masked}};
   if (entry.knocked_out) object["knocked_out"] = *entry.knocked_out;
   if (!entry.layers.empty()) object["layers"] = layers_of(entry.layers);
+  return object.dump();
+}
+
+void MetricsLog::write(const LogEntry& entry) {
   errno = 0;
-  file_ << object.dump() << std::endl;
+  file_ << to_json(entry) << std::endl;
   if (!file_) refuse("write", path_);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "boolgrad/model/evaluation.h"
@@ -21,6 +22,9 @@ struct LogEntry {
   std::optional<std::int64_t> knocked_out = std::nullopt;  ///< masked by a knockout at this step
   std::vector<LayerDiagnosis> layers = {};                 ///< empty without diagnostics
 };
+
+/// A line of metrics: one JSON object, without the end of the line.
+std::string to_json(const LogEntry& entry);
 
 /// The losses of one line of metrics.
 struct LoggedLoss {

@@ -7,7 +7,7 @@
 #include "boolgrad/circuit/formats/html.h"
 #include "boolgrad/model/model.h"
 
-namespace boolgrad::cli {
+namespace boolgrad {
 
 struct ModelViewer {
   circuit::HtmlOptions options;
@@ -20,4 +20,4 @@ struct ModelViewer {
 ModelViewer viewer_of_model(const LoadedModel& loaded, std::string_view where,
                             const std::string& path);
 
-}  // namespace boolgrad::cli
+}  // namespace boolgrad

@@ -1,17 +1,17 @@
-#include "boolgrad/cli/model_viewer.h"
+#include "boolgrad/model/viewer.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "boolgrad/cli/automaton.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/data/pattern.h"
+#include "boolgrad/model/playback.h"
 #include "boolgrad/model/scenario.h"
 
-namespace boolgrad::cli {
+namespace boolgrad {
 namespace {
 
 // Larger integers are not exact in JavaScript.
@@ -35,7 +35,7 @@ void add_target(const ModelSpec& spec, ModelViewer& viewer) {
 
 ModelViewer viewer_of_automaton(const ModelSpec& spec, const automata::Rule& rule) {
   ModelViewer viewer;
-  const Size size = default_size(spec);
+  const GridSize size = default_size(spec);
   const bool from_seed = !is_life(spec) && spec.automaton.start == StartKind::seed;
   circuit::HtmlAutomaton& automaton = viewer.options.automaton;
   automaton.height = size.height;
@@ -100,4 +100,4 @@ ModelViewer viewer_of_model(const LoadedModel& loaded, std::string_view where,
   return viewer_of_automaton(loaded.spec.value_or(ModelSpec{}), rule);
 }
 
-}  // namespace boolgrad::cli
+}  // namespace boolgrad

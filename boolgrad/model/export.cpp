@@ -1,0 +1,261 @@
+#include "boolgrad/model/export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "boolgrad/automata/rule_netlist.h"
+#include "boolgrad/circuit/formats/aiger.h"
+#include "boolgrad/circuit/formats/blif.h"
+#include "boolgrad/circuit/formats/c99.h"
+#include "boolgrad/circuit/formats/dot.h"
+#include "boolgrad/circuit/formats/html.h"
+#include "boolgrad/circuit/formats/named_netlist.h"
+#include "boolgrad/circuit/formats/text.h"
+#include "boolgrad/circuit/group_sums.h"
+#include "boolgrad/circuit/harden.h"
+#include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/passes/simplify_tables.h"
+#include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/shared_circuit.h"
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/model/viewer.h"
+
+namespace boolgrad {
+namespace {
+
+constexpr const char* where = "export";
+
+/// The content of a file, and the netlist read back from it if there is a reader for the format.
+struct Exported {
+  std::string content;
+  std::optional<circuit::Netlist> read_back;
+  std::string test_bench = {};
+  std::string why_no_target = {};
+};
+
+void check(const ExportOptions& options) {
+  const auto& formats = export_formats();
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    fail(where, "expected the format {}, received '{}'", alternatives(formats),
+         printable(options.format));
+  }
+  const bool is_verilog = options.format == "verilog";
+  if (options.shared_kernels && !is_verilog && options.format != "c") {
+    fail(where, "expected c or verilog with shared kernels, received {}", options.format);
+  }
+  if (options.shared_kernels && (options.pipeline || options.size)) {
+    fail(where, "expected shared kernels without a pipeline or a size");
+  }
+  if (!is_verilog && (options.pipeline || options.size)) {
+    fail(where, "expected verilog with a pipeline or a size, received {}", options.format);
+  }
+  if (options.pipeline && options.size) fail(where, "expected a pipeline or a size, received both");
+  if (options.pipeline && *options.pipeline < 1) {
+    fail(where, "expected a pipeline of at least 1 level per stage, received {}",
+         *options.pipeline);
+  }
+}
+
+std::string name_of(const LoadedModel& loaded) {
+  return loaded.spec ? loaded.spec->name : "circuit";
+}
+
+circuit::SharedCircuit shared_circuit_of(const LoadedModel& loaded) {
+  std::optional<circuit::SharedCircuit> circuit;
+  if (!loaded.model.is_automaton()) circuit = circuit::shared_circuit_of(loaded.model.network());
+  if (!circuit) {
+    fail(where, "expected a model that begins with convolutions for shared kernels, received {}",
+         printable(name_of(loaded)));
+  }
+  circuit->name = name_of(loaded);
+  return *std::move(circuit);
+}
+
+/// Whether the export includes the thresholds and the head of a classifier.
+bool has_head(const LoadedModel& loaded, const ExportOptions& options) {
+  return loaded.model.classifier().has_value() && !options.classes;
+}
+
+/// The circuit as trained, and the circuit to write.
+struct Circuits {
+  circuit::Netlist original;
+  circuit::Netlist written;
+  std::optional<circuit::SharedCircuit> shared;  ///< `written` with shared kernels
+};
+
+/// Minimises look-up tables for formats that have them, and two-input gates for the others.
+circuit::Netlist simplified_for(const circuit::Netlist& netlist, const std::string& format) {
+  const bool keeps_tables = format == "netlist" || format == "blif" || format == "dot";
+  return keeps_tables ? circuit::simplify_tables(netlist) : circuit::simplify(netlist);
+}
+
+/// C, or Verilog without registers, of a netlist or a circuit with shared kernels.
+template <class Circuit>
+Exported code_of(const Circuit& circuit, const LoadedModel& loaded, const ExportOptions& options) {
+  const bool is_classifier = has_head(loaded, options);
+  if (options.format == "c") {
+    return {
+        is_classifier ? circuit::classifier_c(circuit, ports_of(loaded)) : circuit::to_c(circuit),
+        std::nullopt};
+  }
+  const circuit::Verilog verilog = is_classifier
+                                       ? circuit::classifier_verilog(circuit, ports_of(loaded))
+                                       : circuit::to_verilog(circuit);
+  return {verilog.design, std::nullopt, verilog.test_bench};
+}
+
+/// Verilog with registers.
+Exported clocked_verilog_of(const circuit::Netlist& netlist, const ExportOptions& options) {
+  const circuit::Verilog verilog = options.pipeline
+                                       ? circuit::to_pipelined_verilog(netlist, *options.pipeline)
+                                       : circuit::to_verilog_array(netlist, *options.size);
+  return {verilog.design, std::nullopt, verilog.test_bench};
+}
+
+Exported html_of(const circuit::Netlist& netlist, const circuit::Netlist& original,
+                 const LoadedModel& loaded, const std::string& source, const std::string& file) {
+  ModelViewer viewer = viewer_of_model(loaded, where, source);
+  viewer.options.gates_before = circuit::gate_count(original);
+  const std::string html = circuit::to_html(netlist, viewer.options);
+  return {html, circuit::netlist_from_html(html, file), "", viewer.why_no_target};
+}
+
+Exported exported(const Circuits& circuits, const LoadedModel& loaded, const std::string& source,
+                  const ExportOptions& options) {
+  if (circuits.shared) return code_of(*circuits.shared, loaded, options);
+  const auto& [original, netlist, shared] = circuits;
+  const std::string file = options.file.string();
+  if (options.format == "netlist") {
+    const std::string text = circuit::to_text(netlist);
+    return {text, circuit::netlist_from_text(text, file)};
+  }
+  if (options.format == "blif") {
+    const std::string text = circuit::to_blif(netlist);
+    return {text, circuit::netlist_from_blif(text, file)};
+  }
+  if (options.format == "aiger") {
+    const bool ascii = options.file.extension() == ".aag";
+    const std::string bytes = circuit::to_aiger(
+        netlist, ascii ? circuit::AigerFormat::ascii : circuit::AigerFormat::binary);
+    return {bytes, circuit::netlist_from_aiger(bytes, file)};
+  }
+  if (options.format == "dot") return {circuit::to_dot(netlist), std::nullopt};
+  if (options.format == "html") return html_of(netlist, original, loaded, source, file);
+  if (options.pipeline || options.size) return clocked_verilog_of(netlist, options);
+  return code_of(netlist, loaded, options);
+}
+
+/// The circuit to write, before its head is added.
+void simplify(Circuits& circuits, const ExportOptions& options) {
+  if (circuits.shared) {
+    if (!options.as_trained) circuits.shared = circuit::simplified(*circuits.shared);
+    circuits.written = circuit::flattened(*circuits.shared);
+  } else {
+    circuits.written =
+        options.as_trained ? circuits.original : simplified_for(circuits.original, options.format);
+  }
+}
+
+/// The head of a classifier is added after simplification and proof, so that no proof has to deal
+/// with its adders.
+Circuits circuits_of(const LoadedModel& loaded, const ExportOptions& options) {
+  Circuits circuits;
+  if (options.shared_kernels) circuits.shared = shared_circuit_of(loaded);
+  circuits.original = netlist_of(loaded);
+  if (options.classes) {
+    circuits.original = circuit::with_argmax(circuits.original, *options.classes);
+    if (circuits.shared) {
+      circuits.shared->rest = circuit::with_argmax(circuits.shared->rest, *options.classes);
+    }
+  }
+  simplify(circuits, options);
+  if (options.proves) {
+    circuit::expect_equivalent(circuits.original, circuits.written, "the simplified circuit");
+  }
+  // The C export sums with loops instead.
+  if (has_head(loaded, options) && options.format != "c") {
+    const Head& head = loaded.model.classifier()->head;
+    circuits.original = circuit::with_head(circuits.original, head);
+    circuits.written = circuit::with_head(circuits.written, head);
+    if (circuits.shared) circuits.shared->rest = circuit::with_head(circuits.shared->rest, head);
+  }
+  return circuits;
+}
+
+/// `life.v` becomes `life_tb.v`.
+std::filesystem::path test_bench_path(const std::filesystem::path& path) {
+  return path.parent_path() / (path.stem().string() + "_tb" + path.extension().string());
+}
+
+/// What to write, proven unless the options say otherwise.
+Exported proven(const Circuits& circuits, const LoadedModel& loaded, const std::string& source,
+                const ExportOptions& options) {
+  Exported result = exported(circuits, loaded, source, options);
+  if (options.proves && result.read_back) {
+    circuit::expect_equivalent(circuits.written, *result.read_back, "the file's circuit");
+  }
+  return result;
+}
+
+}  // namespace
+
+circuit::Netlist netlist_of(const LoadedModel& loaded) {
+  circuit::Netlist netlist = loaded.model.is_automaton() ? automata::harden(loaded.model.rule())
+                                                         : circuit::harden(loaded.model.network());
+  netlist.name = name_of(loaded);
+  return netlist;
+}
+
+circuit::ClassifierPorts ports_of(const LoadedModel& loaded) {
+  const Classifier& classifier = *loaded.model.classifier();
+  return {
+      .thresholds = classifier.thresholds,
+      .head = classifier.head,
+      .has_bytes = classifier.has_bytes,
+      .features = classifier.format.columns.empty()
+                      ? std::vector<std::string>{}
+                      : data::feature_names(classifier.format, classifier.thresholds.features()),
+      .classes = classifier.format.classes};
+}
+
+const std::vector<std::string>& export_formats() {
+  static const std::vector<std::string> formats = {"netlist", "c",   "verilog", "blif",
+                                                   "aiger",   "dot", "html"};
+  return formats;
+}
+
+ExportReport export_model(const LoadedModel& loaded, const std::string& source,
+                          const ExportOptions& options) {
+  check(options);
+  const Circuits circuits = circuits_of(loaded, options);
+  const auto& [original, netlist, shared] = circuits;
+  const Exported result = proven(circuits, loaded, source, options);
+  circuit::write_file(where, options.file, result.content);
+  ExportReport report{.inputs = std::ssize(netlist.inputs),
+                      .outputs = std::ssize(netlist.outputs),
+                      .gates = circuit::gate_count(netlist),
+                      .gates_before = circuit::gate_count(original),
+                      .depth = circuit::depth(netlist),
+                      .read_back = options.proves && result.read_back.has_value(),
+                      .why_no_target = result.why_no_target};
+  if (shared) {
+    report.kernels = shared->kernel_counts();
+    report.written_gates = shared->written_gates();
+  }
+  if (!result.test_bench.empty()) {
+    report.test_bench = test_bench_path(options.file);
+    circuit::write_file(where, report.test_bench, result.test_bench);
+  }
+  return report;
+}
+
+std::string html_viewer(const LoadedModel& loaded, const std::string& source) {
+  const ExportOptions options{.format = "html", .file = source};
+  return proven(circuits_of(loaded, options), loaded, source, options).content;
+}
+
+}  // namespace boolgrad
