@@ -62,6 +62,30 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string file_name_of(std::string_view text) {
+  constexpr std::size_t longest = 100;
+  // The first bytes of U+0080 to U+009F, and of U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+  const auto changes_text = [](std::string_view rest) {
+    if (rest.starts_with("\xC2"))
+      return rest.size() > 1 && static_cast<unsigned char>(rest[1]) < 0xA0;
+    if (rest.size() < 3 || !rest.starts_with("\xE2")) return false;
+    const auto last = static_cast<unsigned char>(rest[2]);
+    if (rest[1] == '\x80') return last == 0x8E || last == 0x8F || (last >= 0xAA && last <= 0xAE);
+    return rest[1] == '\x81' && last >= 0xA6 && last <= 0xA9;
+  };
+  std::string name;
+  std::string_view rest = utf8_prefix(text, longest);
+  while (!rest.empty()) {
+    const char c = rest.front();
+    const std::size_t bytes = changes_text(rest) ? (c == '\xC2' ? 2 : 3) : 1;
+    const bool refused = bytes > 1 || (c >= 0 && c < ' ') || c == '\x7F' || c == '/' || c == '\\' ||
+                         (c == '.' && name.empty());
+    name += refused ? '-' : c;
+    rest.remove_prefix(bytes);
+  }
+  return name.empty() ? "unnamed" : name;
+}
+
 std::optional<std::size_t> parse_bytes(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);

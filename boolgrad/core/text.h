@@ -22,6 +22,11 @@ std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes);
 /// `text` without control characters and cut to 300 bytes, safe to print on a terminal.
 std::string printable(std::string_view text);
 
+/// `text`, which is UTF-8, as the name of a file or folder: path separators, control characters and
+/// characters that change the direction of text become `-`, as does a dot at the start. At most 100
+/// bytes; `unnamed` if nothing is left.
+std::string file_name_of(std::string_view text);
+
 /// Parses a size in bytes such as `200MB`, `1.5 GiB` or `4096`: powers of 1000 for kB, MB, GB and
 /// TB, of 1024 for KiB, MiB, GiB and TiB. Empty if `text` is not a size.
 std::optional<std::size_t> parse_bytes(std::string_view text);

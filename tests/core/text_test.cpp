@@ -23,6 +23,17 @@ TEST(Alternatives, ReadsLikeASentence) {
   EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
 }
 
+TEST(FileName, HasNoSeparatorsAndNothingInvisible) {
+  EXPECT_EQ(file_name_of("mnist-s"), "mnist-s");
+  EXPECT_EQ(file_name_of("Grüße an alle"), "Grüße an alle");
+  EXPECT_EQ(file_name_of("../../x"), "-.-..-x");
+  EXPECT_EQ(file_name_of(".hidden"), "-hidden");
+  EXPECT_EQ(file_name_of("a\\b\nc\x7F"), "a-b-c-");
+  EXPECT_EQ(file_name_of("a\u202Eb\u2066c\u200Fd\u0085e"), "a-b-c-d-e");
+  EXPECT_EQ(file_name_of(""), "unnamed");
+  EXPECT_EQ(file_name_of(std::string(300, 'a')), std::string(100, 'a'));
+}
+
 TEST(Bytes, AreParsedInEveryUnit) {
   EXPECT_EQ(parse_bytes("200MB"), 200'000'000U);
   EXPECT_EQ(parse_bytes("1.5 GiB"), 1'610'612'736U);

@@ -1,0 +1,95 @@
+#include "boolgrad/core/folder_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
+
+namespace boolgrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* lock_file = ".lock";
+
+std::string this_process() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = 0;
+  return fmt::format("process {} on {}\n", ::getpid(), host[0] == 0 ? "this machine" : host.data());
+}
+
+/// The first line of the lock file; the holder may not have written it yet.
+std::string holder_in(int descriptor) {
+  std::array<char, 512> text{};
+  const ssize_t count = ::pread(descriptor, text.data(), text.size() - 1, 0);
+  const std::string_view all(text.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+  const std::string_view line = all.substr(0, all.find('\n'));
+  return line.empty() ? "another process" : printable(line);
+}
+
+/// Locks the whole file for this descriptor, not for the process, so that two locks within a
+/// process exclude each other, too.
+int lock(int descriptor) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  int result = 0;
+  do {
+    result = ::fcntl(descriptor, F_OFD_SETLK, &whole);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+/// Whether a name is that of a temporary file: `FILE.PROCESS.NUMBER.tmp`.
+bool is_temporary(std::string_view name) {
+  constexpr std::string_view ending = ".tmp";
+  if (!name.ends_with(ending)) return false;
+  name.remove_suffix(ending.size());
+  for (int part = 0; part < 2; ++part) {
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    if (digits == std::string_view::npos || name[digits] != '.' || digits + 1 == name.size()) {
+      return false;
+    }
+    name = name.substr(0, digits);
+  }
+  return !name.empty();
+}
+
+}  // namespace
+
+FolderLock::FolderLock(std::string_view where, const fs::path& folder)
+    : file_(::open((folder / lock_file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (!file_.open()) {
+    fail(where, "cannot create {}: {}", (folder / lock_file).string(), system_message());
+  }
+  if (lock(file_.get()) != 0) {
+    if (errno == EAGAIN || errno == EACCES) {
+      fail(where, "{} is in use by {}", folder.string(), holder_in(file_.get()));
+    }
+    return;  // no locks here
+  }
+  is_held_ = true;
+  const std::string holder = this_process();
+  if (::ftruncate(file_.get(), 0) != 0 || ::pwrite(file_.get(), holder.data(), holder.size(), 0) !=
+                                              static_cast<ssize_t>(holder.size())) {
+    fail(where, "cannot write {}: {}", (folder / lock_file).string(), system_message());
+  }
+}
+
+void remove_temporary_files(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    if (entry.is_regular_file(ignored) && is_temporary(entry.path().filename().string())) {
+      fs::remove(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace boolgrad
