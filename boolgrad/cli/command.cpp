@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "boolgrad/backend/device/devices.h"
+#include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
 
@@ -25,6 +27,20 @@ CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& 
       ->type_name("N")
       ->check(CLI::Range(1, max_threads));
   return command;
+}
+
+CLI::Option* add_model(CLI::App& command, std::string& model) {
+  const auto read = [&model](const std::string& given) {
+    try {
+      model = model_path(given).string();
+    } catch (const Error&) {
+      model = given;  // the command will say what is wrong
+    }
+  };
+  return command
+      .add_option_function<std::string>("model", read, "Model, checkpoint or folder of a run")
+      ->type_name("MODEL")
+      ->required();
 }
 
 void add_device(CLI::App& command, Device& device) {

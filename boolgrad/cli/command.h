@@ -38,6 +38,7 @@ void add_verify(CLI::App& root, CommonOptions& common, Job& job);
 void add_bench(CLI::App& root, CommonOptions& common, Job& job);
 void add_train(CLI::App& root, CommonOptions& common, Job& job);
 void add_sweep(CLI::App& root, CommonOptions& common, Job& job);
+void add_predict(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
@@ -48,6 +49,9 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job);
 CLI::App* new_command(CLI::App& root, CommonOptions& common, const std::string& name,
                       const std::string& description, const std::string& example,
                       const std::string& details = "");
+
+/// Adds the required argument MODEL. `model` becomes the path of a file, also for a run's folder.
+CLI::Option* add_model(CLI::App& command, std::string& model);
 
 /// Adds `--device`.
 void add_device(CLI::App& command, Device& device);

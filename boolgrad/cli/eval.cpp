@@ -93,9 +93,7 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
                   "boolgrad eval runs/add-1/model.safetensors\n"
                   "  boolgrad eval runs/mnist-1/model.safetensors --compiled");
   const auto arguments = std::make_shared<EvalArguments>();
-  command->add_option("model", arguments->model, "Model or checkpoint")
-      ->type_name("MODEL")
-      ->required();
+  add_model(*command, arguments->model);
   command
       ->add_option("--starts", arguments->starts,
                    "Automata: number of fresh starts per scenario; 32 by default, 1 if all starts "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/shipped.h"
@@ -18,6 +19,32 @@ std::vector<std::string> built_in_names() {
     names.push_back(file.stem().string());
   }
   return names;
+}
+
+namespace {
+
+/// The comment at the top of a file, on one line, without the command that runs it.
+std::string description_in(const fs::path& file) {
+  std::ifstream text(file);
+  std::string description;
+  for (std::string line; std::getline(text, line) && line.starts_with("# ");) {
+    if (!description.empty()) description += ' ';
+    description += line.substr(2);
+  }
+  return description;
+}
+
+}  // namespace
+
+std::string built_in_list() {
+  std::size_t width = 0;
+  const std::vector<fs::path> files = shipped_files("experiments", ".toml");
+  for (const fs::path& file : files) width = std::max(width, file.stem().string().size());
+  std::string list;
+  for (const fs::path& file : files) {
+    list += fmt::format("{:<{}}  {}\n", file.stem().string(), width, description_in(file));
+  }
+  return list;
 }
 
 fs::path experiment_file(const std::string& command, const std::string& given) {

@@ -127,9 +127,7 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
       root, common, "export", "Write the hardened circuit of a model, proven equivalent to it.",
       "boolgrad export runs/life-1/model.safetensors --format verilog --size 16x16 -o life.v");
   const auto arguments = std::make_shared<ExportArguments>();
-  command->add_option("model", arguments->model, "Model or checkpoint")
-      ->type_name("MODEL")
-      ->required();
+  add_model(*command, arguments->model);
   command
       ->add_option("--format", arguments->format,
                    "netlist, c, verilog (with a test bench), blif, aiger (ASCII if FILE ends in "

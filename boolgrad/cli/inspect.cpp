@@ -217,9 +217,7 @@ void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
                                   "Show gates by kind, depth, and soft-hard differences per layer.",
                                   "boolgrad inspect runs/add-1/model.safetensors");
   const auto options = std::make_shared<InspectOptions>();
-  command->add_option("model", options->path, "Model or checkpoint")
-      ->type_name("MODEL")
-      ->required();
+  add_model(*command, options->path);
   command->add_flag("--passes", options->passes,
                     "Simplify the hardened circuit and print its size after each pass");
   command->add_flag("--lut6", options->lut6,

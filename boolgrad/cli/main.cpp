@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -23,8 +24,8 @@ namespace {
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
-constexpr AddCommand commands[] = {add_train,  add_sweep,  add_run,   add_eval,   add_inspect,
-                                   add_export, add_verify, add_bench, add_devices};
+constexpr AddCommand commands[] = {add_train,   add_sweep,  add_run,    add_eval,  add_predict,
+                                   add_inspect, add_export, add_verify, add_bench, add_devices};
 
 /// An option that earlier versions knew by another name. The old name is still accepted.
 struct RenamedOption {
@@ -137,6 +138,8 @@ int parse_and_run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   using namespace boolgrad::cli;
+  // A file that reaches the limit of its size fails like a full disk, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const int code = parse_and_run(argc, argv);
     // Write errors, such as a full disk, may show up only now.

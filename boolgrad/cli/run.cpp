@@ -202,9 +202,7 @@ void add_run(CLI::App& root, CommonOptions& common, Job& job) {
       "boolgrad run runs/checkerboard-1/model.safetensors --size 64x64 --damage 20x20@step40 "
       "--gif heals.gif");
   const auto arguments = std::make_shared<RunArguments>();
-  command->add_option("model", arguments->model, "Model or checkpoint of an automaton")
-      ->type_name("MODEL")
-      ->required();
+  add_model(*command, arguments->model);
   command->add_option("--size", arguments->size, "Size of the grid; as in training by default")
       ->type_name("HxW");
   command

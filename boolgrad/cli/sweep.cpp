@@ -254,12 +254,13 @@ int run(const SweepArguments& arguments, const CommonOptions& common) {
   std::vector<std::string> notices;
   const train::Sweep sweep = sweep_of(arguments, notices);
   print_notices(notices, common.quiet);
-  train::SweepOptions options{.folder = arguments.out.empty()
-                                            ? fs::path("runs") / (sweep.experiment.name + "-sweep")
-                                            : fs::path(arguments.out),
-                              .device = arguments.device,
-                              .jobs = jobs_of(arguments),
-                              .stop = interrupted};
+  train::SweepOptions options{
+      .folder = arguments.out.empty()
+                    ? fs::path("runs") / (file_name_of(sweep.experiment.name) + "-sweep")
+                    : fs::path(arguments.out),
+      .device = arguments.device,
+      .jobs = jobs_of(arguments),
+      .stop = interrupted};
   const bool silent = common.quiet || !is_terminal(stderr);
   std::optional<Progress> progress;
   options.watch = [&](const train::SweepProgress& now) {

@@ -20,6 +20,7 @@
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/report.h"
 #include "boolgrad/train/run/run.h"
+#include "boolgrad/train/run/run_folder.h"
 #include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad::cli {
@@ -34,6 +35,8 @@ struct TrainArguments {
   std::string out;
   bool resume = false;
   std::string resume_from;  ///< empty: `out` or the default folder
+  bool overwrite = false;
+  bool lists = false;  ///< print the built-in experiments
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -88,10 +91,31 @@ train::Experiment experiment_of(const TrainArguments& arguments,
                                fmt::join(built_in_names(), ", ")));
 }
 
-fs::path folder_of(const TrainArguments& arguments, const train::Experiment& experiment) {
+/// The folder that was asked for, or the first default one without a run of other settings.
+fs::path folder_of(const TrainArguments& arguments, const train::Experiment& experiment,
+                   std::vector<std::string>& notices) {
   if (!arguments.resume_from.empty()) return arguments.resume_from;
   if (!arguments.out.empty()) return arguments.out;
-  return fs::path("runs") / fmt::format("{}-{}", experiment.name, experiment.seed);
+  const fs::path base = train::default_run_folder(experiment);
+  if (arguments.resume) return train::resumable_run_folder(base, experiment);
+  if (arguments.overwrite) return base;
+  fs::path folder = train::free_run_folder(base, experiment);
+  if (folder != base) {
+    notices.push_back(fmt::format("{} has a run with other settings; this one is in {}",
+                                  base.string(), folder.string()));
+  }
+  return folder;
+}
+
+/// Throws for a folder whose run would be lost.
+void check_folder(const TrainArguments& arguments, const fs::path& folder,
+                  const train::Experiment& experiment) {
+  if (arguments.resume || arguments.overwrite) return;
+  const std::optional<std::string> other = train::other_run_in(folder, experiment);
+  if (!other) return;
+  throw UsageError(fmt::format(
+      "[train] {} has a run with other settings{}: expected another --out, or --overwrite",
+      folder.string(), other->empty() ? "" : fmt::format(" ({})", printable(*other))));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -103,6 +127,9 @@ void check_arguments(const TrainArguments& arguments) {
   if (!arguments.resume_from.empty() && !arguments.out.empty() &&
       arguments.resume_from != arguments.out) {
     throw UsageError("[train] expected the same folder for --resume and --out, received two");
+  }
+  if (arguments.resume && arguments.overwrite) {
+    throw UsageError("[train] expected --resume or --overwrite, received both");
   }
   check_device(arguments.device, on_gpus);
 }
@@ -125,18 +152,29 @@ train::Plots plots_of(const train::Experiment& experiment, const train::Trainer&
                             train::hard_loss_name(experiment), trainer.learner().model().inspect());
 }
 
+int list_experiments(const CommonOptions& common) {
+  if (!common.quiet) fmt::print("{}", built_in_list());
+  if (common.json) print_json({{"experiments", built_in_names()}});
+  return 0;
+}
+
 int run(const TrainArguments& arguments, const CommonOptions& common) {
+  if (arguments.lists) return list_experiments(common);
   check_arguments(arguments);
   std::vector<std::string> notices;
   const train::Experiment asked = experiment_of(arguments, notices);
   print_notices(notices, common.quiet);
-  train::RunOptions options;
-  options.folder = folder_of(arguments, asked);
-  options.resume = arguments.resume;
-  options.stop = interrupted;
+  notices.clear();
   train::Trainer trainer(asked, arguments.device);
-  train::make_run_folder(options.folder);  // only if the experiment is valid
   const train::Experiment& experiment = trainer.experiment();
+  train::RunOptions options;  // only if the experiment is valid
+  options.folder = folder_of(arguments, experiment, notices);
+  train::make_run_folder(options.folder);
+  check_folder(arguments, options.folder, experiment);
+  print_notices(notices, common.quiet);
+  options.resume = arguments.resume;
+  options.overwrite = arguments.overwrite;
+  options.stop = interrupted;
   if (!common.quiet) print_setting(arguments, trainer);
   TrainView view(experiment, common.quiet);
   options.watch = [&](std::int64_t steps, const train::LogEntry& last) { view.watch(steps, last); };
@@ -193,13 +231,18 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
                    "Override a key of the experiment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--out", arguments->out, "Output folder; runs/NAME-SEED by default")
+  command
+      ->add_option("--out", arguments->out,
+                   "Output folder; runs/NAME-SEED by default, or the next free one")
       ->type_name("DIR");
   CLI::Option* resume =
       command
           ->add_option("--resume", arguments->resume_from, "Continue from the folder's checkpoint")
           ->type_name("[DIR]")
           ->expected(0, 1);
+  command->add_flag("--list", arguments->lists, "List the built-in experiments and exit");
+  command->add_flag("--overwrite", arguments->overwrite,
+                    "Replace a run with other settings in the output folder");
   add_device(*command, arguments->device);
   command->callback([arguments, resume, &common, &job] {
     arguments->resume = resume->count() > 0;

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
@@ -49,15 +51,28 @@ std::vector<std::string> in_order(const std::set<std::string>& names) {
   return result;
 }
 
+/// A mistake in a line.
+struct LineError : Error {
+  LineError(const std::string& message, std::string why) : Error(message), reason(std::move(why)) {}
+  std::string reason;  ///< the message without file and line
+};
+
 struct Row {
   std::size_t line = 0;
   std::vector<std::string> fields;
 };
 
+/// What to do with a line that has a mistake.
+enum class Mistakes : std::uint8_t {
+  fail,    ///< throw
+  refuse,  ///< leave the line out and keep the reason
+};
+
 /// The rows of a file, with one field per column.
 class CsvFile {
  public:
-  explicit CsvFile(const std::filesystem::path& path) : path_(path) {
+  explicit CsvFile(const std::filesystem::path& path, Mistakes mistakes = Mistakes::fail)
+      : path_(path), mistakes_(mistakes) {
     std::ifstream file = open_for_reading(where, path);
     std::string text;
     for (std::size_t line = 1; std::getline(file, text); ++line) {
@@ -67,11 +82,32 @@ class CsvFile {
         refuse(line, fmt::format("expected a line of at most {} bytes, received {}", longest_line,
                                  text.size()));
       }
-      if (!trimmed(text).empty()) add(line, text);
+      if (trimmed(text).empty()) continue;
+      // Nothing can be read without a header.
+      if (names_.empty()) add(line, text);
+      else attempt(line, [&] { add(line, text); });
     }
     if (names_.empty()) refuse(1, "expected a header line, received an empty file");
-    if (rows_.empty()) refuse(1, "expected at least one sample, received none");
+    if (rows_.empty() && refused_.empty()) refuse(1, "expected at least one sample, received none");
   }
+
+  /// Whether `action` on a line made no mistake. Throws for a mistake if these are not kept.
+  template <class Action>
+  bool attempt(std::size_t line, const Action& action) const {
+    if (mistakes_ == Mistakes::fail) {
+      action();
+      return true;
+    }
+    try {
+      action();
+      return true;
+    } catch (const LineError& error) {
+      refused_.push_back({line, error.reason});
+      return false;
+    }
+  }
+
+  const std::vector<RefusedRow>& refused() const { return refused_; }
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<Row>& rows() const { return rows_; }
@@ -95,7 +131,7 @@ class CsvFile {
   }
 
   [[noreturn]] void refuse(std::size_t line, const std::string& message) const {
-    fail(where, "{}:{}: {}", path_.string(), line, message);
+    throw LineError(fmt::format("[{}] {}:{}: {}", where, path_.string(), line, message), message);
   }
 
  private:
@@ -154,8 +190,10 @@ class CsvFile {
   }
 
   const std::filesystem::path& path_;
+  Mistakes mistakes_;
   std::vector<std::string> names_;
   std::vector<Row> rows_;
+  mutable std::vector<RefusedRow> refused_;
 };
 
 std::vector<std::string> names_in(const CsvFile& file, std::size_t column) {
@@ -188,25 +226,48 @@ std::size_t index_of(const CsvFile& file, const Row& row, std::size_t column,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-Tensor features_of(const CsvFile& file, const DataFormat& format) {
-  std::vector<std::size_t> indices;
-  std::int64_t width = 0;
-  for (const Column& column : format.columns) {
-    indices.push_back(file.column(column.name));
-    width += column.categories.empty() ? 1 : std::ssize(column.categories);
+/// The columns that a model reads.
+class FeatureColumns {
+ public:
+  FeatureColumns(const CsvFile& file, const DataFormat& format) : file_(file), format_(format) {
+    for (const Column& column : format.columns) {
+      indices_.push_back(file.column(column.name));
+      width_ += column.categories.empty() ? 1 : column.categories.size();
+    }
   }
-  Tensor features = Tensor::zeros({std::ssize(file.rows()), width}, DType::float32);
-  float* to = features.mutable_values<float>().data();
-  for (const Row& row : file.rows()) {
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      const std::vector<std::string>& names = format.columns[i].categories;
+
+  std::size_t width() const { return width_; }
+
+  /// Writes the features of a row to `to`, which is 0.
+  void read(const Row& row, std::span<float> to) const {
+    auto next = to.begin();
+    for (std::size_t i = 0; i < indices_.size(); ++i) {
+      const std::vector<std::string>& names = format_.columns[i].categories;
       if (names.empty()) {
-        *to++ = static_cast<float>(file.number(row, indices[i]));
+        *next++ = static_cast<float>(file_.number(row, indices_[i]));
       } else {
-        to[index_of(file, row, indices[i], names, "a category")] = 1;
-        to += names.size();
+        next[static_cast<std::ptrdiff_t>(index_of(file_, row, indices_[i], names, "a category"))] =
+            1;
+        next += std::ssize(names);
       }
     }
+  }
+
+ private:
+  const CsvFile& file_;
+  const DataFormat& format_;
+  std::vector<std::size_t> indices_;
+  std::size_t width_ = 0;
+};
+
+Tensor features_of(const CsvFile& file, const DataFormat& format) {
+  const FeatureColumns columns(file, format);
+  const std::size_t width = columns.width();
+  Tensor features =
+      Tensor::zeros({std::ssize(file.rows()), static_cast<std::int64_t>(width)}, DType::float32);
+  const std::span<float> to = features.mutable_values<float>();
+  for (std::size_t i = 0; i < file.rows().size(); ++i) {
+    columns.read(file.rows()[i], to.subspan(i * width, width));
   }
   return features;
 }
@@ -254,6 +315,25 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
 SampleSet read_table_as(const std::filesystem::path& path, const DataFormat& format) {
   const CsvFile file(path);
   return {features_of(file, format), labels_of(file, format)};
+}
+
+FeatureTable read_features_as(const std::filesystem::path& path, const DataFormat& format) {
+  const CsvFile file(path, Mistakes::refuse);
+  const FeatureColumns columns(file, format);
+  FeatureTable table;
+  std::vector<float> values;
+  std::vector<float> sample(columns.width());
+  for (const Row& row : file.rows()) {
+    std::ranges::fill(sample, 0.0F);
+    if (!file.attempt(row.line, [&] { columns.read(row, sample); })) continue;
+    table.lines.push_back(row.line);
+    values.insert(values.end(), sample.begin(), sample.end());
+  }
+  table.features =
+      Tensor::of(values, {std::ssize(table.lines), static_cast<std::int64_t>(columns.width())});
+  table.refused = file.refused();
+  std::ranges::stable_sort(table.refused, {}, &RefusedRow::line);
+  return table;
 }
 
 }  // namespace boolgrad::data

@@ -31,4 +31,22 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
 /// ignored. Throws for categories and classes that the model does not know.
 SampleSet read_table_as(const std::filesystem::path& path, const DataFormat& format);
 
+/// A line of a file that cannot be used, and why.
+struct RefusedRow {
+  std::size_t line = 0;
+  std::string reason;
+};
+
+/// Samples without labels.
+struct FeatureTable {
+  Tensor features;                  ///< float32 [samples, features]
+  std::vector<std::size_t> lines;   ///< the line of every sample, from 1
+  std::vector<RefusedRow> refused;  ///< lines that are not among the samples
+};
+
+/// Reads the features of samples for a trained model, as `read_table_as` does, from a file that
+/// need not have the target. Lines with mistakes are refused one by one. Throws if the file has no
+/// header with the columns of the model.
+FeatureTable read_features_as(const std::filesystem::path& path, const DataFormat& format);
+
 }  // namespace boolgrad::data

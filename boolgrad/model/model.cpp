@@ -1,9 +1,12 @@
 #include "boolgrad/model/model.h"
 
+#include <system_error>
 #include <utility>
 
 #include "boolgrad/automata/host_automaton.h"
+#include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 #include "boolgrad/logic/host_network.h"
 
 namespace boolgrad {
@@ -115,9 +118,55 @@ void save_model(const std::filesystem::path& path, const std::string& experiment
   save_safetensors(path, model);
 }
 
-LoadedModel load_model(const std::filesystem::path& path) {
-  return model_in(load_safetensors(path), path);
+std::filesystem::path model_path(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  for (const char* name : {model_file, checkpoint_file}) {
+    if (std::filesystem::exists(path / name, ignored)) return path / name;
+  }
+  fail("load", "{}: no {} or {} in this folder", path.string(), model_file, checkpoint_file);
 }
+
+LoadedModel load_model(const std::filesystem::path& path) {
+  const std::filesystem::path file = model_path(path);
+  return model_in(load_safetensors(file), file);
+}
+
+namespace {
+
+/// Throws for values that no training has left: they would be evaluated and exported differently.
+void check_values(const TensorFile& file, const std::string& source) {
+  if (const std::optional<std::string> name = first_not_finite(file)) {
+    fail("load", "{}: tensor '{}' has values that are not finite", source, printable(*name));
+  }
+  for (const auto& [name, tensor] : file.tensors) {
+    if (!name.ends_with("mask")) continue;
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      if (tensor.at(i) != 0 && tensor.at(i) != 1) {
+        fail("load", "{}: expected a mask of zeros and ones in tensor '{}', received {:g}", source,
+             printable(name), tensor.at(i));
+      }
+    }
+  }
+}
+
+/// The message of an error with the file it is about: `[mask] FILE: expected ...`.
+std::string named(const std::string& message, const std::string& source) {
+  const std::size_t end = message.find("] ");
+  if (message.find(source) != std::string::npos || end == std::string::npos) return message;
+  return message.substr(0, end + 2) + source + ": " + message.substr(end + 2);
+}
+
+Model checked_model(const TensorFile& file, const std::string& source) {
+  check_values(file, source);
+  try {
+    return Model::from_file(file, source);
+  } catch (const Error& error) {
+    throw Error(named(error.what(), source));
+  }
+}
+
+}  // namespace
 
 LoadedModel model_in(const TensorFile& file, const std::filesystem::path& path) {
   std::optional<ModelSpec> spec;
@@ -125,7 +174,7 @@ LoadedModel model_in(const TensorFile& file, const std::filesystem::path& path) 
   if (found != file.metadata.end()) {
     spec = parse_model_spec(found->second, path.string(), path.stem().string());
   }
-  return {std::move(spec), Model::from_file(file, path.string())};
+  return {std::move(spec), checked_model(file, path.string())};
 }
 
 }  // namespace boolgrad

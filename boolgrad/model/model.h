@@ -69,7 +69,15 @@ struct LoadedModel {
 void save_model(const std::filesystem::path& path, const std::string& experiment_toml,
                 TensorFile model);
 
-/// Reads a model or a checkpoint.
+/// The files of a run's folder that hold a model.
+inline constexpr const char* model_file = "model.safetensors";
+inline constexpr const char* checkpoint_file = "checkpoint.safetensors";
+
+/// The model in a run's folder, or its checkpoint if the run has not ended; other paths unchanged.
+/// Throws for a folder without either.
+std::filesystem::path model_path(const std::filesystem::path& path);
+
+/// Reads a model or a checkpoint, given by its file or by the folder of its run.
 LoadedModel load_model(const std::filesystem::path& path);
 
 /// The model of a file that was read from `path`.

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -17,6 +18,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -516,6 +518,20 @@ void save_safetensors(const std::filesystem::path& path, const TensorFile& file)
     replacement.write(next.tensor->data(), next.tensor->bytes());
   }
   replacement.commit();
+}
+
+std::optional<std::string> first_not_finite(const TensorFile& file) {
+  for (const auto& [name, tensor] : file.tensors) {
+    const bool is_finite = visit_dtype(tensor.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      return std::ranges::all_of(tensor.values<T>(), [](T value) {
+        if constexpr (std::is_integral_v<T>) return true;
+        else return std::isfinite(convert<double>(value));
+      });
+    });
+    if (!is_finite) return name;
+  }
+  return std::nullopt;
 }
 
 }  // namespace boolgrad

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "boolgrad/tensor/tensor.h"
@@ -21,5 +22,8 @@ TensorFile load_safetensors(const std::filesystem::path& path);
 
 /// Writes a file atomically: `path` holds either its old content or all of the new content.
 void save_safetensors(const std::filesystem::path& path, const TensorFile& file);
+
+/// The name of the first tensor that has a NaN or an infinity; nothing if all values are finite.
+std::optional<std::string> first_not_finite(const TensorFile& file);
 
 }  // namespace boolgrad

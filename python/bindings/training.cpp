@@ -23,6 +23,7 @@
 #include "boolgrad/train/run/metrics.h"
 #include "boolgrad/train/run/report.h"
 #include "boolgrad/train/run/run.h"
+#include "boolgrad/train/run/run_folder.h"
 #include "boolgrad/train/search/trainer.h"
 #include "module.h"
 
@@ -113,14 +114,18 @@ nb::object metrics_of(const train::LogEntry& entry) {
 /// A run in its folder, and what it needs to live.
 class Run {
  public:
-  Run(const Arguments& arguments, const std::optional<fs::path>& folder, bool resume) {
+  Run(const Arguments& arguments, const std::optional<fs::path>& folder, bool resume,
+      bool overwrite) {
     const Device device = device_called(arguments.device);
     experiment_ = experiment_of(arguments, notices_);
-    folder_ = folder.value_or(fs::path("runs") /
-                              fmt::format("{}-{}", experiment_.name, experiment_.seed));
     trainer_ = std::make_unique<train::Trainer>(experiment_, device);
-    run_ = std::make_unique<train::Run>(*trainer_,
-                                        train::RunOptions{.folder = folder_, .resume = resume});
+    const train::Experiment& complete = trainer_->experiment();
+    const fs::path base = train::default_run_folder(complete);
+    if (folder) folder_ = *folder;
+    else if (resume) folder_ = train::resumable_run_folder(base, complete);
+    else folder_ = overwrite ? base : train::free_run_folder(base, complete);
+    run_ = std::make_unique<train::Run>(
+        *trainer_, train::RunOptions{.folder = folder_, .resume = resume, .overwrite = overwrite});
   }
 
   /// Takes steps until there is a new log line, the run ends, or some time has passed, so that
@@ -195,7 +200,7 @@ void bind_training(nb::module_& module) {
              const std::string& target, const std::string& memory,
              const std::vector<std::string>& overrides,
              const std::shared_ptr<data::DescribedSamples>& samples, const std::string& device,
-             const std::optional<fs::path>& folder, bool resume) {
+             const std::optional<fs::path>& folder, bool resume, bool overwrite) {
             const Arguments arguments{.file = file,
                                       .text = text,
                                       .name = name,
@@ -210,13 +215,13 @@ void bind_training(nb::module_& module) {
                                       .samples = samples,
                                       .device = device};
             const nb::gil_scoped_release no_gil;
-            new (self) Run(arguments, folder, resume);
+            new (self) Run(arguments, folder, resume, overwrite);
           },
           nb::kw_only(), "file"_a = nb::none(), "text"_a = "", "name"_a = "experiment",
           "seed"_a = nb::none(), "steps"_a = nb::none(), "epochs"_a = nb::none(),
           "knockout"_a = nb::none(), "data_path"_a = "", "target"_a = "", "memory"_a = "",
           "overrides"_a = std::vector<std::string>(), "samples"_a = nb::none(), "device"_a = "cpu",
-          "folder"_a = nb::none(), "resume"_a = false)
+          "folder"_a = nb::none(), "resume"_a = false, "overwrite"_a = false)
       .def("advance", &Run::advance, "seconds"_a = 0.05, nb::call_guard<nb::gil_scoped_release>())
       .def("stop", &Run::stop, nb::call_guard<nb::gil_scoped_release>())
       .def("finish", &Run::finish, "plots"_a = false)

@@ -102,7 +102,7 @@ TEST_F(ClassifierCli, LearnsTheWeightsOfOutputs) {
   EXPECT_EQ(answer["samples_simulated"], 28);
   const std::string file = (scratch_ / "a.h").string();
   ASSERT_EQ(run_cli({"export", model_, "--format", "c", "-o", file}).code, 0);
-  EXPECT_NE(read_bytes(file).find("table_exponents[TABLE_OUTPUTS]"), std::string::npos);
+  EXPECT_NE(read_bytes(file).find("flowers_exponents[FLOWERS_OUTPUTS]"), std::string::npos);
 }
 
 TEST_F(ClassifierCli, IsTrainedAndEvaluatedOnADevice) {
@@ -123,7 +123,7 @@ TEST_F(ClassifierCli, IsTrainedAndEvaluatedOnADevice) {
 
 TEST_F(ClassifierCli, ExportsThresholdsAndClass) {
   write_flowers();
-  ASSERT_EQ(train({"--steps", "20"}).code, 0);
+  ASSERT_EQ(train({"--steps", "20", "--overwrite"}).code, 0);
   const auto exported = [&](const std::string& format, const std::string& name) {
     const std::string file = (scratch_ / name).string();
     const CliResult result = run_cli({"export", model_, "--format", format, "-o", file, "--json"});
@@ -131,9 +131,11 @@ TEST_F(ClassifierCli, ExportsThresholdsAndClass) {
     EXPECT_EQ(result.json()["proven"], true);
     return read_bytes(file);
   };
-  EXPECT_NE(exported("c", "a.h").find("table_classify(const table_feature *x"), std::string::npos);
+  EXPECT_NE(exported("c", "a.h").find("flowers_classify(const flowers_feature *x"),
+            std::string::npos);
   EXPECT_NE(exported("c", "a.h").find("colour = red"), std::string::npos);
-  EXPECT_NE(exported("verilog", "a.v").find("module circuit_table_classifier"), std::string::npos);
+  EXPECT_NE(exported("verilog", "a.v").find("module circuit_flowers_classifier"),
+            std::string::npos);
   EXPECT_NE(exported("blif", "a.blif").find("class_1"), std::string::npos);
 }
 
@@ -152,7 +154,7 @@ TEST_F(ClassifierCli, CountsTheTablesOfTheEncoder) {
   EXPECT_NE(bytes.out.find("  with encoder "), std::string::npos) << bytes.out;
 
   write_flowers();
-  ASSERT_EQ(train({"--steps", "20"}).code, 0);
+  ASSERT_EQ(train({"--steps", "20", "--overwrite"}).code, 0);
   EXPECT_FALSE(run_cli({"inspect", model_, "--lut6", "--json"}).json()["lut6"].contains("encoder"))
       << "its features are not bytes";
 }

@@ -96,7 +96,7 @@ TEST_F(TrainAutomatonTest, LifeIsTrainedFromAllGrids) {
 TEST_F(TrainAutomatonTest, StoppedAndResumedGivesTheSameModel) {
   EXPECT_EQ(train({"--quiet"}).code, 0);
   const std::string straight = read_bytes(out_ + "/model.safetensors");
-  EXPECT_EQ(train({"--quiet", "--steps", "5"}).code, 0);
+  EXPECT_EQ(train({"--quiet", "--steps", "5", "--overwrite"}).code, 0);
   EXPECT_NE(read_bytes(out_ + "/model.safetensors"), straight);
   EXPECT_EQ(train({"--quiet", "--resume"}).code, 0);
   EXPECT_EQ(read_bytes(out_ + "/model.safetensors"), straight);

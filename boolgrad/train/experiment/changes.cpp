@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/train/learners/learner.h"
 
@@ -33,6 +34,16 @@ std::vector<std::string> target_overrides(const std::string& target) {
   return overrides;
 }
 
+/// A run on one's own data or target is named after the file.
+std::vector<std::string> name_overrides(const ExperimentChanges& changes,
+                                        const Experiment& experiment) {
+  fs::path file;
+  if (experiment.task.kind == data::TaskKind::csv) file = changes.data;
+  else if (!experiment.is_classifier()) file = changes.target;
+  if (file.empty()) return {};
+  return {quoted("name", file_name_of(file.stem().string()))};
+}
+
 /// Epochs of an experiment that counts steps. Classifiers have a key for epochs.
 Experiment with_epochs(Experiment experiment, const std::optional<std::int64_t>& epochs) {
   if (epochs && !experiment.is_classifier()) {
@@ -54,12 +65,13 @@ void check(const ExperimentChanges& changes) {
 
 std::vector<std::string> overrides_of(const ExperimentChanges& changes,
                                       const Experiment& experiment) {
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides = name_overrides(changes, experiment);
   const bool is_classifier = experiment.is_classifier();
   if (!changes.target.empty() && is_classifier) {
     overrides.push_back(quoted("data.target", changes.target));
   } else if (!changes.target.empty()) {
-    overrides = target_overrides(changes.target);
+    const std::vector<std::string> target = target_overrides(changes.target);
+    overrides.insert(overrides.end(), target.begin(), target.end());
   }
   if (!changes.data.empty()) {
     overrides.push_back(quoted("data.path", fs::absolute(changes.data).string()));

@@ -519,6 +519,19 @@ std::string to_toml(const Experiment& experiment) {
   return text;
 }
 
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream first(a);
+  std::istringstream second(b);
+  std::string x;
+  std::string y;
+  std::string section;
+  while (std::getline(first, x) && std::getline(second, y)) {
+    if (x != y) return {section + x, section + y};
+    if (x.starts_with('[')) section = x.substr(1, x.size() - 2) + ".";
+  }
+  return {"another experiment", "this one"};
+}
+
 std::vector<std::string> experiment_keys() {
   std::vector<std::string> keys;
   for (const ExperimentKey& key : experiment_key_table()) keys.push_back(key.path);

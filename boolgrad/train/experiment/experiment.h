@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/data/binarisation.h"
@@ -274,6 +275,10 @@ std::string_view hard_loss_name(const Experiment& experiment);
 
 /// The whole experiment as TOML, defaults included. Reading it gives the same experiment.
 std::string to_toml(const Experiment& experiment);
+
+/// The first line in which two different experiments differ, as `to_toml` writes them:
+/// `training.steps = 100` and `training.steps = 200`.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b);
 
 /// All keys of experiments, by their present names.
 std::vector<std::string> experiment_keys();

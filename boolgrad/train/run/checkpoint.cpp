@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 #include "boolgrad/model/model.h"
 
 namespace boolgrad::train {
@@ -43,6 +44,10 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   std::optional<Experiment> experiment = experiment_in(file, path);
   if (!experiment) {
     fail("resume", "{}: not a checkpoint: it has no experiment", path.string());
+  }
+  if (const std::optional<std::string> name = first_not_finite(file)) {
+    fail("resume", "{}: tensor '{}' has values that are not finite", path.string(),
+         printable(*name));
   }
   const double seconds = seconds_in(file);
   return {.experiment = *std::move(experiment), .state = std::move(file), .seconds = seconds};

@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/file.h"
+#include "boolgrad/core/folder_lock.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/train/run/best_model.h"
 #include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/run/run_folder.h"
 #include "boolgrad/train/search/trainer.h"
 
 namespace boolgrad::train {
@@ -33,6 +34,8 @@ class Run::Steps {
         trainer_(trainer),
         checkpoint_(options_.folder / checkpoint_file),
         copies_states_(3 * parameter_bytes() <= max_copied_bytes) {
+    make_run_folder(options_.folder);
+    lock_.emplace("train", options_.folder);
     start();
   }
 
@@ -61,6 +64,7 @@ class Run::Steps {
                  best_.entry() ? best_.model()
                                : logic::without_candidates(trainer_.learner().model().to_file()));
     }
+    lock_.reset();
     return report;
   }
 
@@ -88,17 +92,19 @@ class Run::Steps {
   }
 
   void start() {
-    make_run_folder(options_.folder);
     const auto metrics_path = options_.folder / metrics_file;
     if (options_.resume) {
+      remove_temporary_files(options_.folder);
       const Checkpoint saved = load_checkpoint(checkpoint_);
       check_resumable(saved.experiment, experiment_, checkpoint_.string());
       trainer_.restore(saved.state, checkpoint_.string());
+      write_settings(options_.folder, experiment_);  // the length may have changed
       best_.load(saved.state);
       seconds_before_ = saved.seconds;
       metrics_ = MetricsLog::resume(metrics_path, trainer_.steps());
       observe();
     } else {
+      claim_run_folder(options_.folder, experiment_, options_.overwrite);
       metrics_ = MetricsLog::create(metrics_path);
       log();
     }
@@ -174,9 +180,14 @@ class Run::Steps {
     if (copies_states_) keep_state();
   }
 
-  /// Keeps the present state. Its loss must be finite.
+  /// Keeps the present state. Its loss must be finite; a parameter or a moment that is not ends the
+  /// run.
   void keep_state() {
-    good_ = {.experiment = experiment_, .state = trainer_.state(), .seconds = last_.seconds};
+    TensorFile state = trainer_.state();
+    if (const std::optional<std::string> name = first_not_finite(state)) {
+      fail("train", "step {}: tensor '{}' is not finite{}", trainer_.steps(), *name, kept_text());
+    }
+    good_ = {.experiment = experiment_, .state = std::move(state), .seconds = last_.seconds};
     best_.save(good_.state);
     good_step_ = trainer_.steps();
   }
@@ -208,12 +219,16 @@ class Run::Steps {
     if (!copies_states_) good_.state = {};  // the file has it
   }
 
+  /// Saves the last kept state, and says so; empty if there is none.
+  std::string kept_text() {
+    if (good_step_ < 0) return "";
+    if (copies_states_) save_checkpoint(checkpoint_, good_);
+    return fmt::format("; the state after step {} was saved to {}", good_step_,
+                       checkpoint_.string());
+  }
+
   [[noreturn]] void give_up(std::int64_t step, double loss) {
-    const std::string kept = good_step_ < 0
-                                 ? ""
-                                 : fmt::format("; the state after step {} was saved to {}",
-                                               good_step_, checkpoint_.string());
-    if (good_step_ >= 0 && copies_states_) save_checkpoint(checkpoint_, good_);
+    const std::string kept = kept_text();
     if (std::isfinite(loss)) {
       fail("train", "step {}: gradients are not finite{}", step, kept);
     }
@@ -225,6 +240,7 @@ class Run::Steps {
   const Experiment& experiment_;
   RunOptions options_;
   Trainer& trainer_;
+  std::optional<FolderLock> lock_;  ///< until the run is finished
   std::filesystem::path checkpoint_;
   bool copies_states_;
   std::optional<MetricsLog> metrics_;
@@ -247,15 +263,6 @@ void Run::stop() { steps_->stop(); }
 RunReport Run::finish() { return steps_->finish(); }
 std::int64_t Run::steps() const { return steps_->count(); }
 const LogEntry& Run::last() const { return steps_->last(); }
-
-void make_run_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    fail("train", "cannot create the folder {}: {}", folder.string(), error.message());
-  }
-  const Replacement writable("train", folder / checkpoint_file);
-}
 
 RunReport run_training(Trainer& trainer, const RunOptions& options) {
   Run run(trainer, options);

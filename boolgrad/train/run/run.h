@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "boolgrad/model/model.h"
 #include "boolgrad/options/device.h"
 #include "boolgrad/train/experiment/experiment.h"
 #include "boolgrad/train/run/metrics.h"
@@ -17,14 +18,16 @@ namespace boolgrad::train {
 class Trainer;
 
 /// The files of a run's folder.
-inline constexpr const char* checkpoint_file = "checkpoint.safetensors";
-inline constexpr const char* model_file = "model.safetensors";
+using boolgrad::checkpoint_file;
+using boolgrad::model_file;
 inline constexpr const char* metrics_file = "metrics.jsonl";
 
 struct RunOptions {
   std::filesystem::path folder;
   /// Continue from the folder's checkpoint. The result is bit-identical to an uninterrupted run.
   bool resume = false;
+  /// Replace a run with other settings that the folder has.
+  bool overwrite = false;
   /// Called after every step. If it returns true, the run ends with a checkpoint.
   std::function<bool()> stop = {};
   /// Called after every step with the number of steps and the last log line.
@@ -46,13 +49,11 @@ struct RunReport {
   std::filesystem::path model;  ///< empty if the run was stopped
 };
 
-/// Creates the folder if it does not exist. Throws if that fails or if it is not writable.
-void make_run_folder(const std::filesystem::path& folder);
-
 /// A run in progress, for callers that act between its steps. `run_training` takes all steps.
 class Run {
  public:
-  /// Starts or resumes a run. The trainer must outlive it.
+  /// Starts or resumes a run, and locks its folder: throws if another process trains there. The
+  /// trainer must outlive it.
   Run(Trainer& trainer, RunOptions options);
   ~Run();
   Run(const Run&) = delete;

@@ -16,6 +16,7 @@
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/core/folder_lock.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/keys.h"
@@ -23,6 +24,7 @@
 #include "boolgrad/model/scenario.h"
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/run.h"
+#include "boolgrad/train/run/run_folder.h"
 
 namespace boolgrad::train {
 namespace {
@@ -140,20 +142,6 @@ json saved_identity(const fs::path& path) {
   return saved;
 }
 
-/// The first lines of two experiments that differ. Both have all keys, in the same order.
-std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
-  std::istringstream first(a);
-  std::istringstream second(b);
-  std::string x;
-  std::string y;
-  std::string section;
-  while (std::getline(first, x) && std::getline(second, y)) {
-    if (x != y) return {section + x, section + y};
-    if (x.starts_with('[')) section = x.substr(1, x.size() - 2) + ".";
-  }
-  return {"another experiment", "this one"};
-}
-
 void check_same_sweep(const fs::path& path, const json& wanted) {
   const json saved = saved_identity(path);
   const std::string folder = path.parent_path().string();
@@ -168,15 +156,30 @@ void check_same_sweep(const fs::path& path, const json& wanted) {
   }
 }
 
-void take_folder(const Sweep& sweep, const fs::path& folder) {
+/// Locks the folder and describes the sweep there.
+FolderLock take_folder(const Sweep& sweep, const fs::path& folder) {
   const json wanted = identity_of(sweep);
   const fs::path path = folder / sweep_file;
-  if (fs::exists(path)) return check_same_sweep(path, wanted);
-  if (fs::exists(folder / checkpoint_file)) {
+  if (fs::exists(path)) {
+    check_same_sweep(path, wanted);
+  } else if (fs::exists(folder / checkpoint_file) || fs::exists(folder / settings_file)) {
     fail(where, "{}: expected the folder of a sweep, received that of a run", folder.string());
   }
   make_run_folder(folder);
-  write_file(path, wanted.dump(2) + "\n");
+  return {where, folder};
+}
+
+void describe_sweep(const Sweep& sweep, const fs::path& folder) {
+  remove_temporary_files(folder);
+  if (!fs::exists(folder / sweep_file)) {
+    write_file(folder / sweep_file, identity_of(sweep).dump(2) + "\n");
+  }
+}
+
+std::vector<SweepEntry> entries_of(const Sweep& sweep) {
+  std::vector<SweepEntry> entries;
+  for (SweepRun& run : runs_of(sweep)) entries.push_back({std::move(run)});
+  return entries;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -280,9 +283,9 @@ class SingleThreaded {
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const SweepOptions& options) : options_(options) {
-    for (SweepRun& run : runs_of(sweep)) entries_.push_back({std::move(run)});
-    take_folder(sweep, options.folder);
+  Runner(const Sweep& sweep, const SweepOptions& options)
+      : options_(options), entries_(entries_of(sweep)), lock_(take_folder(sweep, options.folder)) {
+    describe_sweep(sweep, options.folder);
   }
 
   std::vector<SweepEntry> run() {
@@ -371,6 +374,7 @@ class Runner {
 
   const SweepOptions& options_;
   std::vector<SweepEntry> entries_;
+  FolderLock lock_;
   std::mutex mutex_;                  ///< protects the members below
   std::vector<std::size_t> waiting_;  ///< in reverse order
   std::map<std::size_t, SweepProgress::Running> running_;

@@ -1,0 +1,229 @@
+// `boolgrad predict`: classes or values of samples without labels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boolgrad/cli/command.h"
+#include "boolgrad/core/fail.h"
+#include "boolgrad/core/file.h"
+#include "boolgrad/core/text.h"
+#include "boolgrad/logic/head.h"
+#include "boolgrad/model/export.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/model/prediction.h"
+#include "boolgrad/model/unlabelled_samples.h"
+
+namespace boolgrad::cli {
+namespace {
+
+struct PredictArguments {
+  std::string model;
+  std::string data;
+  std::string out;
+  std::int64_t top = 1;
+  bool scores = false;
+};
+
+/// A field of a CSV file, in quotes if it needs them.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + '"';
+}
+
+/// What the hardened classifier says of every sample.
+struct Answers {
+  std::vector<double> predictions;  ///< classes or values
+  Tensor probabilities = {};        ///< float64 [classes, samples]; undefined for values
+};
+
+Answers answers_of(const LoadedModel& loaded, const UnlabelledSamples& samples) {
+  const Classifier& classifier = *loaded.model.classifier();
+  const HardClassifier hard(classifier, netlist_of(loaded));
+  const Tensor sums = hard.sums(samples.features);
+  const std::int64_t outputs = loaded.model.network().outputs();
+  Answers answers{logic::predictions(classifier.head, sums, outputs)};
+  if (classifier.head.kind != HeadKind::regression) {
+    answers.probabilities = logic::probabilities(classifier.head, sums, outputs);
+  }
+  return answers;
+}
+
+/// The classes of a sample: its prediction first, then those of falling probability.
+std::vector<std::size_t> ranked(const Answers& answers, std::int64_t sample) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(answers.probabilities.shape()[0]));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto probability = [&](std::size_t c) {
+    return answers.probabilities.at(
+        static_cast<std::int64_t>(c) * answers.probabilities.shape()[1] + sample);
+  };
+  const auto predicted =
+      static_cast<std::size_t>(answers.predictions[static_cast<std::size_t>(sample)]);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    if (a == predicted || b == predicted) return a == predicted && b != predicted;
+    return probability(a) > probability(b);
+  });
+  return order;
+}
+
+std::string header_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
+                      const data::DataFormat& format) {
+  std::string text = samples.what;
+  if (format.classes.empty()) return text + ",prediction\n";
+  for (std::int64_t i = 1; i <= arguments.top; ++i) {
+    text += i == 1 ? ",prediction,probability" : fmt::format(",prediction_{},probability_{}", i, i);
+  }
+  if (arguments.scores) {
+    for (const std::string& name : format.classes) text += "," + field(name);
+  }
+  return text + "\n";
+}
+
+std::string line_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
+                    const data::DataFormat& format, const Answers& answers, std::size_t i) {
+  std::string text = field(samples.names[i]);
+  if (format.classes.empty()) return text + fmt::format(",{:.9g}\n", answers.predictions[i]);
+  const auto sample = static_cast<std::int64_t>(i);
+  const auto probability = [&](std::size_t c) {
+    return answers.probabilities.at(
+        static_cast<std::int64_t>(c) * answers.probabilities.shape()[1] + sample);
+  };
+  const std::vector<std::size_t> order = ranked(answers, sample);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(arguments.top); ++k) {
+    text += fmt::format(",{},{:.4f}", field(format.classes[order[k]]), probability(order[k]));
+  }
+  if (arguments.scores) {
+    for (std::size_t c = 0; c < order.size(); ++c) text += fmt::format(",{:.4f}", probability(c));
+  }
+  return text + "\n";
+}
+
+std::string table_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
+                     const data::DataFormat& format, const Answers& answers) {
+  std::string text = header_of(arguments, samples, format);
+  for (std::size_t i = 0; i < samples.names.size(); ++i) {
+    text += line_of(arguments, samples, format, answers, i);
+  }
+  return text;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  Replacement file("predict", path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+void print_refused(const UnlabelledSamples& samples) {
+  constexpr std::size_t shown = 10;
+  for (std::size_t i = 0; i < std::min(shown, samples.refused.size()); ++i) {
+    const RefusedSample& one = samples.refused[i];
+    fmt::print(stderr, "note: {} {} is left out: {}\n", samples.what, printable(one.name),
+               printable(one.reason));
+  }
+  if (samples.refused.size() > shown) {
+    fmt::print(stderr, "note: {} more are left out\n", samples.refused.size() - shown);
+  }
+}
+
+nlohmann::json json_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
+                       const data::DataFormat& format, const Answers& answers) {
+  nlohmann::json refused = nlohmann::json::array();
+  for (const RefusedSample& one : samples.refused) {
+    refused.push_back({{samples.what, one.name}, {"reason", one.reason}});
+  }
+  nlohmann::json object = {{"model", arguments.model},
+                           {"samples", samples.names.size()},
+                           {"refused", std::move(refused)}};
+  if (!arguments.out.empty()) {
+    object["output"] = arguments.out;
+    return object;
+  }
+  nlohmann::json predictions = nlohmann::json::array();
+  for (const double prediction : answers.predictions) {
+    if (format.classes.empty()) predictions.push_back(prediction);
+    else predictions.push_back(format.classes[static_cast<std::size_t>(prediction)]);
+  }
+  object["predictions"] = std::move(predictions);
+  return object;
+}
+
+void check_arguments(const PredictArguments& arguments, const LoadedModel& loaded) {
+  if (!loaded.model.classifier()) {
+    fail("predict", "{}: expected a classifier, received {}", arguments.model,
+         loaded.model.is_automaton() ? "an automaton (see boolgrad run)" : "a circuit");
+  }
+  const std::int64_t classes = std::ssize(loaded.model.classifier()->format.classes);
+  if (classes == 0 && (arguments.scores || arguments.top != 1)) {
+    throw UsageError("[predict] --top and --scores are for classes, not for values");
+  }
+  if (classes > 0 && (arguments.top < 1 || arguments.top > classes)) {
+    throw UsageError(fmt::format("[predict] expected --top from 1 to {}, the classes, received {}",
+                                 classes, arguments.top));
+  }
+}
+
+int run(const PredictArguments& arguments, const CommonOptions& common) {
+  const LoadedModel loaded = load_model(arguments.model);
+  check_arguments(arguments, loaded);
+  const data::DataFormat& format = loaded.model.classifier()->format;
+  const UnlabelledSamples samples =
+      read_unlabelled_samples(arguments.data, *loaded.model.classifier());
+  if (!common.quiet) print_refused(samples);
+  if (samples.names.empty()) {
+    fail("predict", "{}: all {} samples are left out, the first because of this: {}",
+         arguments.data, samples.refused.size(),
+         samples.refused.empty() ? "the file has none" : samples.refused.front().reason);
+  }
+  const Answers answers = answers_of(loaded, samples);
+  const std::string table = table_of(arguments, samples, format, answers);
+  if (!arguments.out.empty()) {
+    write_text(arguments.out, table);
+    if (!common.quiet) {
+      fmt::print("{}: {} predictions, {} left out\n", printable(arguments.out),
+                 samples.names.size(), samples.refused.size());
+    }
+  } else if (!common.quiet) {
+    fmt::print("{}", table);
+  }
+  if (common.json) print_json(json_of(arguments, samples, format, answers));
+  return 0;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& root, CommonOptions& common, Job& job) {
+  CLI::App* command =
+      new_command(root, common, "predict", "Predict classes or values of samples without labels.",
+                  "boolgrad predict runs/iris-1 --data new.csv -o predicted.csv\n"
+                  "  boolgrad predict runs/mnist-1 --data digit.png --top 3\n"
+                  "  cut -d, -f1-4 new.csv | boolgrad predict runs/iris-1 --data -",
+                  "The answers are those of the hardened circuit. They are printed as CSV.");
+  const auto arguments = std::make_shared<PredictArguments>();
+  add_model(*command, arguments->model);
+  command
+      ->add_option("--data", arguments->data,
+                   "CSV, NPY, IDX or PNG file, a folder of PNG files, or - for CSV from the "
+                   "standard input")
+      ->type_name("PATH")
+      ->required();
+  command->add_option("-o,--out", arguments->out, "CSV file to write; printed by default")
+      ->type_name("FILE");
+  command->add_option("--top", arguments->top, "Number of classes per sample, the likeliest first")
+      ->type_name("K")
+      ->capture_default_str();
+  command->add_flag("--scores", arguments->scores, "Add the probabilities of all classes");
+  command->callback([arguments, &common, &job] {
+    job = [arguments, &common] { return run(*arguments, common); };
+  });
+}
+
+}  // namespace boolgrad::cli
