@@ -1,4 +1,4 @@
-// The folders of runs: which one a run takes, and what it finds there.
+// The folders of runs: which one to take, and what is there.
 #pragma once
 
 #include <filesystem>
