@@ -192,7 +192,7 @@ void check_candidates(std::string_view backend, std::size_t layer, const Candida
     fail(backend, "expected a layer with learned wires, received layer {}", layer);
   }
   if (own.positions != given.positions || own.has_outside != given.has_outside) {
-    fail(backend, "expected candidates that {} gates share, received others that {} gates share",
+    fail(backend, "expected candidates shared by {} gates, received candidates shared by {} gates",
          own.positions, given.positions);
   }
   if (own.inputs == given.inputs && own.slots == given.slots && own.count == given.count) return;
