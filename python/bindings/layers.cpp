@@ -575,6 +575,8 @@ void bind_rules(nb::module_& module) {
 }  // namespace
 
 void bind_layers(nb::module_& package) {
+  // Code that torch.compile caches keeps modules, and so their wires, until the process ends.
+  nb::set_leak_warnings(false);
   nb::module_ module = package.def_submodule("layers", "The layers of boolgrad.torch.");
   bind_wirings(module);
   bind_candidates(module);
