@@ -24,10 +24,12 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/logic/convolution.h"
+#include "boolgrad/logic/head.h"
 #include "boolgrad/logic/parametrisation.h"
 #include "boolgrad/logic/wire_candidates.h"
 #include "boolgrad/logic/wiring.h"
 #include "boolgrad/model/model.h"
+#include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 #include "circuit.h"
 #include "layer_stack.h"
@@ -366,6 +368,30 @@ void save_classifier(const LayerStack& stack, const nb::sequence& weights,
   save_safetensors(path, Model(stack.hardened(own, certain), std::move(classifier)).to_file());
 }
 
+nb::object group_sums(nb::handle y_array, std::int64_t groups) {
+  const Tensor y = tensor_of(y_array, "group_sums", "outputs");
+  Tensor sums;
+  {
+    const nb::gil_scoped_release no_gil;
+    sums = logic::group_sums(y, groups);
+  }
+  return array_of(sums);
+}
+
+/// The gradient of y [outputs, samples].
+nb::object group_sums_backward(nb::handle g_array, std::int64_t outputs) {
+  const Tensor g = tensor_of(g_array, "group_sums", "gradient");
+  Tensor result;
+  {
+    const nb::gil_scoped_release no_gil;
+    const std::int64_t groups = g.shape()[0];
+    const std::int64_t samples = g.shape()[1];
+    const Tensor ones = Tensor::ones({1, outputs / groups, 1}, g.dtype());
+    result = multiply(reshape(g, {groups, 1, samples}), ones).viewed_as({outputs, samples});
+  }
+  return array_of(result);
+}
+
 void bind_stacks(nb::module_& module) {
   using nb::literals::operator""_a;
   nb::class_<LayerStack>(module, "LayerStack", "Gate layers that are computed together. Immutable.")
@@ -411,6 +437,10 @@ void bind_stacks(nb::module_& module) {
       },
       "parametrisation"_a, "gates"_a, "arity"_a, "kind"_a, "strength"_a, "seed"_a, "layer"_a,
       "Initial weights, float32 [gates, weights per gate].");
+  module.def("group_sums", &group_sums, "y"_a, "groups"_a,
+             "Sums over groups of rows: [groups, samples] from [outputs, samples].");
+  module.def("group_sums_backward", &group_sums_backward, "g"_a, "outputs"_a,
+             "The gradient of the rows.");
 }
 
 // ---------------------------------------------------------------------------------------------

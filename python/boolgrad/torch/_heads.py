@@ -5,7 +5,7 @@ from torch import nn
 
 from boolgrad._errors import ArgumentError
 from boolgrad.torch import _ops
-from boolgrad.torch._layer import check_positive
+from boolgrad.torch._layer import check_positive, feature_major, sample_major
 
 
 class GroupSum(nn.Module):
@@ -30,9 +30,9 @@ class GroupSum(nn.Module):
         if x.dim() < 1 or x.shape[-1] % self.k != 0 or x.shape[-1] == 0:
             raise ArgumentError(f"[GroupSum] expected a number of inputs that {self.k} divides, received "
                                 f"{list(x.shape)}")
-        # Features first, as the last layer wrote them: the gradient then arrives in its layout, too.
-        rows = x.movedim(-1, 0)
-        sums = rows.unflatten(0, (self.k, x.shape[-1] // self.k)).sum(1).movedim(0, -1)
+        rows = feature_major(x, x.shape[-1], _ops.compute_dtype(x.dtype))
+        sums = _ops.group_sums(rows, self.k)
+        sums = sample_major(sums.to(x.dtype) if x.is_floating_point() else sums, x)
         if self.beta != 0:
             sums = sums + self.beta
         return sums if self.tau == 1 else sums / self.tau

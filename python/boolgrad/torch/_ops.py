@@ -10,6 +10,7 @@ import weakref
 import torch
 from torch.library import custom_op
 
+from boolgrad._core import layers as core
 from boolgrad._errors import ArgumentError, Error
 
 _numbers = itertools.count()
@@ -111,6 +112,40 @@ layers.register_autograd(_layers_gradient, setup_context=_setup_layers)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Group sums
+
+
+@custom_op("boolgrad::group_sums", mutates_args=(), device_types="cpu")
+def group_sums(y: torch.Tensor, groups: int) -> torch.Tensor:
+    """Sums over groups of consecutive rows: [groups, samples] from [outputs, samples]."""
+    return _tensor(core.group_sums(_array(y), groups))
+
+
+@group_sums.register_fake
+def _(y, groups):
+    return y.new_empty((groups, y.shape[1]))
+
+
+@custom_op("boolgrad::group_sums_backward", mutates_args=(), device_types="cpu")
+def group_sums_backward(g: torch.Tensor, outputs: int) -> torch.Tensor:
+    """The gradient of the rows."""
+    return _tensor(core.group_sums_backward(_array(g), outputs))
+
+
+@group_sums_backward.register_fake
+def _(g, outputs):
+    return g.new_empty((outputs, g.shape[1]))
+
+
+def _setup_sums(ctx, inputs, output):
+    ctx.outputs = inputs[0].shape[0]
+
+
+group_sums.register_autograd(lambda ctx, g: (group_sums_backward(g.contiguous(), ctx.outputs), None),
+                             setup_context=_setup_sums)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Learned wires
 
 
@@ -118,8 +153,6 @@ layers.register_autograd(_layers_gradient, setup_context=_setup_layers)
 def select_wires(x: torch.Tensor, logits: torch.Tensor, candidates: int, hard: bool,
                  temperature: float) -> torch.Tensor:
     """The values of all gate inputs [gates * arity, samples] from x [inputs, samples]."""
-    from boolgrad._core import layers as core
-
     return _tensor(core.select_forward(_get(candidates).core, _array(x), _array(logits), hard, temperature))
 
 
@@ -132,8 +165,6 @@ def _(x, logits, candidates, hard, temperature):
 def select_wires_backward(g: torch.Tensor, x: torch.Tensor, logits: torch.Tensor, candidates: int, hard: bool,
                           temperature: float) -> list[torch.Tensor]:
     """The gradients of x and of the logits."""
-    from boolgrad._core import layers as core
-
     gradients = core.select_backward(_get(candidates).core, _array(g), _array(x), _array(logits), hard, temperature)
     return [_tensor(gradient) for gradient in gradients]
 
@@ -161,8 +192,6 @@ select_wires.register_autograd(_select_gradient, setup_context=_setup_select)
 @custom_op("boolgrad::candidate_gradients", mutates_args=(), device_types="cpu")
 def candidate_gradients(x: torch.Tensor, g: torch.Tensor, candidates: int) -> torch.Tensor:
     """For every candidate [gates, arity, count], the sum over samples of its value times the gradient of its slot."""
-    from boolgrad._core import layers as core
-
     return _tensor(core.candidate_gradients(_get(candidates).core, _array(x), _array(g)))
 
 
