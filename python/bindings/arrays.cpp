@@ -1,6 +1,7 @@
 #include "arrays.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,14 @@ using Array = nb::ndarray<nb::ro>;
 
 std::string class_name(nb::handle object) {
   return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+}
+
+/// `ndarray of dtype object`, `str`.
+std::string description_of(nb::handle object) {
+  const std::string name = class_name(object);
+  if (!nb::hasattr(object, "dtype")) return name;
+  return fmt::format("{} of dtype {}", name,
+                     nb::cast<std::string>(nb::str(object.attr("dtype"))));
 }
 
 /// The last exception of Python as text.
@@ -172,7 +181,7 @@ Array array_in(nb::handle object, std::string_view where, std::string_view what)
     fail(where, "expected an array of numbers as {}, received dtype {}", what,
          nb::cast<std::string>(nb::str(as_numpy.attr("dtype"))));
   }
-  fail(where, "expected an array as {}, received {}{}", what, class_name(object), reason);
+  fail(where, "expected an array as {}, received {}{}", what, description_of(object), reason);
 }
 
 }  // namespace

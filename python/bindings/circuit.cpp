@@ -153,7 +153,7 @@ array([[1],
            "pass).")
       .def("map_to_luts", &mapped, "inputs"_a = 6,
            "An equivalent circuit of look-up tables with at most so many inputs, 2 to 6.")
-      .def("evaluate", &evaluate, "inputs"_a,
+      .def("evaluate", &evaluate, "inputs"_a.none(),
            "The outputs, uint8 [samples, outputs], for inputs of zeros and ones [samples, inputs].")
       .def("difference", &difference, "other"_a,
            "Proves the circuits equal and returns None, or returns a counterexample: its inputs "

@@ -343,18 +343,18 @@ void bind_classifier(nb::module_& module) {
           "load",
           [](const fs::path& path) { return load_as<Classifier>(path, "a classifier"); },
           "path"_a, "Reads a model file or a checkpoint of a classifier.")
-      .def("predict", &predict, "samples"_a,
+      .def("predict", &predict, "samples"_a.none(),
            "Predictions of the hardened circuit for samples [samples, features], which run on "
            "packed bits: class indices, int32 [samples], or values, float64 [samples].")
-      .def("predict_proba", &predict_proba, "samples"_a,
+      .def("predict_proba", &predict_proba, "samples"_a.none(),
            "Class probabilities of the hardened circuit, float64 [samples, classes]: the softmax "
            "of its group sums. For regression, values [samples].")
-      .def("predict_soft", &predict_soft, "samples"_a, "device"_a = "cpu",
+      .def("predict_soft", &predict_soft, "samples"_a.none(), "device"_a = "cpu",
            "The same from the soft network, as in training.")
-      .def("sums", &decision_sums, "samples"_a,
+      .def("sums", &decision_sums, "samples"_a.none(),
            "Group sums of the hardened circuit, float64 [samples, groups]. With one group per "
            "class, the largest sum wins.")
-      .def("importances", &importances, "samples"_a,
+      .def("importances", &importances, "samples"_a.none(),
            "How much every feature matters, float64 [features]: the share of the samples whose "
            "class changes if a bit of the feature is flipped, added up over its bits. For "
            "regression, the mean change of the value as a share of its range.")
@@ -417,10 +417,10 @@ void bind_network(nb::module_& module) {
   type.def_static(
           "load", [](const fs::path& path) { return load_as<Network>(path, "a circuit"); },
           "path"_a, "Reads a model file or a checkpoint of a circuit.")
-      .def("predict", &predict_circuit, "inputs"_a,
+      .def("predict", &predict_circuit, "inputs"_a.none(),
            "Outputs of the hardened circuit, uint8 [samples, outputs], for zeros and ones "
            "[samples, inputs].")
-      .def("predict_soft", &predict_soft_circuit, "inputs"_a,
+      .def("predict_soft", &predict_soft_circuit, "inputs"_a.none(),
            "Outputs of the soft network for inputs from 0 to 1.")
       .def(
           "to_netlist", [](const Network& m) { return m.hardened(); },

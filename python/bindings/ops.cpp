@@ -133,8 +133,9 @@ void bind_ops(nb::module_& package) {
   module.def("forward", [](const std::string& name, const nb::args& arrays,
                            const nb::kwargs& options) { return forward(name, arrays, options); });
   module.def("vjp",
-             [](const std::string& name, nb::handle upstream, const nb::args& arrays,
-                const nb::kwargs& options) { return vjp(name, upstream, arrays, options); });
+             [](const std::string& name, const nb::object& upstream, const nb::args& arrays,
+                const nb::kwargs& options) { return vjp(name, upstream, arrays, options); },
+             "name"_a, "upstream"_a.none(), "arrays"_a, "options"_a);
   module.def("table", [] {
     nb::list result;
     for (const OpEntry& op : op_table()) {
