@@ -18,22 +18,24 @@ namespace {
 
 using Array = nb::ndarray<nb::ro>;
 
+/// What `str` gives.
+std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
+
 std::string class_name(nb::handle object) {
-  return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+  const nb::object name = object.type().attr("__name__");
+  return text_of(name);
 }
 
 /// `ndarray of dtype object`, `str`.
 std::string description_of(nb::handle object) {
   const std::string name = class_name(object);
   if (!nb::hasattr(object, "dtype")) return name;
-  return fmt::format("{} of dtype {}", name,
-                     nb::cast<std::string>(nb::str(object.attr("dtype"))));
+  const nb::object dtype = object.attr("dtype");
+  return fmt::format("{} of dtype {}", name, text_of(dtype));
 }
 
-/// The last exception of Python as text.
-std::string text_of(const nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(error.value()));
-}
+/// The message of an exception of Python.
+std::string message_of(const nb::python_error& error) { return text_of(error.value()); }
 
 std::string device_name(const Array& array) {
   switch (array.device_type()) {
@@ -153,7 +155,7 @@ std::string why_no_array(nb::handle object) {
   try {
     object.attr("__dlpack__")();
   } catch (const nb::python_error& error) {
-    return ": " + text_of(error);
+    return ": " + message_of(error);
   }
   return "";
 }
@@ -175,11 +177,11 @@ Array array_in(nb::handle object, std::string_view where, std::string_view what)
       as_numpy = nb::module_::import_("numpy").attr("asarray")(object);
     } catch (const nb::python_error& error) {
       fail(where, "expected an array as {}, received {}: {}", what, class_name(object),
-           text_of(error));
+           message_of(error));
     }
     if (nb::try_cast(as_numpy, array)) return array;
-    fail(where, "expected an array of numbers as {}, received dtype {}", what,
-         nb::cast<std::string>(nb::str(as_numpy.attr("dtype"))));
+    fail(where, "expected an array of numbers as {}, received {}", what,
+         description_of(as_numpy));
   }
   fail(where, "expected an array as {}, received {}{}", what, description_of(object), reason);
 }
