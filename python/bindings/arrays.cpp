@@ -180,8 +180,7 @@ Array array_in(nb::handle object, std::string_view where, std::string_view what)
            message_of(error));
     }
     if (nb::try_cast(as_numpy, array)) return array;
-    fail(where, "expected an array of numbers as {}, received {}", what,
-         description_of(as_numpy));
+    fail(where, "expected an array of numbers as {}, received {}", what, description_of(as_numpy));
   }
   fail(where, "expected an array as {}, received {}{}", what, description_of(object), reason);
 }
@@ -192,8 +191,7 @@ Tensor tensor_of(nb::handle object, std::string_view where, std::string_view wha
   const Array array = array_in(object, where, what);
   const int device = array.device_type();
   if (device != nb::device::cpu::value && device != nb::device::cuda_host::value) {
-    fail(where, "expected an array on the CPU as {}, received one on {}", what,
-         device_name(array));
+    fail(where, "expected an array on the CPU as {}, received one on {}", what, device_name(array));
   }
   const std::optional<DType> dtype = same_dtype(array.dtype());
   if (!dtype) {
@@ -205,16 +203,14 @@ Tensor tensor_of(nb::handle object, std::string_view where, std::string_view wha
          what, dtype_name(array.dtype()));
   }
   if (array.size() == 0) return Tensor(shape_of(array), *dtype);
-  const bool is_aligned =
-      reinterpret_cast<std::uintptr_t>(array.data()) % size_of(*dtype) == 0;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(array.data()) % size_of(*dtype) == 0;
   return is_contiguous(array) && is_aligned ? wrapped(array, *dtype) : copied(array, *dtype);
 }
 
 Tensor features_of(nb::handle object, std::string_view where) {
   Tensor x = tensor_of(object, where, "samples");
   if (x.rank() != 2) {
-    fail(where, "expected samples [samples, features], received shape {}",
-         to_string(x.shape()));
+    fail(where, "expected samples [samples, features], received shape {}", to_string(x.shape()));
   }
   if (x.dtype() != DType::uint8) x = cast(x, DType::float32);
   if (x.dtype() == DType::uint8) return x;

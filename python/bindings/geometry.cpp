@@ -104,7 +104,8 @@ void bind_geometry(nb::module_& package) {
           return geometry::smoothed_union_area(x, {temperature, sharpness, cell});
         });
       },
-      "disks"_a.none(), "temperature"_a = 0.1, "sharpness"_a = 100.0, "cell"_a = 1.0, "grad"_a = false);
+      "disks"_a.none(), "temperature"_a = 0.1, "sharpness"_a = 100.0, "cell"_a = 1.0,
+      "grad"_a = false);
   module.def(
       "time_of_impact",
       [](nb::handle disks, std::pair<double, double> direction, bool grad) {

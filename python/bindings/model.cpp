@@ -340,8 +340,7 @@ void bind_classifier(nb::module_& module) {
                               "A trained classifier or regressor: thresholds, a network of gates "
                               "and a head. Immutable; predictions are thread-safe.");
   type.def_static(
-          "load",
-          [](const fs::path& path) { return load_as<Classifier>(path, "a classifier"); },
+          "load", [](const fs::path& path) { return load_as<Classifier>(path, "a classifier"); },
           "path"_a, "Reads a model file or a checkpoint of a classifier.")
       .def("predict", &predict, "samples"_a.none(),
            "Predictions of the hardened circuit for samples [samples, features], which run on "
@@ -521,8 +520,8 @@ Tensor frames_for_python(const Tensor& frames, bool is_batch) {
 }
 
 bool is_batch(const nb::object& state) {
-  return !state.is_none() && nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(
-                                 state)) == 4;
+  return !state.is_none() &&
+         nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(state)) == 4;
 }
 
 nb::object run(const Automaton& automaton, const RunArguments& arguments,
@@ -583,8 +582,8 @@ void bind_automaton(nb::module_& module) {
              std::optional<double> fire_rate, const std::vector<DamageTuple>& damage,
              std::optional<Size> size, std::optional<std::uint64_t> seed,
              std::optional<std::int64_t> every, const std::string& device) {
-            return run(automaton,
-                       {std::move(state), steps, fire_rate, damage, size, seed, device}, every);
+            return run(automaton, {std::move(state), steps, fire_rate, damage, size, seed, device},
+                       every);
           },
           "state"_a = nb::none(), "steps"_a = nb::none(), "fire_rate"_a = nb::none(),
           "damage"_a = std::vector<DamageTuple>(), nb::kw_only(), "size"_a = nb::none(),
@@ -633,8 +632,7 @@ Args:
           "kernels", [](const Automaton& m) { return m.rule().kernels(); },
           "Number of perception kernels.")
       .def_prop_ro(
-          "border",
-          [](const Automaton& m) { return std::string(to_string(m.rule().border())); },
+          "border", [](const Automaton& m) { return std::string(to_string(m.rule().border())); },
           "What cells at the edge of the grid see: `zero` or `periodic`.")
       .def_prop_ro(
           "size",
