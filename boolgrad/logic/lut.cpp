@@ -187,6 +187,26 @@ Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring)
   return lut_layers(x, {&tables, 1}, {&wiring, 1});
 }
 
+LutGradients lut_layer_gradients(const Tensor& x, const Tensor& tables, const WiringPtr& wiring,
+                                 const Tensor& g, bool needs_x) {
+  check_layer(x, x.rank() == 2 ? x.shape()[0] : 0, tables, *wiring);
+  const Shape expected{wiring->gates(), x.shape()[1]};
+  if (g.shape() != expected || g.dtype() != x.dtype()) {
+    fail("lut_layer", "expected a gradient of {} {}, received {} {}", to_string(x.dtype()),
+         boolgrad::to_string(expected), to_string(g.dtype()), boolgrad::to_string(g.shape()));
+  }
+  Tensor coefficients(tables.shape(), x.dtype());
+  cpu::tables_to_coefficients(tables, coefficients);
+  const LutWires view = wiring->view();
+  LutGradients result;
+  if (needs_x) result.x = Tensor(x.shape(), x.dtype());
+  std::vector<Tensor> sums;
+  cpu::lut_backward({&view, 1}, {&coefficients, 1}, x, g, sums, needs_x ? &result.x : nullptr);
+  result.tables = Tensor(tables.shape(), x.dtype());
+  cpu::coefficient_to_table_gradients(sums[0], result.tables);
+  return result;
+}
+
 // The sum over all entries of the entry times the product over inputs of x or 1 - x.
 Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPtr& wiring) {
   check_layer(x, x.rank() == 2 ? x.shape()[0] : 0, tables, *wiring);

@@ -29,6 +29,17 @@ Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring)
 Tensor lut_layers(const Tensor& x, std::span<const Tensor> tables,
                   std::span<const WiringPtr> wirings);
 
+/// Gradients of a layer. That of the inputs is undefined if it was not asked for.
+struct LutGradients {
+  Tensor x;       ///< [inputs, samples]
+  Tensor tables;  ///< [tables, 2^arity]
+};
+
+/// The vector-Jacobian product of `lut_layer` without the tape, for programs with a tape of their
+/// own: `g` [gates, samples] is the gradient of the outputs.
+LutGradients lut_layer_gradients(const Tensor& x, const Tensor& tables, const WiringPtr& wiring,
+                                 const Tensor& g, bool needs_x = true);
+
 /// `lut_layer` composed of plain ops: the reference for tests.
 Tensor lut_layer_reference(const Tensor& x, const Tensor& tables, const WiringPtr& wiring);
 

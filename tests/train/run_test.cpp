@@ -327,7 +327,7 @@ TEST(Run, TakenStepByStepGivesTheSameBits) {
   run_experiment(small(), {.folder = scratch / "straight"});
   {
     Trainer trainer(small());
-    Run run(trainer, {.folder = scratch / "steps"});
+    train::Run run(trainer, {.folder = scratch / "steps"});
     EXPECT_EQ(run.last().step, 0);
     while (run.steps() < 77) run.advance();
     EXPECT_EQ(run.last().step, 60);
@@ -341,7 +341,7 @@ TEST(Run, TakenStepByStepGivesTheSameBits) {
     EXPECT_EQ(run.finish().model, "");
   }
   Trainer trainer(small());
-  Run run(trainer, {.folder = scratch / "steps", .resume = true});
+  train::Run run(trainer, {.folder = scratch / "steps", .resume = true});
   EXPECT_EQ(run.steps(), 77);
   while (!run.ending()) run.advance();
   run.stop();
