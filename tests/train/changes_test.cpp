@@ -57,11 +57,11 @@ TEST(ExperimentChanges, OfAnAutomaton) {
 
 TEST(ExperimentChanges, FromAFile) {
   const ScratchFolder scratch;
-  write_bytes(scratch / "mine.toml", "[task]\nkind = 'add'\n");
+  write_bytes(scratch / "mine.toml", "[task]\nkind = 'add'\n[knockout]\nshare = 0.2\n");
   std::vector<std::string> notices;
-  const Experiment result =
-      changed_experiment(scratch / "mine.toml", {.overrides = {"binarise.levels=3"}}, &notices);
+  const Experiment result = changed_experiment(scratch / "mine.toml", {.seed = 5}, &notices);
   EXPECT_EQ(result.name, "mine");
+  EXPECT_EQ(result.seed, 5);
   EXPECT_FALSE(notices.empty());
 }
 
