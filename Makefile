@@ -109,8 +109,7 @@ wheel: build/python/.ready build/release/build.ninja ## Makes a wheel of the Pyt
 	@rm -rf build/wheel
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/bin/pip wheel --quiet --no-build-isolation --no-deps -C build-dir=build/release \
 	  --wheel-dir build/wheel/plain .
-	@PATH="$(CURDIR)/build/python/bin:$$PATH" build/python/bin/auditwheel --quiet repair --wheel-dir build/wheel \
-	  build/wheel/plain/*.whl
+	@PATH="$(CURDIR)/build/python/bin:$$PATH" build/python/bin/python tools/repair_wheel.py build/wheel/plain/*.whl build/wheel
 	@ls -sh build/wheel/*.whl
 
 build/python/.ready: python/requirements.txt
