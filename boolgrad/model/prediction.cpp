@@ -87,7 +87,10 @@ std::vector<double> HardClassifier::influences(const Tensor& samples) const {
 }
 
 Tensor soft_sums(const Model& model, const Tensor& samples, const Device& device) {
-  if (!model.classifier()) fail("predict", "expected a classifier, received another model");
+  if (!model.classifier()) {
+    fail("predict", "expected a classifier, received {}",
+         model.is_automaton() ? "an automaton" : "a circuit");
+  }
   const Classifier& classifier = *model.classifier();
   check_features(samples, classifier.thresholds.features());
   const std::int64_t count = samples.shape()[0];
