@@ -320,13 +320,15 @@ class LogicDense(_LogicBase):
 
     def forward(self, x):
         x = scaled_gradient(x, self.grad_factor)
-        weights = [self.parametrization.logits(self.weight, self.training)]
         hard = self._is_hard() and self.parametrization.kind != "warp"
         if self.learns_wires:
-            rows = feature_major(x, self.in_dim, _ops.compute_dtype(self.weight.dtype))
-            y = sample_major(_ops.layers(self.connections.select(rows), weights, self.kept().number, hard), x)
+            # Noise of wires is drawn before that of weights.
+            slots = self.connections.select(
+                feature_major(x, self.in_dim, _ops.compute_dtype(self.weight.dtype)))
+            weights = [self.parametrization.logits(self.weight, self.training)]
+            y = sample_major(_ops.layers(slots, weights, self.kept().number, hard), x)
         else:
-            y = run_stack(self.kept(), x, weights, hard)
+            y = run_stack(self.kept(), x, [self.parametrization.logits(self.weight, self.training)], hard)
         return self.parametrization.outputs(y, self.training)
 
     def part(self):
@@ -386,6 +388,7 @@ class LogicConv2d(_LogicBase):
         tree_depth: Levels of the tree.
         receptive_field_size: Side of the square window.
         stride, padding: As in torch.nn.Conv2d.
+        grad_factor: Has no effect, as in torchlogix.
         connections_kwargs: init_method and channel_group_size.
 
     All others as in `LogicDense`. `connections` is `fixed`.
@@ -506,7 +509,7 @@ class LogicConv2d(_LogicBase):
 
     def forward(self, x):
         _convolution.check_image("LogicConv2d", x, self.channels, *self.in_dim)
-        x = scaled_gradient(x, self.grad_factor).flatten(-3)
+        x = x.flatten(-3)
         kept = self.kept()
         weights = self._logits(self.training)
         if self.parametrization.kind == "warp":
@@ -517,7 +520,7 @@ class LogicConv2d(_LogicBase):
         return x.unflatten(-1, (self.num_kernels, *self.kernel_positions))
 
     def part(self):
-        if self.grad_factor != 1 or self.parametrization.kind == "warp":
+        if self.parametrization.kind == "warp":
             return None
         kept = self.kept()
         return Part(kept.wirings, kept.kinds, self._logits(self.training), self._is_hard())
