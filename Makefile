@@ -28,6 +28,9 @@ TEST_PACKAGES += chromium
 endif
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
 BENCH_PACKAGES := python3-venv
+PYTHON_PACKAGES := python3-venv python3-dev
+# The interpreter that the Python package is built and tested with: 3.10 or later.
+PYTHON ?= python3
 
 .PHONY: help
 help: ## Lists the targets
@@ -89,6 +92,31 @@ test: test-packages build/release/build.ninja ## Builds and runs all tests
 	  || cmake --preset release -D BOOLGRAD_REQUIRE_TESTS=ON
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
+
+# pip builds in the release folder, so that the library is compiled once.
+.PHONY: python
+python: build/python/.ready build/release/build.ninja ## Builds the Python package and installs it into build/python, a virtual environment
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+	  -C build-dir=build/release .
+
+.PHONY: test-python
+test-python: python ## Tests the Python package
+	@build/python/bin/python -m pytest -q python/tests
+
+# The wheel contains the libraries of this system that it needs, and runs where glibc is as new or newer.
+.PHONY: wheel
+wheel: build/python/.ready build/release/build.ninja ## Makes a wheel of the Python package with its libraries: build/wheel
+	@rm -rf build/wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/bin/pip wheel --quiet --no-build-isolation --no-deps -C build-dir=build/release \
+	  --wheel-dir build/wheel/plain .
+	@PATH="$(CURDIR)/build/python/bin:$$PATH" build/python/bin/python tools/repair_wheel.py build/wheel/plain/*.whl build/wheel
+	@ls -sh build/wheel/*.whl
+
+build/python/.ready: python/requirements.txt
+	@$(call install,$(PYTHON_PACKAGES))
+	@$(PYTHON) -m venv build/python
+	@build/python/bin/pip install --quiet --requirement python/requirements.txt
+	@touch $@
 
 PREFIX ?= /usr/local
 

@@ -39,12 +39,7 @@ std::int64_t positions_along(std::int64_t side, const ConvolutionOptions& option
   return (side + 2 * options.padding - options.window) / options.stride + 1;
 }
 
-/// The place that a leaf reads, relative to the position of its kernel.
-struct Leaf {
-  std::int64_t channel;
-  std::int64_t row;
-  std::int64_t column;
-};
+using Leaf = ConvolutionLeaf;
 
 /// Number of channels that a kernel reads.
 std::int64_t read_channels(const ImageSize& input, const ConvolutionOptions& options) {
@@ -125,7 +120,7 @@ std::int32_t source_of(const Leaf& leaf, std::int64_t y, std::int64_t x, const I
 
 /// The level of gates that reads the image.
 WiringPtr leaf_wiring(const ImageSize& input, const ConvolutionOptions& options,
-                      const std::vector<Leaf>& leaves) {
+                      std::span<const Leaf> leaves) {
   const std::int64_t height = positions_along(input.height, options);
   const std::int64_t width = positions_along(input.width, options);
   const std::int64_t positions = height * width;
@@ -170,23 +165,38 @@ WiringPtr inner_wiring(std::int64_t tables, int arity, std::int64_t positions) {
                                         TableSharing{.positions = positions});
 }
 
-/// Maxima over rectangles of `rows` by `columns` of each channel. Remaining rows and columns at the
-/// end are dropped.
-WiringPtr pooling_wiring(const ImageSize& input, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t height = input.height / rows;
-  const std::int64_t width = input.width / columns;
-  const std::int64_t gates = input.channels * height * width;
-  Tensor wires({rows * columns, gates}, DType::int32);
+/// Number of rectangles along one side of an image.
+std::int64_t rectangles_along(std::int64_t side, std::int64_t length, std::int64_t stride,
+                              std::int64_t padding) {
+  return (side + 2 * padding - length) / stride + 1;
+}
+
+/// Maxima over rectangles of each channel, as one layer.
+WiringPtr pooling_wiring(const ImageSize& input, const PoolingOptions& options) {
+  const ImageSize size = output_size(input, options);
+  Tensor wires({options.rows * options.columns, size.bits()}, DType::int32);
   auto wire = wires.mutable_values<std::int32_t>().begin();
-  for (std::int64_t slot = 0; slot < rows * columns; ++slot) {
-    for (std::int64_t gate = 0; gate < gates; ++gate) {
-      const std::int64_t channel = gate / (height * width);
-      const std::int64_t y = gate / width % height * rows + slot / columns;
-      const std::int64_t x = gate % width * columns + slot % columns;
+  for (std::int64_t slot = 0; slot < options.rows * options.columns; ++slot) {
+    for (std::int64_t gate = 0; gate < size.bits(); ++gate) {
+      const std::int64_t channel = gate / (size.height * size.width);
+      // In place of the padding, a place at the edge is read, which the rectangle has anyway.
+      const std::int64_t y = std::clamp<std::int64_t>(
+          gate / size.width % size.height * options.row_stride + slot / options.columns -
+              options.row_padding,
+          0, input.height - 1);
+      const std::int64_t x = std::clamp<std::int64_t>(
+          gate % size.width * options.column_stride + slot % options.columns -
+              options.column_padding,
+          0, input.width - 1);
       *wire++ = static_cast<std::int32_t>((channel * input.height + y) * input.width + x);
     }
   }
   return Wiring::pooling(input.bits(), wires);
+}
+
+/// Pooling over squares that do not overlap.
+PoolingOptions squares(std::int64_t side) {
+  return {.rows = side, .columns = side, .row_stride = side, .column_stride = side};
 }
 
 /// The image before pooling.
@@ -246,27 +256,87 @@ ImageSize output_size(const ImageSize& input, const ConvolutionOptions& options)
           .width = whole.width / options.pool};
 }
 
+std::vector<ConvolutionLeaf> convolution_leaves(const ImageSize& input,
+                                                const ConvolutionOptions& options,
+                                                std::uint64_t seed, std::uint32_t layer) {
+  output_size(input, options);  // checks the options
+  return random_leaves(input, options, seed, layer);
+}
+
 std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
                                            const ConvolutionOptions& options, std::uint64_t seed,
                                            std::uint32_t layer) {
+  return convolution_wirings(input, options, convolution_leaves(input, options, seed, layer));
+}
+
+std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
+                                           const ConvolutionOptions& options,
+                                           std::span<const ConvolutionLeaf> leaves) {
   output_size(input, options);  // checks the options
+  if (std::ssize(leaves) != options.kernels * options.leaves()) {
+    fail("convolution", "expected {} leaves, received {}", options.kernels * options.leaves(),
+         leaves.size());
+  }
+  for (const ConvolutionLeaf& leaf : leaves) {
+    const bool is_inside = leaf.channel >= 0 && leaf.channel < input.channels && leaf.row >= 0 &&
+                           leaf.row < options.window && leaf.column >= 0 &&
+                           leaf.column < options.window;
+    if (!is_inside) {
+      fail("convolution",
+           "expected leaves in {} channels and a window of {}, received channel {}, row {}, "
+           "column {}",
+           input.channels, options.window, leaf.channel, leaf.row, leaf.column);
+    }
+  }
   const ImageSize whole = unpooled_size(input, options);
-  std::vector<WiringPtr> wirings{
-      leaf_wiring(input, options, random_leaves(input, options, seed, layer))};
+  std::vector<WiringPtr> wirings{leaf_wiring(input, options, leaves)};
   for (int level = options.depth - 2; level >= 0; --level) {
     wirings.push_back(inner_wiring(options.kernels * power(options.arity, level), options.arity,
                                    whole.height * whole.width));
   }
   if (options.pool == 1) return wirings;
-  if (pools_at_once(options)) {
-    wirings.push_back(pooling_wiring(whole, options.pool, options.pool));
-    return wirings;
+  for (WiringPtr& wiring : pooling_wirings(whole, squares(options.pool))) {
+    wirings.push_back(std::move(wiring));
   }
-  wirings.push_back(pooling_wiring(whole, 1, options.pool));
-  const ImageSize rows{
-      .channels = whole.channels, .height = whole.height, .width = whole.width / options.pool};
-  wirings.push_back(pooling_wiring(rows, options.pool, 1));
   return wirings;
+}
+
+ImageSize output_size(const ImageSize& input, const PoolingOptions& options) {
+  const auto check = [](const char* side, std::int64_t length, std::int64_t stride,
+                        std::int64_t padding, std::int64_t image) {
+    if (length < 1 || length > max_pool || stride < 1) {
+      fail("pooling", "expected 1 to {} {} at a stride of at least 1, received {} at a stride of {}",
+           max_pool, side, length, stride);
+    }
+    if (padding < 0 || 2 * padding > length) {
+      fail("pooling", "expected padding of at most half of {} {}, received {}", length, side,
+           padding);
+    }
+    if (length > image + 2 * padding) {
+      fail("pooling", "expected at most {} {}, those of the padded image, received {}",
+           image + 2 * padding, side, length);
+    }
+  };
+  check("rows", options.rows, options.row_stride, options.row_padding, input.height);
+  check("columns", options.columns, options.column_stride, options.column_padding, input.width);
+  return {.channels = input.channels,
+          .height = rectangles_along(input.height, options.rows, options.row_stride,
+                                     options.row_padding),
+          .width = rectangles_along(input.width, options.columns, options.column_stride,
+                                    options.column_padding)};
+}
+
+std::vector<WiringPtr> pooling_wirings(const ImageSize& input, const PoolingOptions& options) {
+  output_size(input, options);  // checks the options
+  if (options.rows * options.columns <= max_gate_inputs) return {pooling_wiring(input, options)};
+  PoolingOptions within_rows = options;
+  within_rows.rows = within_rows.row_stride = 1;
+  within_rows.row_padding = 0;
+  PoolingOptions across_rows = options;
+  across_rows.columns = across_rows.column_stride = 1;
+  across_rows.column_padding = 0;
+  return {pooling_wiring(input, within_rows),
+          pooling_wiring(output_size(input, within_rows), across_rows)};
 }
 
 CandidatesPtr convolution_candidates(const ImageSize& input, const ConvolutionOptions& options,

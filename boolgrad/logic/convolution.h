@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "boolgrad/logic/wire_candidates.h"
@@ -64,6 +65,43 @@ ImageSize output_size(const ImageSize& input, const ConvolutionOptions& options)
 std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
                                            const ConvolutionOptions& options, std::uint64_t seed,
                                            std::uint32_t layer);
+
+/// The place that a leaf of a kernel reads, relative to the position of the kernel. A row and a column
+/// of 0 is the first place of the window, which may lie in the padding.
+struct ConvolutionLeaf {
+  std::int64_t channel = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+
+/// The leaves that `convolution_wirings` chooses, kernel by kernel.
+std::vector<ConvolutionLeaf> convolution_leaves(const ImageSize& input,
+                                                const ConvolutionOptions& options,
+                                                std::uint64_t seed, std::uint32_t layer);
+
+/// The wirings of a convolution with given leaves, kernel by kernel. `channels_per_kernel` and
+/// `groups` are not used. Throws if there are not `kernels` times `leaves()` of them, or if one lies
+/// outside of the window or the channels.
+std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
+                                           const ConvolutionOptions& options,
+                                           std::span<const ConvolutionLeaf> leaves);
+
+/// Pooling over rectangles, which may overlap. Places of the padding are never the maximum.
+struct PoolingOptions {
+  std::int64_t rows = 2;
+  std::int64_t columns = 2;
+  std::int64_t row_stride = 2;
+  std::int64_t column_stride = 2;
+  std::int64_t row_padding = 0;     ///< rows around the image, at most half of `rows`
+  std::int64_t column_padding = 0;  ///< columns around the image, at most half of `columns`
+};
+
+/// The size of the images after pooling. Rows and columns that fill no rectangle are dropped. Throws
+/// if a rectangle does not fit the padded image, or if a side exceeds `max_pool`.
+ImageSize output_size(const ImageSize& input, const PoolingOptions& options);
+
+/// The wirings of pooling: one, or two if a rectangle has more places than a gate has inputs.
+std::vector<WiringPtr> pooling_wirings(const ImageSize& input, const PoolingOptions& options);
 
 /// Candidates for the places that the leaves of a convolution read, instead of its first wiring:
 /// `count` random places of the window per leaf, the same at all positions. Throws if the window

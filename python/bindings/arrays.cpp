@@ -1,6 +1,7 @@
 #include "arrays.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,14 +18,24 @@ namespace {
 
 using Array = nb::ndarray<nb::ro>;
 
+/// What `str` gives.
+std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
+
 std::string class_name(nb::handle object) {
-  return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+  const nb::object name = object.type().attr("__name__");
+  return text_of(name);
 }
 
-/// The last exception of Python as text.
-std::string text_of(const nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(error.value()));
+/// `ndarray of dtype object`, `str`.
+std::string description_of(nb::handle object) {
+  const std::string name = class_name(object);
+  if (!nb::hasattr(object, "dtype")) return name;
+  const nb::object dtype = object.attr("dtype");
+  return fmt::format("{} of dtype {}", name, text_of(dtype));
 }
+
+/// The message of an exception of Python.
+std::string message_of(const nb::python_error& error) { return text_of(error.value()); }
 
 std::string device_name(const Array& array) {
   switch (array.device_type()) {
@@ -144,7 +155,7 @@ std::string why_no_array(nb::handle object) {
   try {
     object.attr("__dlpack__")();
   } catch (const nb::python_error& error) {
-    return ": " + text_of(error);
+    return ": " + message_of(error);
   }
   return "";
 }
@@ -166,13 +177,12 @@ Array array_in(nb::handle object, std::string_view where, std::string_view what)
       as_numpy = nb::module_::import_("numpy").attr("asarray")(object);
     } catch (const nb::python_error& error) {
       fail(where, "expected an array as {}, received {}: {}", what, class_name(object),
-           text_of(error));
+           message_of(error));
     }
     if (nb::try_cast(as_numpy, array)) return array;
-    fail(where, "expected an array of numbers as {}, received dtype {}", what,
-         nb::cast<std::string>(nb::str(as_numpy.attr("dtype"))));
+    fail(where, "expected an array of numbers as {}, received {}", what, description_of(as_numpy));
   }
-  fail(where, "expected an array as {}, received {}{}", what, class_name(object), reason);
+  fail(where, "expected an array as {}, received {}{}", what, description_of(object), reason);
 }
 
 }  // namespace
@@ -181,8 +191,7 @@ Tensor tensor_of(nb::handle object, std::string_view where, std::string_view wha
   const Array array = array_in(object, where, what);
   const int device = array.device_type();
   if (device != nb::device::cpu::value && device != nb::device::cuda_host::value) {
-    fail(where, "expected an array on the CPU as {}, received one on {}", what,
-         device_name(array));
+    fail(where, "expected an array on the CPU as {}, received one on {}", what, device_name(array));
   }
   const std::optional<DType> dtype = same_dtype(array.dtype());
   if (!dtype) {
@@ -194,16 +203,14 @@ Tensor tensor_of(nb::handle object, std::string_view where, std::string_view wha
          what, dtype_name(array.dtype()));
   }
   if (array.size() == 0) return Tensor(shape_of(array), *dtype);
-  const bool is_aligned =
-      reinterpret_cast<std::uintptr_t>(array.data()) % size_of(*dtype) == 0;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(array.data()) % size_of(*dtype) == 0;
   return is_contiguous(array) && is_aligned ? wrapped(array, *dtype) : copied(array, *dtype);
 }
 
 Tensor features_of(nb::handle object, std::string_view where) {
   Tensor x = tensor_of(object, where, "samples");
   if (x.rank() != 2) {
-    fail(where, "expected samples [samples, features], received shape {}",
-         to_string(x.shape()));
+    fail(where, "expected samples [samples, features], received shape {}", to_string(x.shape()));
   }
   if (x.dtype() != DType::uint8) x = cast(x, DType::float32);
   if (x.dtype() == DType::uint8) return x;

@@ -145,15 +145,15 @@ array([[1],
            "`verilog`, `blif`, `aiger`, `aag`, `dot`, `html`.")
       .def("to_text", &content, "format"_a = "netlist",
            "The content of a file in this format: bytes for `aiger`, else a string.")
-      .def("simplify", &simplify, "passes"_a = nb::none(), nb::kw_only(),
-           "keep_tables"_a = false, "return_stats"_a = false,
+      .def("simplify", &simplify, "passes"_a = nb::none(), nb::kw_only(), "keep_tables"_a = false,
+           "return_stats"_a = false,
            "An equivalent circuit with fewer gates. `passes` are names of `pass_names()`; by "
            "default, all passes run until none saves a gate. With `keep_tables`, tables of more "
            "than two inputs are kept. With `return_stats`, returns (circuit, statistics of every "
            "pass).")
       .def("map_to_luts", &mapped, "inputs"_a = 6,
            "An equivalent circuit of look-up tables with at most so many inputs, 2 to 6.")
-      .def("evaluate", &evaluate, "inputs"_a,
+      .def("evaluate", &evaluate, "inputs"_a.none(),
            "The outputs, uint8 [samples, outputs], for inputs of zeros and ones [samples, inputs].")
       .def("difference", &difference, "other"_a,
            "Proves the circuits equal and returns None, or returns a counterexample: its inputs "
@@ -162,7 +162,8 @@ array([[1],
           "equivalent",
           [](const Circuit& a, const Circuit& b) { return difference(a, b).is_none(); }, "other"_a,
           "Whether both circuits compute the same function; proven in both cases.")
-      .def_prop_ro("name", [](const Circuit& c) { return c.netlist().name; }, "The name.")
+      .def_prop_ro(
+          "name", [](const Circuit& c) { return c.netlist().name; }, "The name.")
       .def_prop_ro(
           "inputs", [](const Circuit& c) { return c.netlist().inputs; }, "The names of the inputs.")
       .def_prop_ro(

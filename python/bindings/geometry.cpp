@@ -90,13 +90,13 @@ void bind_geometry(nb::module_& package) {
       [](nb::handle disks, bool grad) {
         return value_of(disks, "disk_union_area", grad, geometry::disk_union_area);
       },
-      "disks"_a, "grad"_a = false);
+      "disks"_a.none(), "grad"_a = false);
   module.def(
       "disk_pair_area",
       [](nb::handle disks, bool grad) {
         return value_of(disks, "disk_pair_area", grad, geometry::disk_pair_area);
       },
-      "disks"_a, "grad"_a = false);
+      "disks"_a.none(), "grad"_a = false);
   module.def(
       "smoothed_union_area",
       [](nb::handle disks, double temperature, double sharpness, double cell, bool grad) {
@@ -104,7 +104,8 @@ void bind_geometry(nb::module_& package) {
           return geometry::smoothed_union_area(x, {temperature, sharpness, cell});
         });
       },
-      "disks"_a, "temperature"_a = 0.1, "sharpness"_a = 100.0, "cell"_a = 1.0, "grad"_a = false);
+      "disks"_a.none(), "temperature"_a = 0.1, "sharpness"_a = 100.0, "cell"_a = 1.0,
+      "grad"_a = false);
   module.def(
       "time_of_impact",
       [](nb::handle disks, std::pair<double, double> direction, bool grad) {
@@ -112,14 +113,14 @@ void bind_geometry(nb::module_& package) {
           return geometry::time_of_impact(x, {direction.first, direction.second});
         });
       },
-      "disks"_a, "direction"_a = std::pair<double, double>(1, 0), "grad"_a = false);
+      "disks"_a.none(), "direction"_a = std::pair<double, double>(1, 0), "grad"_a = false);
   module.def(
       "disk_pair_strata",
       [](nb::handle disks) {
         return array_of(geometry::disk_pair_strata(disks_of(disks, "disk_pair_strata")));
       },
-      "disks"_a);
-  module.def("fit_union_area", &fit, "disks"_a, "free"_a, "target"_a, nb::kw_only(),
+      "disks"_a.none());
+  module.def("fit_union_area", &fit, "disks"_a.none(), "free"_a.none(), "target"_a, nb::kw_only(),
              "method"_a = "hybrid", "max_steps"_a = 200, "tolerance"_a = 1e-12);
 }
 

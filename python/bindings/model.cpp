@@ -340,21 +340,20 @@ void bind_classifier(nb::module_& module) {
                               "A trained classifier or regressor: thresholds, a network of gates "
                               "and a head. Immutable; predictions are thread-safe.");
   type.def_static(
-          "load",
-          [](const fs::path& path) { return load_as<Classifier>(path, "a classifier"); },
+          "load", [](const fs::path& path) { return load_as<Classifier>(path, "a classifier"); },
           "path"_a, "Reads a model file or a checkpoint of a classifier.")
-      .def("predict", &predict, "samples"_a,
+      .def("predict", &predict, "samples"_a.none(),
            "Predictions of the hardened circuit for samples [samples, features], which run on "
            "packed bits: class indices, int32 [samples], or values, float64 [samples].")
-      .def("predict_proba", &predict_proba, "samples"_a,
+      .def("predict_proba", &predict_proba, "samples"_a.none(),
            "Class probabilities of the hardened circuit, float64 [samples, classes]: the softmax "
            "of its group sums. For regression, values [samples].")
-      .def("predict_soft", &predict_soft, "samples"_a, "device"_a = "cpu",
+      .def("predict_soft", &predict_soft, "samples"_a.none(), "device"_a = "cpu",
            "The same from the soft network, as in training.")
-      .def("sums", &decision_sums, "samples"_a,
+      .def("sums", &decision_sums, "samples"_a.none(),
            "Group sums of the hardened circuit, float64 [samples, groups]. With one group per "
            "class, the largest sum wins.")
-      .def("importances", &importances, "samples"_a,
+      .def("importances", &importances, "samples"_a.none(),
            "How much every feature matters, float64 [features]: the share of the samples whose "
            "class changes if a bit of the feature is flipped, added up over its bits. For "
            "regression, the mean change of the value as a share of its range.")
@@ -417,10 +416,10 @@ void bind_network(nb::module_& module) {
   type.def_static(
           "load", [](const fs::path& path) { return load_as<Network>(path, "a circuit"); },
           "path"_a, "Reads a model file or a checkpoint of a circuit.")
-      .def("predict", &predict_circuit, "inputs"_a,
+      .def("predict", &predict_circuit, "inputs"_a.none(),
            "Outputs of the hardened circuit, uint8 [samples, outputs], for zeros and ones "
            "[samples, inputs].")
-      .def("predict_soft", &predict_soft_circuit, "inputs"_a,
+      .def("predict_soft", &predict_soft_circuit, "inputs"_a.none(),
            "Outputs of the soft network for inputs from 0 to 1.")
       .def(
           "to_netlist", [](const Network& m) { return m.hardened(); },
@@ -521,8 +520,8 @@ Tensor frames_for_python(const Tensor& frames, bool is_batch) {
 }
 
 bool is_batch(const nb::object& state) {
-  return !state.is_none() && nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(
-                                 state)) == 4;
+  return !state.is_none() &&
+         nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(state)) == 4;
 }
 
 nb::object run(const Automaton& automaton, const RunArguments& arguments,
@@ -583,8 +582,8 @@ void bind_automaton(nb::module_& module) {
              std::optional<double> fire_rate, const std::vector<DamageTuple>& damage,
              std::optional<Size> size, std::optional<std::uint64_t> seed,
              std::optional<std::int64_t> every, const std::string& device) {
-            return run(automaton,
-                       {std::move(state), steps, fire_rate, damage, size, seed, device}, every);
+            return run(automaton, {std::move(state), steps, fire_rate, damage, size, seed, device},
+                       every);
           },
           "state"_a = nb::none(), "steps"_a = nb::none(), "fire_rate"_a = nb::none(),
           "damage"_a = std::vector<DamageTuple>(), nb::kw_only(), "size"_a = nb::none(),
@@ -633,8 +632,7 @@ Args:
           "kernels", [](const Automaton& m) { return m.rule().kernels(); },
           "Number of perception kernels.")
       .def_prop_ro(
-          "border",
-          [](const Automaton& m) { return std::string(to_string(m.rule().border())); },
+          "border", [](const Automaton& m) { return std::string(to_string(m.rule().border())); },
           "What cells at the edge of the grid see: `zero` or `periodic`.")
       .def_prop_ro(
           "size",

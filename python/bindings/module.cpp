@@ -57,8 +57,8 @@ Device device_called(const std::string& name) {
   if (device->is_cpu()) return *device;
   const std::string why_not = why_unavailable(*device);
   if (!why_not.empty()) {
-    fail("device", "no usable {} device: {}",
-         device->backend == Backend::cuda ? "CUDA" : "Vulkan", why_not);
+    fail("device", "no usable {} device: {}", device->backend == Backend::cuda ? "CUDA" : "Vulkan",
+         why_not);
   }
   return *device;
 }
@@ -77,9 +77,10 @@ NB_MODULE(_core, module) {
   module.def("build_info", &boolgrad::build_summary, "What this build contains, as text.");
   module.def("thread_count", &boolgrad::thread_count,
              "The number of threads that computations use.");
-  module.def("set_thread_count", &boolgrad::set_thread_count, nanobind::arg("threads"),
-             "Sets the number of threads. Results do not depend on it. Do not call it while another "
-             "thread computes.");
+  module.def(
+      "set_thread_count", &boolgrad::set_thread_count, nanobind::arg("threads"),
+      "Sets the number of threads. Results do not depend on it. Do not call it while another "
+      "thread computes.");
   module.def("devices", &python::devices,
              "All devices with their names, and whether they can be used.");
   python::bind_circuit(module);

@@ -103,8 +103,7 @@ nb::list vjp(const std::string& name, nb::handle upstream, const nb::args& array
   const OpEntry& op = op_called(name);
   const std::vector<Tensor> inputs = inputs_of(op, arrays);
   const OpOptions how = options_of(op, options);
-  const Tensor gradient =
-      upstream.is_none() ? Tensor() : tensor_of(upstream, op.name, "upstream");
+  const Tensor gradient = upstream.is_none() ? Tensor() : tensor_of(upstream, op.name, "upstream");
   std::vector<Tensor> gradients;
   {
     const nb::gil_scoped_release no_gil;
@@ -132,9 +131,11 @@ void bind_ops(nb::module_& package) {
   nb::module_ module = package.def_submodule("ops");
   module.def("forward", [](const std::string& name, const nb::args& arrays,
                            const nb::kwargs& options) { return forward(name, arrays, options); });
-  module.def("vjp",
-             [](const std::string& name, nb::handle upstream, const nb::args& arrays,
-                const nb::kwargs& options) { return vjp(name, upstream, arrays, options); });
+  module.def(
+      "vjp",
+      [](const std::string& name, const nb::object& upstream, const nb::args& arrays,
+         const nb::kwargs& options) { return vjp(name, upstream, arrays, options); },
+      "name"_a, "upstream"_a.none(), "arrays"_a, "options"_a);
   module.def("table", [] {
     nb::list result;
     for (const OpEntry& op : op_table()) {

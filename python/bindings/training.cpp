@@ -189,7 +189,7 @@ void bind_training(nb::module_& module) {
         return std::const_pointer_cast<data::DescribedSamples>(
             samples_of(x, y, classes, feature_names));
       },
-      "x"_a, "y"_a, "classes"_a, "feature_names"_a);
+      "x"_a.none(), "y"_a.none(), "classes"_a, "feature_names"_a);
   nb::class_<Run>(module, "_Run", "A training run in progress. Use `boolgrad.train`.")
       .def(
           "__init__",

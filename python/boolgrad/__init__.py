@@ -5,7 +5,7 @@
 >>> result.ending
 'solved'
 >>> result.model
-CircuitModel('add', 8 inputs, 5 outputs, 4 layers)
+CircuitModel('add', 8 inputs, 5 outputs, 5 layers)
 >>> report = result.model.export("verilog", "runs/add/add.v")
 >>> report["proven"]
 True

@@ -4,6 +4,7 @@ import dataclasses
 import numbers
 import os
 import pathlib
+import weakref
 
 import numpy as np
 
@@ -102,10 +103,17 @@ class TrainResult:
     """Keys without effect, and old names of keys."""
 
 
+def _save(core):
+    """Ends a run that was left before its end, with a checkpoint."""
+    core.stop()
+    core.finish()
+
+
 class TrainingRun:
     """A run in progress: an iterator over lines of metrics, which takes the steps between them.
 
-    Leaving a `with` block before the end stops the run with a checkpoint.
+    A run that is left before its end, for example by an exception in the loop, is stopped with a checkpoint: at the
+    end of its `with` block or, without one, when nothing refers to it any more.
     """
 
     def __init__(self, core, plots=False):
@@ -114,6 +122,8 @@ class TrainingRun:
         self._history = []
         self._fresh = core.metrics["step"] == core.steps
         self._result = None
+        # Called when the object is collected, and at the end of the program.
+        self._saves_if_left = weakref.finalize(self, _save, core)
 
     def __iter__(self):
         return self
@@ -150,6 +160,7 @@ class TrainingRun:
 
     def _finish(self):
         if self._result is None:
+            self._saves_if_left.detach()
             report = self._core.finish(self._plots)
             model = report["model"] and _core.load(report["model"])
             self._result = TrainResult(

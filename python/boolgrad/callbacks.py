@@ -9,19 +9,17 @@ class Progress:
     """Prints every line of metrics.
 
     >>> import boolgrad
-    >>> result = boolgrad.train("copy", steps=20, callbacks=[boolgrad.callbacks.Progress(file=None)])
+    >>> result = boolgrad.train("copy", steps=20, callbacks=[boolgrad.callbacks.Progress()])
     """
 
-    def __init__(self, file=sys.stderr):
-        self._file = file
+    def __init__(self, file=None):
+        self._file = file  # None: standard error
 
     def __call__(self, metrics):
-        if self._file is None:
-            return
         print(
             f"step {metrics['step']:>7}  soft loss {metrics['soft_loss']:<12.6g}"
             f"hard loss {metrics['hard_loss']:<12.6g}hard accuracy {100 * metrics['hard_accuracy']:.1f} %",
-            file=self._file,
+            file=self._file or sys.stderr,
         )
 
 

@@ -1,7 +1,10 @@
 #include "boolgrad/core/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -54,6 +57,26 @@ TEST_F(ThreadCount, LoopsMayNest) {
 TEST_F(ThreadCount, RefusesZero) {
   expect_error([] { set_thread_count(0); },
                "[set_thread_count] expected at least 1 thread, received 0");
+}
+
+TEST_F(ThreadCount, AForkedProcessComputesAlone) {
+  set_thread_count(2);
+  std::atomic<int> calls = 0;
+  parallel_for(100, [&](std::size_t) { ++calls; });  // the threads of the parent exist
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    calls = 0;
+    alarm(60);  // ends a child that waits for threads it does not have
+    parallel_for(1000, [&](std::size_t) { ++calls; });
+    set_thread_count(3);
+    _exit(calls == 1000 && thread_count() == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(thread_count(), 2) << "in the parent";
 }
 
 }  // namespace

@@ -237,5 +237,22 @@ TEST_F(ClassifierTest, RejectsClassesThatAreNotInTheTrainingData) {
                "7 at sample 39");
 }
 
+TEST_F(ClassifierTest, SamplesInMemoryAreThoseOfFiles) {
+  const train::Experiment from_files = experiment();
+  run(from_files, "files");
+  train::Experiment from_memory = experiment({"data.validation=0"});
+  const auto all = train::training_samples_of(from_memory);
+  from_memory = experiment();
+  from_memory.data.path.clear();
+  from_memory.data.in_memory = std::make_shared<const data::DescribedSamples>(
+      data::DescribedSamples{all->train, all->format});
+  run(from_memory, "memory");
+  const Model a = load_model(folder_ / "files" / train::model_file).model;
+  const Model b = load_model(folder_ / "memory" / train::model_file).model;
+  for (std::size_t i = 0; i < a.parameters().size(); ++i) {
+    EXPECT_TRUE(same_bits(a.parameters()[i], b.parameters()[i]));
+  }
+}
+
 }  // namespace
 }  // namespace boolgrad

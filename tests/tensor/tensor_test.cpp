@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "tests/support/messages.h"
 
 namespace boolgrad {
@@ -101,6 +104,25 @@ TEST(Storage, IsReusedAndReleased) {
   release_cached_memory();
   const Tensor z = Tensor::ones({1 << 20}, DType::float32);
   EXPECT_EQ(z.at(12345), 1);
+}
+
+TEST(Tensor, WrapsMemoryOfOthers) {
+  auto values = std::make_shared<std::vector<float>>(std::vector<float>{9, 1, 2, 3, 4});
+  const std::weak_ptr<std::vector<float>> alive = values;
+  {
+    // Not aligned to a cache line.
+    const Tensor x = Tensor::wrap(values->data() + 1, {2, 2}, DType::float32, values);
+    values.reset();
+    EXPECT_EQ(x.at(3), 4);
+    EXPECT_EQ(x.data(), alive.lock()->data() + 1) << "copied";
+    const Tensor row = x.viewed_from(2, {2});
+    EXPECT_EQ(row.at(0), 3);
+    EXPECT_FALSE(alive.expired());
+  }
+  EXPECT_TRUE(alive.expired()) << "the owner outlives the tensors";
+  float one = 1;
+  expect_error([&] { Tensor::wrap(&one, {1}, DType::float32, nullptr); },
+               "[storage] expected an owner of the memory, received none");
 }
 
 }  // namespace

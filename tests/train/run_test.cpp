@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
@@ -319,6 +320,33 @@ TEST(Run, LearnsATruthTable) {
       run_experiment(read_experiment(scratch / "majority.toml"), {.folder = scratch / "run"});
   EXPECT_EQ(report.ending, Ending::solved);
   EXPECT_EQ(report.last.evaluation.hard_accuracy, 1);
+}
+
+TEST(Run, TakenStepByStepGivesTheSameBits) {
+  const ScratchFolder scratch;
+  run_experiment(small(), {.folder = scratch / "straight"});
+  {
+    Trainer trainer(small());
+    train::Run run(trainer, {.folder = scratch / "steps"});
+    EXPECT_EQ(run.last().step, 0);
+    while (run.steps() < 77) run.advance();
+    EXPECT_EQ(run.last().step, 60);
+    expect_error([&] { run.finish(); },
+                 "[train] expected a run that has ended, received one with steps left");
+    run.stop();
+    EXPECT_EQ(run.ending(), Ending::stopped);
+    EXPECT_EQ(run.last().step, 77);
+    expect_error([&] { run.advance(); },
+                 "[train] expected a run with steps left, received one that has ended");
+    EXPECT_EQ(run.finish().model, "");
+  }
+  Trainer trainer(small());
+  train::Run run(trainer, {.folder = scratch / "steps", .resume = true});
+  EXPECT_EQ(run.steps(), 77);
+  while (!run.ending()) run.advance();
+  run.stop();
+  EXPECT_EQ(run.finish().ending, Ending::finished) << "a run ends once";
+  expect_same_model(scratch / "steps" / model_file, scratch / "straight" / model_file);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FOLDERS = ["boolgrad", "tests", "examples", "experiments", "bench", "tools", "cmake", "docs", "web"]
+FOLDERS = ["boolgrad", "tests", "examples", "experiments", "bench", "tools", "cmake", "docs", "web", "python"]
 FILES = ["README.md", "CONTRIBUTING.md", "Makefile", "CMakeLists.txt"]
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inl", ".comp", ".glsl", ".in", ".cmake", ".txt", ".toml", ".md",
             ".py", ".sh", ".js", ".html", ".css", ".mk"}

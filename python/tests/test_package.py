@@ -1,0 +1,117 @@
+"""The installed package: the command, its files, stubs and examples."""
+
+import ast
+import doctest
+import importlib
+import json
+import pathlib
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+
+import boolgrad
+from boolgrad import _core
+
+ROOT = pathlib.Path(__file__).parents[2]
+PACKAGE = pathlib.Path(boolgrad.__file__).parent
+
+
+def command(*arguments):
+    program = pathlib.Path(sys.executable).parent / "boolgrad"
+    return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+
+def test_the_command():
+    assert command("--version").stdout.splitlines()[0].endswith(boolgrad.__version__)
+    done = command("train", "add", "--quiet", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["experiment"] == "add"
+    done = command("verify", "--quiet")
+    assert done.returncode == 0, done.stderr  # with the reference values of the package
+    assert command("train", "nothing").returncode == 2
+    done = subprocess.run([sys.executable, "-m", "boolgrad", "--version"], capture_output=True, text=True)
+    assert boolgrad.__version__ in done.stdout
+
+
+def test_versions_agree():
+    version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE).group(1)
+    assert boolgrad.__version__ == version
+    from importlib.metadata import version as installed
+
+    assert installed("boolgrad") == version
+
+
+def test_experiments():
+    assert boolgrad.experiments() == sorted(path.stem for path in (ROOT / "experiments").glob("*.toml"))
+    assert "training.steps" in boolgrad.experiment_keys()
+    assert "boolgrad" in boolgrad.build_info()
+    assert boolgrad.devices()[0]["device"] == "cpu"
+
+
+def test_typed():
+    assert (PACKAGE / "py.typed").exists()
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+    for name in ("Automaton", "Circuit", "CircuitModel", "Classifier"):
+        members = {node.name for node in classes[name].body if isinstance(node, ast.FunctionDef)}
+        public = {member for member in vars(getattr(_core, name)) if not member.startswith("_")}
+        assert public <= members
+    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    assert {"load", "devices", "set_thread_count"} <= functions
+
+
+def test_everything_public_has_a_docstring():
+    for name in boolgrad.__all__:
+        thing = getattr(boolgrad, name)
+        assert thing.__doc__, name
+        if isinstance(thing, type) and thing.__module__.startswith("boolgrad"):
+            for member in vars(thing):
+                if not member.startswith("_") and callable(getattr(thing, member)):
+                    assert getattr(thing, member).__doc__, f"{name}.{member}"
+
+
+def modules():
+    names = ["boolgrad"] + [f"boolgrad.{module.name}" for module in pkgutil.iter_modules(boolgrad.__path__)]
+    return [name for name in names if name not in ("boolgrad.__main__",)]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings(name):
+    if name == "boolgrad.sklearn":
+        pytest.importorskip("sklearn")
+    if name == "boolgrad.torch" or name.startswith("boolgrad.compat"):
+        pytest.importorskip("torch")
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+def test_examples_of_compiled_classes():
+    runner = doctest.DocTestRunner()
+    count = 0
+    for test in doctest.DocTestFinder(exclude_empty=True).find(_core.Circuit, "Circuit", module=False):
+        count += runner.run(test).attempted
+    assert count > 0 and runner.failures == 0
+
+
+BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_examples_of_the_guide():
+    """The sessions of docs/python.md, in one interpreter."""
+    pytest.importorskip("sklearn")
+    text = "\n".join(block for block in BLOCK.findall((ROOT / "docs/python.md").read_text()) if ">>>" in block)
+    test = doctest.DocTestParser().get_doctest(text, {}, "docs/python.md", "docs/python.md", 0)
+    assert len(test.examples) > 10
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test)
+    assert runner.failures == 0
+
+
+def test_the_script_of_the_readme():
+    scripts = BLOCK.findall((ROOT / "README.md").read_text())
+    assert len(scripts) == 1
+    pytest.importorskip("sklearn")
+    exec(compile(scripts[0], "README.md", "exec"), {})
+    assert pathlib.Path("digits.v").exists()
