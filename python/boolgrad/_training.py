@@ -214,6 +214,7 @@ def train_iter(
     device="cpu",
     out=None,
     resume=False,
+    overwrite=False,
     plots=False,
 ):
     """Starts a run and returns a `TrainingRun`, an iterator over its metrics.
@@ -252,6 +253,7 @@ def train_iter(
         device=device,
         folder=out,
         resume=resume,
+        overwrite=overwrite,
     )
     return TrainingRun(core, plots)
 
@@ -274,9 +276,11 @@ def train(experiment=None, *, callbacks=(), **arguments):
         memory: Memory limit for the backward pass of an automaton, such as "200MB".
         overrides: Other keys of the experiment: {"training.learning_rate": 0.1}.
         device: `cpu`, `cuda`, `vulkan`, or one of them with an index.
-        out: Folder of the run. By default runs/NAME-SEED.
+        out: Folder of the run. By default runs/NAME-SEED, or runs/NAME-SEED-2 and so on if that has
+            a run with other settings.
         resume: Continue from the checkpoint in `out`. The result has the same bits as a run that
             was never stopped.
+        overwrite: Replace a run with other settings in the folder.
         plots: Write plots of losses and gates to the folder.
         callbacks: Functions that are called with every line of metrics, a dict. If one returns
             True, the run stops with a checkpoint.
