@@ -282,7 +282,7 @@ class LogicLayer(torch.nn.Module):
 
 
 class GroupSum(torch.nn.Module):
-    """Sums of `k` groups of consecutive outputs, divided by `tau`: [..., n] becomes [..., k]."""
+    """Sums of `k` groups of consecutive outputs, (sum + beta) / tau: [..., n] becomes [..., k]."""
 
     def __init__(self, k, tau=1.0, beta=0.0):
         super().__init__()
@@ -295,7 +295,7 @@ class GroupSum(torch.nn.Module):
             raise ArgumentError(
                 f"[GroupSum] expected a multiple of {self.k} outputs, received shape {list(x.shape)}"
             )
-        return x.unflatten(-1, (self.k, -1)).sum(-1) / self.tau + self.beta
+        return x.unflatten(-1, (self.k, -1)).sum(-1).add(self.beta) / self.tau
 
     def extra_repr(self):
         return f"k={self.k}, tau={self.tau}, beta={self.beta}"

@@ -201,7 +201,7 @@ def test_binarise():
 
 def test_group_sum():
     x = torch.rand(3, 12)
-    torch.testing.assert_close(GroupSum(4, tau=2.0, beta=1.0)(x), x.reshape(3, 4, 3).sum(2) / 2 + 1)
+    torch.testing.assert_close(GroupSum(4, tau=2.0, beta=1.0)(x), (x.reshape(3, 4, 3).sum(2) + 1) / 2)
 
 
 def test_errors():
@@ -259,3 +259,56 @@ def test_gates_have_the_order_of_difflogic():
     with torch.no_grad():
         layer.weight.copy_(torch.eye(16))
     torch.testing.assert_close(layer(torch.stack([a, b], dim=1)), torch.stack(functions, dim=1))
+
+
+TORCHLOGIX = [("raw", 2, "soft"), ("raw", 2, "hard"), ("warp", 1, "soft"), ("warp", 2, "soft"), ("warp", 4, "soft"),
+              ("warp", 4, "hard"), ("warp", 6, "soft"), ("light", 2, "soft"), ("light", 4, "soft"), ("light", 6, "hard")]
+
+
+@pytest.mark.parametrize(("kind", "rank", "sampling"), TORCHLOGIX)
+def test_torchlogix(kind, rank, sampling):
+    """Next to torchlogix, where it is installed: the same outputs, gradients and tables for the same state."""
+    theirs = pytest.importorskip("torchlogix.layers", reason="torchlogix is not installed, or needs a newer Python")
+    from boolgrad.compat import torchlogix as ours
+
+    torch.manual_seed(0)
+    options = {"lut_rank": rank, "parametrization": kind, "grad_factor": 1.5,
+               "parametrization_kwargs": {"temperature": 1.3, "weight_init": "random", "forward_sampling": sampling}}
+    a, b = (package.LogicDense(16, 40, **options) for package in (theirs, ours))
+    b.load_state_dict(a.state_dict())
+    a.load_state_dict(b.state_dict())
+    x = torch.rand(20, 16, requires_grad=True)
+    upstream = torch.rand(20, 40)
+    torch.testing.assert_close(b(x), a(x), atol=1e-5, rtol=1e-5)
+    expected = torch.autograd.grad(a(x), [x, a.weight], upstream)
+    received = torch.autograd.grad(b(x), [x, b.weight], upstream)
+    torch.testing.assert_close(received, expected, atol=1e-5, rtol=1e-5)
+    bits = torch.randint(0, 2, (50, 16)).float()
+    torch.testing.assert_close(b.eval()(bits), a.eval()(bits))
+    assert torch.equal(b.get_luts(), a.get_luts().bool())
+    groups = torch.rand(3, 12)
+    torch.testing.assert_close(ours.GroupSum(4, 2.0, 1.0)(groups), theirs.GroupSum(4, 2.0, 1.0)(groups))
+
+
+@pytest.mark.parametrize(("kind", "rank", "sampling"), TORCHLOGIX + [("raw", 2, "gumbel_hard"), ("warp", 2, "gumbel_soft")])
+def test_the_interface_of_torchlogix(kind, rank, sampling):
+    from boolgrad.compat.torchlogix import GroupSum, LogicDense, OrPooling2d
+
+    torch.manual_seed(0)
+    options = {"lut_rank": rank, "parametrization": kind, "parametrization_kwargs": {"forward_sampling": sampling}}
+    model = torch.nn.Sequential(LogicDense(16, 40, **options), LogicDense(40, 40, **options), GroupSum(4, tau=3.0))
+    x = torch.rand(20, 16)
+    model(x).sum().backward()
+    assert model[0].weight.grad.abs().sum() > 0
+    hard = model.eval()(x.round())
+    assert torch.equal((3 * hard).round(), 3 * hard)
+    # Residual gates pass on their first input.
+    first = LogicDense(16, 40, **options).eval()
+    passed = first(x.round()) == x.round()[:, first.connections.indices[0]]
+    assert passed.float().mean() > 0.95
+    assert copy.deepcopy(model)(x).equal(model(x))
+    assert OrPooling2d(2, 2)(torch.eye(4)[None, None]).tolist() == [[[[1, 0], [0, 1]]]]
+    for bad, message in [({"parametrization": "magic"}, "received magic"), ({"lut_rank": 5}, "received 5"),
+                         ({"connections": "learnable"}, "expected the connections fixed, received learnable")]:
+        with pytest.raises(ValueError, match=message):
+            LogicDense(16, 40, **{**options, **bad})
