@@ -180,7 +180,54 @@ def _new_seed():
     return int(torch.randint(2**62, ()).item())
 
 
-class LogicLayer(torch.nn.Module):
+class _Wired(torch.nn.Module):
+    """A module whose buffers decide its wirings: they are made again after every change of the buffers."""
+
+    def _new_wirings(self):
+        """The wirings of the present buffers."""
+        raise NotImplementedError
+
+    def _make_wirings(self):
+        self._handles = [_WiringHandle(wiring) for wiring in self._new_wirings()]
+
+    def _load_from_state_dict(self, *arguments, **options):
+        super()._load_from_state_dict(*arguments, **options)
+        self._make_wirings()
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        del state["_handles"]
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._make_wirings()
+
+    def __deepcopy__(self, memo):
+        new = self.__class__.__new__(self.__class__)
+        memo[id(self)] = new
+        new.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return new
+
+    def _tables(self, weight):
+        """The tables of logits: soft in training mode, zeros and ones in evaluation mode."""
+        weight = weight if weight.dtype == torch.float64 else weight.float()
+        if self.training:
+            return soft_tables(weight, self.parametrisation)
+        return hard_tables(weight.detach(), self.parametrisation)
+
+    def _circuit_layers(self):
+        """(wiring, logits or None for pooling) of every layer of gates."""
+        raise NotImplementedError
+
+
+def _initial_logits(parametrisation, gates, arity, init, strength, seed, layer=0):
+    if strength is None:
+        strength = {"softmax16": 5.0}.get(parametrisation, 2.0) if init != "gaussian" else 1.0
+    return torch.from_numpy(_layers.initial_logits(parametrisation, gates, arity, init, strength, seed, layer))
+
+
+class LogicLayer(_Wired):
     """A layer of soft look-up tables with fixed wires.
 
     In training mode, a gate interpolates its table multilinearly. In evaluation mode it is hard: its table is rounded,
@@ -227,40 +274,19 @@ class LogicLayer(torch.nn.Module):
                 f"[LogicLayer] expected wires of shape [{arity}, {out_features}], received {list(wires.shape)}"
             )
         self.register_buffer("wires", wires)
-        if init_strength is None:
-            init_strength = {"softmax16": 5.0}.get(parametrisation, 2.0) if init != "gaussian" else 1.0
-        logits = _layers.initial_logits(parametrisation, out_features, arity, init, init_strength, seed)
-        self.weight = torch.nn.Parameter(torch.from_numpy(logits).to(dtype))
-        self._make_wiring()
+        logits = _initial_logits(parametrisation, out_features, arity, init, init_strength, seed)
+        self.weight = torch.nn.Parameter(logits.to(dtype))
+        self._make_wirings()
 
-    def _make_wiring(self):
-        self._wiring = _WiringHandle(_layers.Wiring.of(self.in_features, self.wires.cpu().numpy()))
+    def _new_wirings(self):
+        return [_layers.Wiring.of(self.in_features, self.wires.cpu().numpy())]
 
-    def _load_from_state_dict(self, *arguments, **options):
-        super()._load_from_state_dict(*arguments, **options)
-        self._make_wiring()
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        del state["_wiring"]
-        return state
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        self._make_wiring()
-
-    def __deepcopy__(self, memo):
-        new = self.__class__.__new__(self.__class__)
-        memo[id(self)] = new
-        new.__setstate__(copy.deepcopy(self.__getstate__(), memo))
-        return new
+    def _circuit_layers(self):
+        return [(self._handles[0].wiring, _array(self.weight))]
 
     def tables(self):
         """The tables [gates, 2^arity]: soft in training mode, zeros and ones in evaluation mode."""
-        weight = self.weight if self.weight.dtype == torch.float64 else self.weight.float()
-        if self.training:
-            return soft_tables(weight, self.parametrisation)
-        return hard_tables(weight.detach(), self.parametrisation)
+        return self._tables(self.weight)
 
     def forward(self, x):
         if x.shape[-1] != self.in_features:
@@ -271,7 +297,7 @@ class LogicLayer(torch.nn.Module):
         tables = self.tables()
         columns = x.reshape(-1, self.in_features).t().to(tables.dtype)
         with torch.autocast(x.device.type, enabled=False):
-            y = lut_layer(columns, tables, self._wiring.number, self.gradient_factor)
+            y = lut_layer(columns, tables, self._handles[0].number, self.gradient_factor)
         return y.t().reshape(*x.shape[:-1], self.out_features).to(dtype)
 
     def extra_repr(self):
@@ -279,6 +305,147 @@ class LogicLayer(torch.nn.Module):
             f"{self.in_features}, {self.out_features}, arity={self.arity}, "
             f"parametrisation={self.parametrisation!r}"
         )
+
+
+class LogicConv2d(_Wired):
+    """A convolution of trees of soft gates: [n, in_channels, height, width] becomes [n, kernels, rows, columns].
+
+    A kernel is a complete tree of gates, whose leaves read random places of a window. All positions share its tables.
+
+    Args:
+        in_channels: Number of channels of bits.
+        size: (height, width) of the images.
+        kernels: Number of kernels, each of which gives one channel.
+        window: Side of the square that a kernel reads.
+        stride, padding: As those of `torch.nn.Conv2d`.
+        depth: Levels of the tree.
+        arity: Inputs per gate. softmax16 requires 2.
+        channels_per_kernel: Channels that a kernel reads.
+        groups: Groups of channels that do not mix.
+        parametrisation, init, init_strength, gradient_factor, seed: As those of `LogicLayer`.
+    """
+
+    def __init__(
+        self,
+        in_channels,
+        size,
+        kernels,
+        window=3,
+        *,
+        stride=1,
+        padding=0,
+        depth=3,
+        arity=2,
+        channels_per_kernel=2,
+        groups=1,
+        parametrisation="softmax16",
+        init="residual",
+        init_strength=None,
+        gradient_factor=1.0,
+        seed=None,
+        dtype=torch.float32,
+    ):
+        super().__init__()
+        seed = _new_seed() if seed is None else seed
+        self.in_shape = (in_channels, *size)
+        self.out_shape = (kernels, *((side + 2 * padding - window) // stride + 1 for side in size))
+        self.depth = depth
+        self.parametrisation = parametrisation
+        self.gradient_factor = float(gradient_factor)
+        self.weights = torch.nn.ParameterList()
+        levels = _layers.convolution(
+            *self.in_shape, kernels=kernels, window=window, stride=stride, padding=padding, depth=depth, arity=arity,
+            channels_per_kernel=channels_per_kernel, groups=groups, pool=1, seed=seed,
+        )
+        self._levels = []  # (inputs, positions)
+        for level, (wires, inputs, positions, outside, _) in enumerate(levels):
+            self._levels.append((inputs, positions))
+            self.register_buffer(f"wires_{level}", torch.from_numpy(wires))
+            self.register_buffer(f"outside_{level}", None if outside is None else torch.from_numpy(outside))
+            tables = wires.shape[1] // positions
+            logits = _initial_logits(parametrisation, tables, arity, init, init_strength, seed, level)
+            self.weights.append(torch.nn.Parameter(logits.to(dtype)))
+        self._make_wirings()
+
+    def _new_wirings(self):
+        wirings = []
+        for level, (inputs, positions) in enumerate(self._levels):
+            outside = getattr(self, f"outside_{level}")
+            wirings.append(
+                _layers.Wiring.of(
+                    inputs,
+                    getattr(self, f"wires_{level}").cpu().numpy(),
+                    positions,
+                    None if outside is None else outside.cpu().numpy(),
+                )
+            )
+        return wirings
+
+    def _circuit_layers(self):
+        return [(handle.wiring, _array(weight)) for handle, weight in zip(self._handles, self.weights)]
+
+    def forward(self, x):
+        if x.dim() != 4 or tuple(x.shape[1:]) != self.in_shape:
+            raise ArgumentError(
+                f"[LogicConv2d] expected images [n, {', '.join(map(str, self.in_shape))}], "
+                f"received shape {list(x.shape)}"
+            )
+        dtype = x.dtype if x.is_floating_point() else torch.float32
+        tables = [self._tables(weight) for weight in self.weights]
+        y = x.reshape(len(x), -1).t().to(tables[0].dtype)
+        with torch.autocast(x.device.type, enabled=False):
+            for handle, table in zip(self._handles, tables):
+                y = lut_layer(y, table, handle.number, self.gradient_factor)
+        return y.t().reshape(len(x), *self.out_shape).to(dtype)
+
+    def extra_repr(self):
+        return f"{self.in_shape} to {self.out_shape}, depth={self.depth}, parametrisation={self.parametrisation!r}"
+
+
+class OrPool2d(_Wired):
+    """The OR of the bits of squares of positions, for soft values their maximum. Largest values that are equal share the
+    gradient.
+
+    Args:
+        size: Side of the squares, which do not overlap.
+        in_shape: (channels, height, width) of the images.
+    """
+
+    def __init__(self, size, in_shape):
+        super().__init__()
+        self.size = size
+        self.in_shape = tuple(in_shape)
+        channels, height, width = self.in_shape
+        self.out_shape = (channels, height // size, width // size)
+        if min(self.out_shape) < 1:
+            raise ArgumentError(f"[OrPool2d] expected images of at least {size}x{size}, received {height}x{width}")
+        self._make_wirings()
+
+    def _new_wirings(self):
+        channels, height, width = self.in_shape
+        bits = torch.arange(channels * height * width, dtype=torch.int32).reshape(channels, height, width)
+        squares = bits.unfold(1, self.size, self.size).unfold(2, self.size, self.size)
+        wires = squares.reshape(-1, self.size**2).t().contiguous()
+        return [_layers.Wiring.pooling(bits.numel(), wires.numpy())]
+
+    def _circuit_layers(self):
+        return [(self._handles[0].wiring, None)]
+
+    def forward(self, x):
+        if x.dim() != 4 or tuple(x.shape[1:]) != self.in_shape:
+            raise ArgumentError(
+                f"[OrPool2d] expected images [n, {', '.join(map(str, self.in_shape))}], received shape {list(x.shape)}"
+            )
+        dtype = x.dtype if x.is_floating_point() else torch.float32
+        wide = torch.float64 if dtype == torch.float64 else torch.float32
+        # Pooling has no tables.
+        tables = torch.empty(0, 2 ** (self.size**2), dtype=wide)
+        with torch.autocast(x.device.type, enabled=False):
+            y = lut_layer(x.reshape(len(x), -1).t().to(wide), tables, self._handles[0].number, 1.0)
+        return y.t().reshape(len(x), *self.out_shape).to(dtype)
+
+    def extra_repr(self):
+        return f"{self.size}, {self.in_shape}"
 
 
 class GroupSum(torch.nn.Module):
@@ -344,17 +511,16 @@ class Binarise(torch.nn.Module):
 
 
 def to_netlist(model):
-    """The hardened circuit of a `Sequential` of `LogicLayer`s, as a `boolgrad.Circuit`.
+    """The hardened circuit of a `Sequential` of layers of gates, as a `boolgrad.Circuit`.
 
     Modules before the first layer of gates and after the last one, such as `Binarise`, `Flatten` and `GroupSum`, are left
     out: inputs of the circuit are the bits, and its outputs those of the last layer.
     """
-    layers = [module for module in model.modules() if isinstance(module, LogicLayer)]
-    if not layers:
-        raise ArgumentError("[to_netlist] expected a model with a LogicLayer, received none")
-    kinds = {layer.parametrisation for layer in layers}
+    modules = [module for module in model.modules() if isinstance(module, _Wired)]
+    kinds = {module.parametrisation for module in modules if not isinstance(module, OrPool2d)}
+    if not kinds:
+        raise ArgumentError("[to_netlist] expected a model with a LogicLayer or LogicConv2d, received none")
     if len(kinds) > 1:
         raise ArgumentError(f"[to_netlist] expected one parametrisation, received {', '.join(sorted(kinds))}")
-    return _layers.harden(
-        layers[0].in_features, kinds.pop(), [(layer._wiring.wiring, _array(layer.weight)) for layer in layers]
-    )
+    layers = [layer for module in modules for layer in module._circuit_layers()]
+    return _layers.harden(layers[0][0].inputs, kinds.pop(), layers)

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import boolgrad  # noqa: E402
 from boolgrad import torch as btorch  # noqa: E402
-from boolgrad.torch import Binarise, GroupSum, LogicLayer  # noqa: E402
+from boolgrad.torch import Binarise, GroupSum, LogicConv2d, LogicLayer, OrPool2d  # noqa: E402
 
 KINDS = [("softmax16", 2), ("sigmoid", 1), ("sigmoid", 2), ("sigmoid", 4), ("walsh", 3), ("sigmoid", 6)]
 
@@ -65,8 +65,8 @@ def test_gradcheck_and_opcheck(kind, arity):
     torch.library.opcheck(btorch.hard_tables, (weight.detach(), kind))
     tables = btorch.soft_tables(weight.detach(), kind).requires_grad_()
     columns = x.detach().t().contiguous().requires_grad_()
-    torch.library.opcheck(btorch.lut_layer, (columns, tables, layer._wiring.number, 1.0))
-    torch.library.opcheck(btorch.lut_layer, (columns.detach(), tables, layer._wiring.number, 0.5))
+    torch.library.opcheck(btorch.lut_layer, (columns, tables, layer._handles[0].number, 1.0))
+    torch.library.opcheck(btorch.lut_layer, (columns.detach(), tables, layer._handles[0].number, 0.5))
 
 
 def test_gradient_factor():
@@ -121,7 +121,7 @@ def test_state_dicts_contain_wires():
     other.load_state_dict(torch.load("model.pt", weights_only=True))
     for copied in (copy.deepcopy(a), pickle.loads(pickle.dumps(a))):
         assert torch.equal(a(x), copied(x))
-        assert copied[1]._wiring is not a[1]._wiring
+        assert copied[1]._handles[0] is not a[1]._handles[0]
     assert sorted(a.state_dict()) == ["1.weight", "1.wires", "2.weight", "2.wires"]
 
 
@@ -186,6 +186,65 @@ def test_threads():
     assert all(torch.equal(result, expected) for result in results)
 
 
+def conv_reference(layer, x):
+    """A convolution as layers of all its gates, in plain PyTorch."""
+    y = x.flatten(1)
+    for level, (inputs, positions) in enumerate(layer._levels):
+        wires, outside = getattr(layer, f"wires_{level}").long(), getattr(layer, f"outside_{level}")
+        values = y[:, wires]  # [n, arity, gates]
+        if outside is not None:
+            inside = 1 - torch.stack([outside >> j & 1 for j in range(len(wires))])
+            values = values * inside
+        logits = layer.weights[level].repeat_interleave(positions, dim=0)
+        entries = torch.tensor([[k >> 3 & 1, k >> 1 & 1, k >> 2 & 1, k & 1] for k in range(16)], dtype=x.dtype)
+        tables = torch.softmax(logits, dim=1) @ entries
+        a, b = values[:, 0], values[:, 1]
+        y = (tables[:, 0] * (1 - a) * (1 - b) + tables[:, 1] * a * (1 - b) + tables[:, 2] * (1 - a) * b
+             + tables[:, 3] * a * b)
+    return y.reshape(len(x), *layer.out_shape)
+
+
+def test_convolutions():
+    layer = LogicConv2d(3, (6, 5), 4, 3, padding=1, stride=2, depth=3, init="gaussian", seed=1, dtype=torch.float64)
+    assert layer.out_shape == (4, 3, 3)
+    x = torch.rand(4, 3, 6, 5, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(layer(x), conv_reference(layer, x))
+    upstream = torch.rand(4, *layer.out_shape, dtype=torch.float64)
+    parameters = [x, *layer.weights]
+    torch.testing.assert_close(torch.autograd.grad(layer(x), parameters, upstream),
+                               torch.autograd.grad(conv_reference(layer, x), parameters, upstream))
+    with pytest.raises(ValueError, match=r"expected images \[n, 3, 6, 5\], received shape \[4, 3, 5, 6\]"):
+        layer(x.transpose(2, 3))
+
+
+def test_pooling():
+    pool = OrPool2d(2, (3, 6, 5))
+    x = torch.rand(4, 3, 6, 5, requires_grad=True)
+    torch.testing.assert_close(pool(x), torch.nn.functional.max_pool2d(x, 2))
+    upstream = torch.rand(4, 3, 3, 2)
+    torch.testing.assert_close(torch.autograd.grad(pool(x), x, upstream),
+                               torch.autograd.grad(torch.nn.functional.max_pool2d(x, 2), x, upstream))
+    ties = torch.ones(1, 3, 6, 5, requires_grad=True)
+    pool(ties).sum().backward()
+    assert (ties.grad[..., :4] == 0.25).all() and (ties.grad[..., 4] == 0).all()
+
+
+def test_a_convolutional_network_and_its_circuit():
+    torch.manual_seed(0)
+    first = LogicConv2d(1, (8, 8), 6, padding=1, depth=2, init="gaussian")
+    pool = OrPool2d(2, first.out_shape)
+    second = LogicConv2d(6, pool.out_shape[1:], 8, depth=2, init="gaussian")
+    model = torch.nn.Sequential(first, pool, second, torch.nn.Flatten(), LogicLayer(32, 40, init="gaussian"), GroupSum(4))
+    model(torch.rand(3, 1, 8, 8)).sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in model.parameters())
+    bits = torch.randint(0, 2, (50, 1, 8, 8))
+    votes = btorch.to_netlist(model).evaluate(bits.flatten(1).numpy()).reshape(50, 4, 10).sum(axis=2)
+    np.testing.assert_array_equal(model.eval()(bits.float()).numpy(), votes)
+    other = copy.deepcopy(model)
+    other.load_state_dict(pickle.loads(pickle.dumps(model)).state_dict())
+    assert torch.equal(other(bits.float()), model(bits.float()))
+
+
 def test_binarise():
     x = torch.tensor([[0.0, 5.0], [1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
     binarise = Binarise.fit(x, thresholds=3)
@@ -214,7 +273,7 @@ def test_errors():
         (lambda: LogicLayer(8, 4, wiring=torch.full((2, 4), 8)), "8"),
         (lambda: GroupSum(3)(torch.rand(2, 7)), r"expected a multiple of 3 outputs, received shape \[2, 7\]"),
         (lambda: Binarise(2, [0, 1], [0.5]), "expected as many features as thresholds"),
-        (lambda: btorch.to_netlist(torch.nn.Linear(2, 2)), "expected a model with a LogicLayer, received none"),
+        (lambda: btorch.to_netlist(torch.nn.Linear(2, 2)), "expected a model with a LogicLayer or LogicConv2d, received none"),
     ]:
         with pytest.raises(boolgrad.Error, match=message):
             call()
@@ -255,7 +314,7 @@ def test_gates_have_the_order_of_difflogic():
     ]
     layer = LogicLayer(2, 16, connections="random").eval()
     layer.wires.copy_(torch.tensor([[0] * 16, [1] * 16]))
-    layer._make_wiring()
+    layer._make_wirings()
     with torch.no_grad():
         layer.weight.copy_(torch.eye(16))
     torch.testing.assert_close(layer(torch.stack([a, b], dim=1)), torch.stack(functions, dim=1))

@@ -127,7 +127,7 @@ class _Parametrization(torch.nn.Module):
         return self._sampled(y, training) if self.name == "warp" else y
 
 
-class _FixedConnections(torch.nn.Module):
+class _FixedConnections(_torch._Wired):
     """The inputs of every gate, `indices` [lut_rank, out_dim]."""
 
     def __init__(self, in_dim, out_dim, lut_rank, init_method="random"):
@@ -145,24 +145,10 @@ class _FixedConnections(torch.nn.Module):
             wires = _torch._layers.new_wires("random", in_dim, out_dim, lut_rank, _torch._new_seed())
             indices = torch.from_numpy(wires).to(torch.int64)
         self.register_buffer("indices", indices)
-        self._make_wiring()
+        self._make_wirings()
 
-    def _make_wiring(self):
-        wires = self.indices.to(torch.int32).cpu().contiguous().numpy()
-        self._wiring = _torch._WiringHandle(_torch._layers.Wiring.of(self.in_dim, wires))
-
-    def _load_from_state_dict(self, *arguments, **options):
-        super()._load_from_state_dict(*arguments, **options)
-        self._make_wiring()
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        del state["_wiring"]
-        return state
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        self._make_wiring()
+    def _new_wirings(self):
+        return [_torch._layers.Wiring.of(self.in_dim, self.indices.to(torch.int32).cpu().contiguous().numpy())]
 
 
 class LogicDense(torch.nn.Module):
@@ -210,7 +196,7 @@ class LogicDense(torch.nn.Module):
             raise ArgumentError(f"[LogicDense] expected inputs [..., {self.in_dim}], received shape {list(x.shape)}")
         tables = self.parametrization.tables(self.weight, self.training)
         columns = x.reshape(-1, self.in_dim).t().to(tables.dtype)
-        y = _torch.lut_layer(columns, tables, self.connections._wiring.number, float(self.grad_factor)).t()
+        y = _torch.lut_layer(columns, tables, self.connections._handles[0].number, float(self.grad_factor)).t()
         return self.parametrization.outputs(y, self.training).reshape(*x.shape[:-1], self.out_dim)
 
     def get_luts(self):
