@@ -371,3 +371,53 @@ def test_the_interface_of_torchlogix(kind, rank, sampling):
                          ({"connections": "learnable"}, "expected the connections fixed, received learnable")]:
         with pytest.raises(ValueError, match=message):
             LogicDense(16, 40, **{**options, **bad})
+
+
+CONVOLUTIONS = [
+    ("raw", 2, {"in_dim": (7, 6), "receptive_field_size": 3, "padding": 1, "stride": 2}),
+    ("raw", 2, {"in_dim": 6, "receptive_field_size": (2, 3)}),
+    ("light", 2, {"in_dim": 6, "receptive_field_size": 3, "connections_kwargs": {"init_method": "random-unique"}}),
+    ("warp", 4, {"in_dim": 6, "receptive_field_size": 3, "padding": 2}),
+]
+
+
+@pytest.mark.parametrize(("kind", "rank", "shape"), CONVOLUTIONS)
+def test_convolutions_of_torchlogix(kind, rank, shape):
+    theirs = pytest.importorskip("torchlogix.layers", reason="torchlogix is not installed, or needs a newer Python")
+    from boolgrad.compat import torchlogix as ours
+
+    torch.manual_seed(0)
+    options = {**shape, "channels": 3, "num_kernels": 5, "tree_depth": 2, "lut_rank": rank, "parametrization": kind,
+               "parametrization_kwargs": {"weight_init": "random"}}
+    a, b = (package.LogicConv2d(**options) for package in (theirs, ours))
+    b.load_state_dict(a.state_dict())
+    a.load_state_dict(b.state_dict())
+    x = torch.rand(4, 3, *b.in_dim, requires_grad=True)
+    torch.testing.assert_close(b(x), a(x), atol=1e-5, rtol=1e-5)
+    upstream = torch.rand_like(a(x))
+    expected = torch.autograd.grad(a(x), [x, *a.tree_weights], upstream)
+    received = torch.autograd.grad(b(x), [x, *b.tree_weights], upstream)
+    torch.testing.assert_close(received, expected, atol=1e-5, rtol=1e-5)
+    bits = torch.randint(0, 2, x.shape).float()
+    torch.testing.assert_close(b.eval()(bits), a.eval()(bits))
+
+
+@pytest.mark.parametrize(("kind", "rank", "shape"), CONVOLUTIONS)
+def test_the_interface_of_convolutions(kind, rank, shape):
+    from boolgrad.compat.torchlogix import GroupSum, LogicConv2d, LogicDense, OrPooling2d
+
+    torch.manual_seed(0)
+    convolution = LogicConv2d(**shape, channels=3, num_kernels=5, tree_depth=2, lut_rank=rank, parametrization=kind)
+    x = torch.rand(4, 3, *convolution.in_dim)
+    bits = 5 * np.prod([side // 2 for side in convolution.kernel_positions])
+    model = torch.nn.Sequential(
+        convolution, OrPooling2d(2, 2), torch.nn.Flatten(), LogicDense(int(bits), 60), GroupSum(3))
+    model(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    assert torch.equal(copy.deepcopy(model).eval()(x.round()), model.eval()(x.round()))
+    # A convolution is the same function at every position.
+    if not shape.get("padding"):
+        y, moved = convolution(x), convolution(x.roll(1, dims=3))
+        torch.testing.assert_close(moved[..., 1:], y[..., :-1])
+    with pytest.raises(ValueError, match="expected images"):
+        convolution(torch.rand(4, 2, *convolution.in_dim))

@@ -1,4 +1,4 @@
-"""The interface of torchlogix: `from boolgrad.compat.torchlogix import LogicDense, GroupSum, OrPooling2d`.
+"""The interface of torchlogix: `from boolgrad.compat.torchlogix import LogicDense, LogicConv2d, GroupSum`.
 
 >>> import torch
 >>> from boolgrad.compat.torchlogix import GroupSum, LogicDense
@@ -11,7 +11,7 @@
 torch.Size([3, 2])
 
 Parameters, buffers and their order are those of torchlogix 0.2, so a `state_dict` of either package loads in the other.
-Computation is on the CPU. Convolutions and learnable connections are not offered.
+Computation is on the CPU. Learnable connections, groups of channels, and convolutions of three dimensions are not offered.
 """
 
 import math
@@ -22,7 +22,7 @@ from torch.nn import functional
 from boolgrad import torch as _torch
 from boolgrad._errors import ArgumentError
 
-__all__ = ["GroupSum", "LogicDense", "OrPooling2d"]
+__all__ = ["GroupSum", "LogicConv2d", "LogicDense", "OrPooling2d"]
 
 
 def _reversed_bits(count):
@@ -208,6 +208,160 @@ class LogicDense(torch.nn.Module):
 
     def extra_repr(self):
         return f"{self.in_dim}, {self.out_dim}, lut_rank={self.lut_rank}, parametrization={self.parametrization.name!r}"
+
+
+class _FixedConvConnections(_torch._Wired):
+    """The inputs of the gates of a convolution.
+
+    `_indices_L0` [lut_rank, kernels, positions, leaves, 3] are the row, column and channel, in the padded image, that the
+    gates of the first level read; `_indices_L1` and so on the gates of the level before.
+    """
+
+    def __init__(
+        self, in_dim, channels, num_kernels, tree_depth, window, stride, padding, lut_rank, init_method="random"
+    ):
+        super().__init__()
+        if init_method not in ("random", "random-unique"):
+            raise ArgumentError(f"[LogicConv2d] expected init_method random or random-unique, received {init_method}")
+        self.in_shape = (channels, *in_dim)
+        self.padding = padding
+        self.tree_depth = tree_depth
+        leaves = self._leaves(window, channels, num_kernels, lut_rank, lut_rank ** (tree_depth - 1), init_method)
+        starts = [torch.arange(0, side + 2 * padding - w + 1, stride) for side, w in zip(in_dim, window)]
+        offsets = torch.stack([*(g.flatten() for g in torch.meshgrid(*starts, indexing="ij"))], dim=-1)
+        offsets = torch.cat([offsets, torch.zeros(len(offsets), 1, dtype=torch.int64)], dim=1)
+        self.register_buffer("_indices_L0", leaves[:, :, None] + offsets[:, None])
+        for level in range(1, tree_depth):
+            below = torch.arange(lut_rank ** (tree_depth - level))
+            self.register_buffer(f"_indices_L{level}", below.view(-1, lut_rank).t().contiguous())
+        self._make_wirings()
+
+    @staticmethod
+    def _leaves(window, channels, kernels, rank, count, method):
+        """Row, column and channel of every leaf within the window: [rank, kernels, count, 3]."""
+        places = torch.cartesian_prod(torch.arange(window[0]), torch.arange(window[1]), torch.arange(channels))
+        if method == "random":
+            return places[torch.randint(len(places), (rank, kernels, count))]
+        if math.comb(len(places), rank) < count:
+            raise ArgumentError(
+                f"[LogicConv2d] expected at least {count} combinations of {rank} places, "
+                f"received {math.comb(len(places), rank)}"
+            )
+        chosen = []
+        for _ in range(kernels):
+            sets = set()
+            while len(sets) < count:
+                sets.add(tuple(sorted(torch.randperm(len(places))[:rank].tolist())))
+            chosen.append(sorted(sets))
+        order = torch.stack([torch.tensor(sets)[torch.randperm(count)] for sets in chosen])  # [kernels, count, rank]
+        return places[order.permute(2, 0, 1)]
+
+    def _new_wirings(self):
+        channels, height, width = self.in_shape
+        rows, columns, channel = (self._indices_L0 - torch.tensor([self.padding, self.padding, 0])).unbind(-1)
+        rank, kernels, positions, leaves = rows.shape
+        outside = (rows < 0) | (rows >= height) | (columns < 0) | (columns >= width)
+        sources = (channel * height + rows) * width + columns
+        # Gates in the order (kernel, node, position): those of a node are consecutive and share its table.
+        wires = sources.masked_fill(outside, 0).transpose(2, 3).reshape(rank, -1)
+        bits = (outside.transpose(2, 3).reshape(rank, -1) << torch.arange(rank)[:, None]).sum(0).to(torch.uint8)
+        wirings = [self._wiring(channels * height * width, wires, positions, bits if outside.any() else None)]
+        for level in range(1, self.tree_depth):
+            nodes = getattr(self, f"_indices_L{level}")  # [rank, nodes]
+            below = torch.arange(kernels)[:, None] * leaves + nodes[:, None]  # [rank, kernels, nodes]
+            wires = below[..., None] * positions + torch.arange(positions)
+            wirings.append(self._wiring(kernels * leaves * positions, wires.reshape(rank, -1), positions, None))
+            leaves = nodes.shape[1]
+        return wirings
+
+    @staticmethod
+    def _wiring(inputs, wires, positions, outside):
+        wires = wires.to(torch.int32).contiguous().numpy()
+        return _torch._layers.Wiring.of(inputs, wires, positions, None if outside is None else outside.numpy())
+
+
+class LogicConv2d(torch.nn.Module):
+    """A convolution of trees of gates with the arguments of torchlogix's.
+
+    Args:
+        in_dim: (height, width) of the images, or their side.
+        channels: Number of channels.
+        num_kernels: Number of kernels, each of which gives one channel.
+        tree_depth: Levels of the tree.
+        receptive_field_size: (height, width) of the window, or its side.
+        stride, padding: Of the window.
+        connections_kwargs: `init_method`: `random` or `random-unique`.
+        device, grad_factor, lut_rank, parametrization, parametrization_kwargs, connections: As those of `LogicDense`. As in
+            torchlogix, convolutions do not use `grad_factor`.
+    """
+
+    def __init__(
+        self,
+        in_dim,
+        channels=1,
+        num_kernels=16,
+        tree_depth=None,
+        receptive_field_size=2,
+        stride=1,
+        padding=0,
+        device="cpu",
+        grad_factor=1.0,
+        lut_rank=2,
+        parametrization="raw",
+        parametrization_kwargs=None,
+        connections="fixed",
+        connections_kwargs=None,
+    ):
+        super().__init__()
+        if connections != "fixed":
+            raise ArgumentError(f"[LogicConv2d] expected the connections fixed, received {connections}")
+        if tree_depth is None or tree_depth < 1:
+            raise ArgumentError(f"[LogicConv2d] expected a tree_depth of at least 1, received {tree_depth}")
+        self.in_dim = (in_dim, in_dim) if isinstance(in_dim, int) else tuple(in_dim)
+        window = receptive_field_size
+        window = (window, window) if isinstance(window, int) else tuple(window)
+        if stride > min(window) or any(w > side + 2 * padding for w, side in zip(window, self.in_dim)):
+            raise ArgumentError(
+                "[LogicConv2d] expected a window of at least the stride that fits into the padded image, "
+                f"received {window} with stride {stride} and images {self.in_dim}"
+            )
+        self.channels = channels
+        self.num_kernels = num_kernels
+        self.tree_depth = tree_depth
+        self.receptive_field_size = window
+        self.stride = stride
+        self.padding = padding
+        self.device = device
+        self.lut_rank = lut_rank
+        self.kernel_positions = [(side + 2 * padding - w) // stride + 1 for side, w in zip(self.in_dim, window)]
+        self.parametrization = _Parametrization(parametrization, lut_rank, **(parametrization_kwargs or {}))
+        self.tree_weights = torch.nn.ParameterList()
+        for level in reversed(range(tree_depth)):
+            weights = [self.parametrization.init_weights(num_kernels) for _ in range(lut_rank**level)]
+            self.tree_weights.append(torch.nn.Parameter(torch.stack(weights)))
+        self.connections = _FixedConvConnections(
+            self.in_dim, channels, num_kernels, tree_depth, window, stride, padding, lut_rank,
+            **(connections_kwargs or {}),
+        )
+
+    def forward(self, x):
+        expected = (self.channels, *self.in_dim)
+        if x.dim() != 4 or tuple(x.shape[1:]) != expected:
+            raise ArgumentError(
+                f"[LogicConv2d] expected images [n, {', '.join(map(str, expected))}], received shape {list(x.shape)}"
+            )
+        y = x.reshape(len(x), -1).t().to(self.tree_weights[0].dtype)
+        for handle, weight in zip(self.connections._handles, self.tree_weights):
+            # [nodes, kernels, ...] to one table per kernel and node.
+            tables = self.parametrization.tables(weight.transpose(0, 1).flatten(0, 1), self.training)
+            y = self.parametrization.outputs(_torch.lut_layer(y, tables, handle.number, 1.0), self.training)
+        return y.t().reshape(len(x), self.num_kernels, *self.kernel_positions)
+
+    def extra_repr(self):
+        return (
+            f"{self.in_dim}, channels={self.channels}, num_kernels={self.num_kernels}, tree_depth={self.tree_depth}, "
+            f"lut_rank={self.lut_rank}, parametrization={self.parametrization.name!r}"
+        )
 
 
 class GroupSum(_torch.GroupSum):
