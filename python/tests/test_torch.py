@@ -189,7 +189,7 @@ def test_threads():
 def conv_reference(layer, x):
     """A convolution as layers of all its gates, in plain PyTorch."""
     y = x.flatten(1)
-    for level, (inputs, positions) in enumerate(layer._levels):
+    for level, (_, positions) in enumerate(layer._levels):
         wires, outside = getattr(layer, f"wires_{level}").long(), getattr(layer, f"outside_{level}")
         values = y[:, wires]  # [n, arity, gates]
         if outside is not None:
@@ -234,7 +234,8 @@ def test_a_convolutional_network_and_its_circuit():
     first = LogicConv2d(1, (8, 8), 6, padding=1, depth=2, init="gaussian")
     pool = OrPool2d(2, first.out_shape)
     second = LogicConv2d(6, pool.out_shape[1:], 8, depth=2, init="gaussian")
-    model = torch.nn.Sequential(first, pool, second, torch.nn.Flatten(), LogicLayer(32, 40, init="gaussian"), GroupSum(4))
+    last = LogicLayer(32, 40, init="gaussian")
+    model = torch.nn.Sequential(first, pool, second, torch.nn.Flatten(), last, GroupSum(4))
     model(torch.rand(3, 1, 8, 8)).sum().backward()
     assert all(parameter.grad.abs().sum() > 0 for parameter in model.parameters())
     bits = torch.randint(0, 2, (50, 1, 8, 8))
