@@ -122,6 +122,7 @@ class TrainingRun:
         self._history = []
         self._fresh = core.metrics["step"] == core.steps
         self._result = None
+        self._failed = False
         # Called when the object is collected, and at the end of the program.
         self._saves_if_left = weakref.finalize(self, _save, core)
 
@@ -129,7 +130,7 @@ class TrainingRun:
         return self
 
     def __next__(self):
-        if self._result is not None:
+        if self._result is not None or self._failed:
             raise StopIteration
         try:
             # The first line was logged before the first step.
@@ -138,6 +139,11 @@ class TrainingRun:
                 self._fresh = self._core.advance(0.05)
         except KeyboardInterrupt:
             self.stop()
+            raise
+        except Exception:
+            # The run has saved what there was, and cannot go on.
+            self._saves_if_left.detach()
+            self._failed = True
             raise
         if not self._fresh:
             self._finish()
@@ -150,7 +156,7 @@ class TrainingRun:
         return self
 
     def __exit__(self, *_):
-        if self._result is None:
+        if self._result is None and not self._failed:
             self.stop()
 
     def stop(self):

@@ -53,7 +53,7 @@ def test_experiments():
 
 def test_typed():
     assert (PACKAGE / "py.typed").exists()
-    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    stub = ast.parse((PACKAGE / "_core" / "__init__.pyi").read_text())
     classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
     for name in ("Automaton", "Circuit", "CircuitModel", "Classifier"):
         members = {node.name for node in classes[name].body if isinstance(node, ast.FunctionDef)}
