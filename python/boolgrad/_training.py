@@ -76,7 +76,7 @@ def _samples(data, wants_values):
             f"[train] expected a path or (x, y) as data, received {type(data).__name__}"
         )
     x, y = data
-    names = [str(name) for name in x.columns] if hasattr(x, "columns") else []
+    names = [str(name) for name in x.columns] if hasattr(x, "iloc") else []  # of a pandas table
     if wants_values:
         return _core._samples(x, np.ascontiguousarray(y, dtype=np.float32), [], names)
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
@@ -122,6 +122,7 @@ class TrainingRun:
         self._history = []
         self._fresh = core.metrics["step"] == core.steps
         self._result = None
+        self._failed = False
         # Called when the object is collected, and at the end of the program.
         self._saves_if_left = weakref.finalize(self, _save, core)
 
@@ -129,7 +130,7 @@ class TrainingRun:
         return self
 
     def __next__(self):
-        if self._result is not None:
+        if self._result is not None or self._failed:
             raise StopIteration
         try:
             # The first line was logged before the first step.
@@ -138,6 +139,11 @@ class TrainingRun:
                 self._fresh = self._core.advance(0.05)
         except KeyboardInterrupt:
             self.stop()
+            raise
+        except Exception:
+            # The run has saved what there was, and cannot go on.
+            self._saves_if_left.detach()
+            self._failed = True
             raise
         if not self._fresh:
             self._finish()
@@ -150,7 +156,7 @@ class TrainingRun:
         return self
 
     def __exit__(self, *_):
-        if self._result is None:
+        if self._result is None and not self._failed:
             self.stop()
 
     def stop(self):

@@ -196,6 +196,13 @@ def test_an_exception_of_a_callback_leaves_a_checkpoint():
     assert content("a") == content("straight")
 
 
+def test_a_loss_that_is_not_finite():
+    with pytest.raises(boolgrad.Error, match="the loss is nan; the state after step 0 was saved") as caught:
+        boolgrad.train("table", data=flowers(), out="a", overrides={"head.temperature": 1e-38})
+    assert caught.value.__context__ is None
+    assert pathlib.Path("a/checkpoint.safetensors").exists()
+
+
 def test_plots_and_progress(capsys):
     boolgrad.train(TEXT, steps=20, out="a", plots=True, callbacks=boolgrad.callbacks.Progress())
     assert pathlib.Path("a/losses.png").read_bytes().startswith(b"\x89PNG")
