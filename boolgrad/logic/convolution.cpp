@@ -191,7 +191,7 @@ WiringPtr pooling_wiring(const ImageSize& input, const PoolingOptions& options) 
       *wire++ = static_cast<std::int32_t>((channel * input.height + y) * input.width + x);
     }
   }
-  return Wiring::pooling(input.bits(), wires);
+  return Wiring::pooling(input.bits(), wires, options.first_wins);
 }
 
 /// Pooling over squares that do not overlap.

@@ -94,6 +94,7 @@ struct PoolingOptions {
   std::int64_t column_stride = 2;
   std::int64_t row_padding = 0;     ///< rows around the image, at most half of `rows`
   std::int64_t column_padding = 0;  ///< columns around the image, at most half of `columns`
+  bool first_wins = false;          ///< as in `Wiring::pooling`
 };
 
 /// The size of the images after pooling. Rows and columns that fill no rectangle are dropped. Throws

@@ -157,8 +157,9 @@ Image convolution_size(const Image& image, const nb::dict& options) {
 
 using Pair = std::array<std::int64_t, 2>;
 
-logic::PoolingOptions pooling_of(const Pair& size, const Pair& stride, const Pair& padding) {
-  return {size[0], size[1], stride[0], stride[1], padding[0], padding[1]};
+logic::PoolingOptions pooling_of(const Pair& size, const Pair& stride, const Pair& padding,
+                                 bool first_wins) {
+  return {size[0], size[1], stride[0], stride[1], padding[0], padding[1], first_wins};
 }
 
 void bind_wirings(nb::module_& module) {
@@ -185,15 +186,18 @@ void bind_wirings(nb::module_& module) {
              "The size of the images that a convolution computes.");
   module.def(
       "pooling_wirings",
-      [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding) {
-        return logic::pooling_wirings(image_of(image), pooling_of(size, stride, padding));
+      [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding,
+         bool first_wins) {
+        return logic::pooling_wirings(image_of(image),
+                                      pooling_of(size, stride, padding, first_wins));
       },
-      "image"_a, "size"_a, "stride"_a, "padding"_a, "The wirings of pooling.");
+      "image"_a, "size"_a, "stride"_a, "padding"_a, "first_wins"_a,
+      "The wirings of pooling. With `first_wins`, the first of several maxima gets the gradient.");
   module.def(
       "pooling_size",
       [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding) {
         const logic::ImageSize out =
-            logic::output_size(image_of(image), pooling_of(size, stride, padding));
+            logic::output_size(image_of(image), pooling_of(size, stride, padding, false));
         return Image{out.channels, out.height, out.width};
       },
       "image"_a, "size"_a, "stride"_a, "padding"_a, "The size of the images after pooling.");
