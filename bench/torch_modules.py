@@ -75,7 +75,8 @@ def gradients(torch, problem, forward):
 
 def largest_difference(expected, received):
     """Relative to the largest value of each tensor."""
-    return max(float((one - other).abs().max() / one.abs().max()) for one, other in zip(expected, received, strict=True))
+    return max(float((one - other).abs().max() / one.abs().max())
+               for one, other in zip(expected, received, strict=True))
 
 
 def stepper(torch, problem, forward):

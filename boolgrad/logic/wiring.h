@@ -39,8 +39,8 @@ class Wiring {
   Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size = 1,
          TableSharing sharing = {});
   /// Pooling: gates without tables, each the maximum of its inputs (OR, if these are bits). Inputs
-  /// that tie for the maximum share its gradient. With `first_wins`, the first of them gets it, as in
-  /// PyTorch; only the CPU does this.
+  /// that tie for the maximum share its gradient. With `first_wins`, the first of them gets it, as
+  /// in PyTorch; only the CPU does this.
   static std::shared_ptr<const Wiring> pooling(std::int64_t inputs, const Tensor& wires,
                                                bool first_wins = false);
   Wiring(const Wiring&) = delete;

@@ -453,8 +453,9 @@ TEST(Pooling, SharesTheGradientOfTiesUnlessTheFirstWins) {
 
 TEST(Pooling, RefusesWhatDoesNotFit) {
   const ImageSize image{1, 3, 4};
-  expect_error([&] { pooling_wirings(image, {.rows = 7}); },
-               "[pooling] expected 1 to 6 rows at a stride of at least 1, received 7 at a stride of 2");
+  expect_error(
+      [&] { pooling_wirings(image, {.rows = 7}); },
+      "[pooling] expected 1 to 6 rows at a stride of at least 1, received 7 at a stride of 2");
   expect_error([&] { pooling_wirings(image, {.columns = 3, .column_padding = 2}); },
                "[pooling] expected padding of at most half of 3 columns, received 2");
   expect_error([&] { pooling_wirings(image, {.rows = 4}); },

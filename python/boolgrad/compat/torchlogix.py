@@ -1,7 +1,7 @@
 """The layers of torchlogix, computed by boolgrad.
 
-Constructors, attributes and state dicts are those of the package, and random numbers are drawn from torch's generator in
-the same order. Differences: the basis of a table is never materialised, and export mode is replaced by
+Constructors, attributes and state dicts are those of the package, and random numbers are drawn from torch's generator
+in the same order. Differences: the basis of a table is never materialised, and export mode is replaced by
 `boolgrad.torch.to_circuit`.
 
 >>> import torch
@@ -549,7 +549,8 @@ class LogicConv2d(_LogicBase):
 
 
 class OrPooling2d(_convolution.OrPool2d):
-    """The OR of rectangles of bits; in training, their maximum. The first of several largest values gets the gradient."""
+    """The OR of rectangles of bits; in training, their maximum. The first of several largest values gets the
+    gradient."""
 
     first_wins = True
 

@@ -109,7 +109,8 @@ def pooling_of(image, size, stride, padding, first_wins):
     key = (tuple(image), size, stride, padding, first_wins)
     if key not in _pools:
         wirings = _core.pooling_wirings(*key)
-        _pools[key] = keep_stack(wirings, ["pool"] * len(wirings)), tuple(_core.pooling_size(image, size, stride, padding))
+        out = tuple(_core.pooling_size(image, size, stride, padding))
+        _pools[key] = keep_stack(wirings, ["pool"] * len(wirings)), out
     kept, out = _pools[key]
     return kept.number, out
 
