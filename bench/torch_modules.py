@@ -2,7 +2,7 @@
 """Training steps of the same models in one process: torchlogix, boolgrad.compat.torchlogix, and boolgrad's own trainer.
 
 A step is a forward pass, cross-entropy of 10 classes, a backward pass and torch.optim.Adam. Both packages have the same
-wires and weights, and before they are timed, outputs and gradients are compared. boolgrad's own trainer takes the steps
+wires and weights, and before they are timed, outputs (1e-5) and gradients are compared. boolgrad's own trainer takes the steps
 of `boolgrad bench` on networks of the same shape. Variants take turns, so that they share what else the machine does;
 times are medians.
 
@@ -29,6 +29,8 @@ PROBLEMS = {
     "wires.fixed": ("one layer of 8,000 gates, straight-through", "wires", "wires.fixed"),
     "convolutions.s": ("3 convolutions, 3 layers (MNIST, S)", "convolutions", "convolutions.S"),
 }
+# Of gradients. Where two values of a pooled square differ by rounding only, the gradient may go to the other one.
+LARGEST_ERROR = {"dense": 1e-5, "wires.fixed": 1e-5, "convolutions.s": 1e-3}
 PARAMETRISATIONS = {"dense": "raw", "wires.fixed": "raw", "convolutions.s": "light"}
 
 
@@ -122,9 +124,11 @@ def measure(torch, theirs, ours, name, threads, options):
         twin = make_problem(torch, ours, name, options)
         twin.model.load_state_dict(reference.model.state_dict())
         twin.model = change(twin.model)
-        errors[label] = largest_difference(expected, gradients(torch, twin, twin.model))
-        if not errors[label] <= 1e-5:
-            raise SystemExit(f"{name}: outputs or gradients of {label} differ by {errors[label]:.1e}")
+        received = gradients(torch, twin, twin.model)
+        outputs, errors[label] = (largest_difference(expected[part], received[part])
+                                  for part in (slice(1), slice(1, None)))
+        if not (outputs <= 1e-5 and errors[label] <= LARGEST_ERROR[name]):
+            raise SystemExit(f"{name}: {label} differs by {outputs:.1e} in outputs, {errors[label]:.1e} in gradients")
         variants[label] = stepper(torch, twin, twin.model)
     times = {label: [] for label in variants} | {"boolgrad train": []}
     for step in variants.values():
@@ -140,7 +144,7 @@ def measure(torch, theirs, ours, name, threads, options):
 
 
 def table(result):
-    rows = ["| model | threads | variant | ms per step | of torchlogix | of boolgrad train | largest difference |",
+    rows = ["| model | threads | variant | ms per step | of torchlogix | of boolgrad train | largest difference of a gradient |",
             "|---|---|---|---|---|---|---|"]
     for row in result["rows"]:
         group = {one["variant"]: one["ms"] for one in result["rows"]
