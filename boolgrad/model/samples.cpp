@@ -52,7 +52,8 @@ void check_path(const ModelSpec& spec, const std::string& path) {
                          : "");
 }
 
-data::DescribedSamples read_part(const ModelSpec& spec, const std::string& path, bool test, bool values) {
+data::DescribedSamples read_part(const ModelSpec& spec, const std::string& path, bool test,
+                                 bool values) {
   const data::TaskKind kind = spec.task.kind;
   data::DescribedSamples result;
   if (kind == data::TaskKind::idx) {

@@ -40,11 +40,14 @@ nb::list stats_of(const std::vector<circuit::PassStats>& passes) {
 
 nb::object simplify(const Circuit& circuit, const std::optional<std::vector<std::string>>& passes,
                     bool keep_tables, bool return_stats) {
+  if (passes && keep_tables) fail("simplify", "expected passes or keep_tables, received both");
   std::vector<circuit::PassStats> stats;
   const auto simplified = [&] {
     const nb::gil_scoped_release no_gil;
-    return passes ? circuit::apply_passes(circuit.netlist(), *passes, &stats)
-                  : circuit::simplify(circuit.netlist(), {.keeps_tables = keep_tables}, &stats);
+    if (passes) return circuit::apply_passes(circuit.netlist(), *passes, &stats);
+    circuit::SimplifyParams params;
+    params.keeps_tables = keep_tables;
+    return circuit::simplify(circuit.netlist(), params, &stats);
   };
   const nb::object result = nb::cast(Circuit(simplified()));
   if (!return_stats) return result;
@@ -82,7 +85,7 @@ nb::object difference(const Circuit& a, const Circuit& b) {
   nb::dict result;
   result["inputs"] = array_of(inputs);
   result["output"] = found->output;
-  return std::move(result);
+  return result;
 }
 
 Circuit mapped(const Circuit& circuit, int inputs) {

@@ -70,8 +70,8 @@ struct Arguments {
   std::string text;              ///< of the experiment, if there is no file
   std::string name;              ///< default name of an experiment given as text
   train::ExperimentChanges changes;
-  DescribedSamplesPtr samples;
-  std::string device;
+  DescribedSamplesPtr samples = nullptr;
+  std::string device = "cpu";
 };
 
 train::Experiment experiment_of(const Arguments& arguments, std::vector<std::string>& notices) {

@@ -76,7 +76,7 @@ def _samples(data, wants_values):
             f"[train] expected a path or (x, y) as data, received {type(data).__name__}"
         )
     x, y = data
-    names = [str(name) for name in x.columns] if hasattr(x, "columns") else []
+    names = [str(name) for name in x.columns] if hasattr(x, "iloc") else []  # of a pandas table
     if wants_values:
         return _core._samples(x, np.ascontiguousarray(y, dtype=np.float32), [], names)
     classes, labels = np.unique(np.asarray(y), return_inverse=True)

@@ -100,9 +100,9 @@ class _LogicEstimator(BaseEstimator):
         self.device = device
         self.random_state = random_state
 
-    def _experiment(self, kind, features):
+    def _experiment(self, kind):
         """The experiment as a dict."""
-        keys = {
+        return {
             "name": type(self).__name__,
             "seed": int(check_random_state(self.random_state).randint(1, 2**31 - 1)),
             "task": {"kind": "npy"},
@@ -126,11 +126,12 @@ class _LogicEstimator(BaseEstimator):
                 "stop_when_solved": False,
             },
         }
-        return keys
 
     def _validated(self, X, **options):
         """X as numbers, and y in `fit`."""
-        if not hasattr(X, "columns"):
+        if not hasattr(X, "iloc"):  # no table of pandas
+            if options.get("reset", True):
+                self._encoder = None
             return validate_data(self, X, dtype=[np.float64, np.float32, np.uint8], **options)
         # Names and number of columns are those of the table, before categories become numbers.
         is_fit = options.pop("reset", True)
@@ -142,11 +143,10 @@ class _LogicEstimator(BaseEstimator):
         return X if y is None else (X, y)
 
     def _train(self, X, y, classes, kind):
-        self._encoder = getattr(self, "_encoder", None)
         samples = _core._samples(X, y, classes, [])
         with tempfile.TemporaryDirectory(prefix="boolgrad-") as folder:
             core = _core._Run(
-                text=_toml(self._experiment(kind, X.shape[1])),
+                text=_toml(self._experiment(kind)),
                 name=type(self).__name__,
                 overrides=[
                     f"{key}={_toml({'value': value}).removeprefix('value = ').strip()}"

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 
-import boolgrad
-
 
 def test_properties(checkerboard):
     assert (checkerboard.channels, checkerboard.kernels, checkerboard.size) == (8, 16, (16, 16))

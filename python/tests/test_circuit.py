@@ -60,6 +60,8 @@ def test_simplify_proves_and_counts(adder):
     assert mapped.equivalent(small) and mapped.gates < small.gates
     with pytest.raises(ValueError, match="expected the pass constant propagation, .*received 'magic'"):
         trained.simplify(["magic"])
+    with pytest.raises(ValueError, match="expected passes or keep_tables, received both"):
+        trained.simplify(["dangling gates"], keep_tables=True)
     assert boolgrad.pass_names()[0] == "constant propagation"
 
 

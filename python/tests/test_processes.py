@@ -102,7 +102,8 @@ def test_ctrl_c_leaves_a_checkpoint():
     stopped_at = next(steps)["step"]
     assert stopped_at >= 10
     # The same bits as a run that was stopped at this step by its own will.
-    with boolgrad.train_iter("multiply", out="other", steps=stopped_at, overrides={"training.stop_when_solved": False}) as run:
+    overrides = {"training.stop_when_solved": False}
+    with boolgrad.train_iter("multiply", out="other", steps=stopped_at, overrides=overrides) as run:
         last = list(run)[-1]
     resumed = boolgrad.load("run/checkpoint.safetensors").to_netlist().to_text()
     assert last["step"] == stopped_at
@@ -165,7 +166,8 @@ def test_threads_do_not_change_results(adder):
 
 
 def test_import_is_fast_and_needs_neither_torch_nor_sklearn():
-    code = "import sys, boolgrad; print([m for m in ('torch', 'sklearn', 'pandas', 'tensorboard', 'jax') if m in sys.modules])"
+    others = ("torch", "sklearn", "pandas", "tensorboard", "jax")
+    code = f"import sys, boolgrad; print([m for m in {others} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

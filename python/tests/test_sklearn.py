@@ -86,6 +86,8 @@ def test_tables_with_categories():
     with pytest.raises(ValueError, match="NaN"):
         model.fit(table.assign(shape=None), y)
     pickle.loads(pickle.dumps(model)).predict(table)
+    x, y = load_iris(return_X_y=True)  # again, on an array
+    assert model.fit(x, y).feature_importances_.shape == (4,) and model.score(x, y) > 0.9
 
 
 def test_options_and_errors():

@@ -87,10 +87,10 @@ void write_netlist(const Netlist& netlist, const std::filesystem::path& path,
 
 Netlist read_netlist(const std::filesystem::path& path, const std::string& format) {
   constexpr std::string_view where = "read";
-  const Format& found =
-      format_called(where, format.empty() ? format_of_file(where, path) : format);
+  const Format& found = format_called(where, format.empty() ? format_of_file(where, path) : format);
   if (!found.read) {
-    fail(where, "{}: expected netlist, blif, aiger, aag or html, received {}, which is only written",
+    fail(where,
+         "{}: expected netlist, blif, aiger, aag or html, received {}, which is only written",
          printable(path.string()), found.name);
   }
   return found.read(file_content(where, path), path.string());
