@@ -27,7 +27,7 @@ PAGE = "docs/pytorch.md"
 PROBLEMS = {
     "dense": ("6 layers of 8,000 gates, 16 logits", "lut", "lut.step"),
     "wires.fixed": ("one layer of 8,000 gates, straight-through", "wires", "wires.fixed"),
-    "convolutions.s": ("3 convolutions, 3 layers (MNIST, S)", "convolutions", "convolutions.S"),
+    "convolutions.s": ("3 convolutions, 3 layers (MNIST, S)", "convolutions", "convolutions.s"),
 }
 # Of gradients. Where two values of a pooled square differ by rounding only, the gradient may go to the other one.
 LARGEST_ERROR = {"dense": 1e-5, "wires.fixed": 1e-5, "convolutions.s": 1e-3}
