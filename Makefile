@@ -99,6 +99,12 @@ python: build/python/.ready build/release/build.ninja ## Builds the Python packa
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
 	  -C build-dir=build/release .
 
+# torchlogix is a peer of the tests and benchmarks. Only its layers are imported, which need nothing but PyTorch.
+.PHONY: python-torch
+python-torch: python ## Adds PyTorch and torchlogix to build/python, for the tests of boolgrad.torch
+	@build/python/bin/pip install --quiet --requirement python/requirements-torch.txt
+	@build/python/bin/pip install --quiet --no-deps --no-compile torchlogix==0.2.2
+
 .PHONY: test-python
 test-python: python ## Tests the Python package
 	@build/python/bin/python -m pytest -q python/tests

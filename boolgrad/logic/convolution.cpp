@@ -180,18 +180,18 @@ WiringPtr pooling_wiring(const ImageSize& input, const PoolingOptions& options) 
     for (std::int64_t gate = 0; gate < size.bits(); ++gate) {
       const std::int64_t channel = gate / (size.height * size.width);
       // In place of the padding, a place at the edge is read, which the rectangle has anyway.
-      const std::int64_t y = std::clamp<std::int64_t>(
-          gate / size.width % size.height * options.row_stride + slot / options.columns -
-              options.row_padding,
-          0, input.height - 1);
-      const std::int64_t x = std::clamp<std::int64_t>(
-          gate % size.width * options.column_stride + slot % options.columns -
-              options.column_padding,
-          0, input.width - 1);
+      const std::int64_t y =
+          std::clamp<std::int64_t>(gate / size.width % size.height * options.row_stride +
+                                       slot / options.columns - options.row_padding,
+                                   0, input.height - 1);
+      const std::int64_t x =
+          std::clamp<std::int64_t>(gate % size.width * options.column_stride +
+                                       slot % options.columns - options.column_padding,
+                                   0, input.width - 1);
       *wire++ = static_cast<std::int32_t>((channel * input.height + y) * input.width + x);
     }
   }
-  return Wiring::pooling(input.bits(), wires);
+  return Wiring::pooling(input.bits(), wires, options.first_wins);
 }
 
 /// Pooling over squares that do not overlap.
@@ -305,8 +305,9 @@ ImageSize output_size(const ImageSize& input, const PoolingOptions& options) {
   const auto check = [](const char* side, std::int64_t length, std::int64_t stride,
                         std::int64_t padding, std::int64_t image) {
     if (length < 1 || length > max_pool || stride < 1) {
-      fail("pooling", "expected 1 to {} {} at a stride of at least 1, received {} at a stride of {}",
-           max_pool, side, length, stride);
+      fail("pooling",
+           "expected 1 to {} {} at a stride of at least 1, received {} at a stride of {}", max_pool,
+           side, length, stride);
     }
     if (padding < 0 || 2 * padding > length) {
       fail("pooling", "expected padding of at most half of {} {}, received {}", length, side,
@@ -320,8 +321,8 @@ ImageSize output_size(const ImageSize& input, const PoolingOptions& options) {
   check("rows", options.rows, options.row_stride, options.row_padding, input.height);
   check("columns", options.columns, options.column_stride, options.column_padding, input.width);
   return {.channels = input.channels,
-          .height = rectangles_along(input.height, options.rows, options.row_stride,
-                                     options.row_padding),
+          .height =
+              rectangles_along(input.height, options.rows, options.row_stride, options.row_padding),
           .width = rectangles_along(input.width, options.columns, options.column_stride,
                                     options.column_padding)};
 }

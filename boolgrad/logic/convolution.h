@@ -66,8 +66,8 @@ std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
                                            const ConvolutionOptions& options, std::uint64_t seed,
                                            std::uint32_t layer);
 
-/// The place that a leaf of a kernel reads, relative to the position of the kernel. A row and a column
-/// of 0 is the first place of the window, which may lie in the padding.
+/// The place that a leaf of a kernel reads, relative to the position of the kernel. A row and a
+/// column of 0 is the first place of the window, which may lie in the padding.
 struct ConvolutionLeaf {
   std::int64_t channel = 0;
   std::int64_t row = 0;
@@ -80,8 +80,8 @@ std::vector<ConvolutionLeaf> convolution_leaves(const ImageSize& input,
                                                 std::uint64_t seed, std::uint32_t layer);
 
 /// The wirings of a convolution with given leaves, kernel by kernel. `channels_per_kernel` and
-/// `groups` are not used. Throws if there are not `kernels` times `leaves()` of them, or if one lies
-/// outside of the window or the channels.
+/// `groups` are not used. Throws if there are not `kernels` times `leaves()` of them, or if one
+/// lies outside of the window or the channels.
 std::vector<WiringPtr> convolution_wirings(const ImageSize& input,
                                            const ConvolutionOptions& options,
                                            std::span<const ConvolutionLeaf> leaves);
@@ -94,10 +94,11 @@ struct PoolingOptions {
   std::int64_t column_stride = 2;
   std::int64_t row_padding = 0;     ///< rows around the image, at most half of `rows`
   std::int64_t column_padding = 0;  ///< columns around the image, at most half of `columns`
+  bool first_wins = false;          ///< as in `Wiring::pooling`
 };
 
-/// The size of the images after pooling. Rows and columns that fill no rectangle are dropped. Throws
-/// if a rectangle does not fit the padded image, or if a side exceeds `max_pool`.
+/// The size of the images after pooling. Rows and columns that fill no rectangle are dropped.
+/// Throws if a rectangle does not fit the padded image, or if a side exceeds `max_pool`.
 ImageSize output_size(const ImageSize& input, const PoolingOptions& options);
 
 /// The wirings of pooling: one, or two if a rectangle has more places than a gate has inputs.

@@ -154,9 +154,10 @@ Wiring::Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size
 
 Wiring::~Wiring() = default;
 
-WiringPtr Wiring::pooling(std::int64_t inputs, const Tensor& wires) {
+WiringPtr Wiring::pooling(std::int64_t inputs, const Tensor& wires, bool first_wins) {
   auto wiring = std::make_shared<Wiring>(inputs, wires);
   wiring->pools_ = true;
+  wiring->first_wins_ = first_wins;
   return wiring;
 }
 
@@ -169,6 +170,7 @@ LutWires Wiring::view() const {
           .consumers = consumers_,
           .partners = partners_,
           .pools = pools_,
+          .first_wins = first_wins_,
           .positions = sharing_.positions,
           .outside = sharing_.outside.defined() ? sharing_.outside.values<std::uint8_t>()
                                                 : std::span<const std::uint8_t>()};

@@ -38,8 +38,11 @@ class Wiring {
   /// group q. Each group has `group_size` gates. Throws if a source is not below `inputs`.
   Wiring(std::int64_t inputs, const Tensor& wires, std::int64_t group_size = 1,
          TableSharing sharing = {});
-  /// Pooling: gates without tables, each the maximum of its inputs (OR, if these are bits).
-  static std::shared_ptr<const Wiring> pooling(std::int64_t inputs, const Tensor& wires);
+  /// Pooling: gates without tables, each the maximum of its inputs (OR, if these are bits). Inputs
+  /// that tie for the maximum share its gradient. With `first_wins`, the first of them gets it, as
+  /// in PyTorch; only the CPU does this.
+  static std::shared_ptr<const Wiring> pooling(std::int64_t inputs, const Tensor& wires,
+                                               bool first_wins = false);
   Wiring(const Wiring&) = delete;
   Wiring& operator=(const Wiring&) = delete;
   ~Wiring();
@@ -87,6 +90,7 @@ class Wiring {
   std::int64_t group_size_;
   int arity_ = 0;
   bool pools_ = false;
+  bool first_wins_ = false;
   TableSharing sharing_;
   Tensor wires_;
   std::vector<std::int32_t> sources_;

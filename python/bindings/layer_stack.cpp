@@ -152,8 +152,8 @@ logic::Network LayerStack::hardened(const std::vector<Tensor>& weights, double s
       continue;
     }
     if (next >= weights.size()) fail(where, "expected weights for layer {}, received none", i);
-    const Tensor bits = cast(
-        logic::hard_tables(parametrisation_of(kinds_[i]), weights[next++]), DType::float32);
+    const Tensor bits =
+        cast(logic::hard_tables(parametrisation_of(kinds_[i]), weights[next++]), DType::float32);
     const Tensor half = Tensor::scalar(0.5, DType::float32);
     network.add_layer(wirings_[i], scale(subtract(bits, half), 2 * strength));
   }

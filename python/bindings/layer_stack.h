@@ -34,12 +34,12 @@ class LayerStack {
   const std::vector<logic::WiringPtr>& wirings() const { return wirings_; }
   const std::vector<Tables>& kinds() const { return kinds_; }
 
-  /// The outputs [outputs, samples] for x [inputs, samples]. `weights` has one tensor per layer that
-  /// has weights. With `hard`, tables are those of the hardened gates.
+  /// The outputs [outputs, samples] for x [inputs, samples]. `weights` has one tensor per layer
+  /// that has weights. With `hard`, tables are those of the hardened gates.
   Tensor forward(const Tensor& x, const std::vector<Tensor>& weights, bool hard) const;
 
-  /// The gradients of x, undefined unless `needs_x`, and then of all weights. With `hard`, they pass
-  /// straight through to the soft tables.
+  /// The gradients of x, undefined unless `needs_x`, and then of all weights. With `hard`, they
+  /// pass straight through to the soft tables.
   std::vector<Tensor> backward(const Tensor& g, const Tensor& x, const std::vector<Tensor>& weights,
                                bool hard, bool needs_x) const;
 

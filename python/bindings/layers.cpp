@@ -157,8 +157,9 @@ Image convolution_size(const Image& image, const nb::dict& options) {
 
 using Pair = std::array<std::int64_t, 2>;
 
-logic::PoolingOptions pooling_of(const Pair& size, const Pair& stride, const Pair& padding) {
-  return {size[0], size[1], stride[0], stride[1], padding[0], padding[1]};
+logic::PoolingOptions pooling_of(const Pair& size, const Pair& stride, const Pair& padding,
+                                 bool first_wins) {
+  return {size[0], size[1], stride[0], stride[1], padding[0], padding[1], first_wins};
 }
 
 void bind_wirings(nb::module_& module) {
@@ -185,15 +186,18 @@ void bind_wirings(nb::module_& module) {
              "The size of the images that a convolution computes.");
   module.def(
       "pooling_wirings",
-      [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding) {
-        return logic::pooling_wirings(image_of(image), pooling_of(size, stride, padding));
+      [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding,
+         bool first_wins) {
+        return logic::pooling_wirings(image_of(image),
+                                      pooling_of(size, stride, padding, first_wins));
       },
-      "image"_a, "size"_a, "stride"_a, "padding"_a, "The wirings of pooling.");
+      "image"_a, "size"_a, "stride"_a, "padding"_a, "first_wins"_a,
+      "The wirings of pooling. With `first_wins`, the first of several maxima gets the gradient.");
   module.def(
       "pooling_size",
       [](const Image& image, const Pair& size, const Pair& stride, const Pair& padding) {
         const logic::ImageSize out =
-            logic::output_size(image_of(image), pooling_of(size, stride, padding));
+            logic::output_size(image_of(image), pooling_of(size, stride, padding, false));
         return Image{out.channels, out.height, out.width};
       },
       "image"_a, "size"_a, "stride"_a, "padding"_a, "The size of the images after pooling.");
@@ -253,7 +257,8 @@ nb::object candidate_gradients(const WireCandidates& candidates, nb::handle x_ar
   const Tensor g = tensor_of(g_array, "candidates", "gradient");
   if (x.rank() != 2 || x.shape()[0] != candidates.inputs() || g.rank() != 2 ||
       g.shape() != Shape{candidates.slots(), x.shape()[1]} || g.dtype() != x.dtype()) {
-    fail("candidates", "expected inputs [{}, samples] and a gradient [{}, samples], received {} and {}",
+    fail("candidates",
+         "expected inputs [{}, samples] and a gradient [{}, samples], received {} and {}",
          candidates.inputs(), candidates.slots(), boolgrad::to_string(x.shape()),
          boolgrad::to_string(g.shape()));
   }
@@ -295,7 +300,8 @@ void bind_candidates(nb::module_& module) {
       "initial_wire_logits",
       [](const WireCandidates& candidates, double strength, std::uint64_t seed,
          std::uint32_t layer) {
-        return array_of(logic::initial_wire_logits(candidates, DType::float32, strength, seed, layer));
+        return array_of(
+            logic::initial_wire_logits(candidates, DType::float32, strength, seed, layer));
       },
       "candidates"_a, "strength"_a, "seed"_a, "layer"_a, "Normal logits [gates, arity, count].");
   module.def(
@@ -341,7 +347,8 @@ nb::list backward(const LayerStack& stack, nb::handle g_array, nb::handle x_arra
   return arrays_of(gradients);
 }
 
-// The logits of hardened gates: certain enough that soft tables are those of the gates to five digits.
+// The logits of hardened gates: certain enough that soft tables are those of the gates to five
+// digits.
 constexpr double certain = 12;
 
 /// The file of a model with hardened gates: a classifier if `temperature` is given.
@@ -352,10 +359,9 @@ void save_model(const LayerStack& stack, const nb::sequence& weights,
   save_safetensors(path, Model(stack.hardened(own, certain)).to_file());
 }
 
-void save_classifier(const LayerStack& stack, const nb::sequence& weights,
-                     const std::string& path, std::int64_t classes, double temperature,
-                     std::int64_t features, const std::vector<std::int32_t>& sources,
-                     nb::handle thresholds) {
+void save_classifier(const LayerStack& stack, const nb::sequence& weights, const std::string& path,
+                     std::int64_t classes, double temperature, std::int64_t features,
+                     const std::vector<std::int32_t>& sources, nb::handle thresholds) {
   const std::vector<Tensor> own = tensors_of(weights, "save", "weights");
   const Tensor values = cast(tensor_of(thresholds, "save", "thresholds"), DType::float32);
   const nb::gil_scoped_release no_gil;
@@ -424,13 +430,13 @@ void bind_stacks(nb::module_& module) {
             save_model(stack, weights, path);
           },
           "weights"_a, "path"_a, "Writes the hardened gates as a model.")
-      .def("save_classifier", &save_classifier, "weights"_a, "path"_a, "classes"_a,
-           "temperature"_a, "features"_a, "sources"_a, "thresholds"_a,
+      .def("save_classifier", &save_classifier, "weights"_a, "path"_a, "classes"_a, "temperature"_a,
+           "features"_a, "sources"_a, "thresholds"_a,
            "Writes the hardened gates as a classifier with thresholds and group sums.");
   module.def(
       "initial_weights",
-      [](const std::string& parametrisation, std::int64_t gates, int arity,
-         const std::string& kind, double strength, std::uint64_t seed, std::uint32_t layer) {
+      [](const std::string& parametrisation, std::int64_t gates, int arity, const std::string& kind,
+         double strength, std::uint64_t seed, std::uint32_t layer) {
         return array_of(logic::initial_logits(
             parametrisation_called(parametrisation), gates, arity, DType::float32,
             {.kind = logic::initialisation_of("init", kind), .strength = strength}, seed, layer));
@@ -486,15 +492,14 @@ RulePtr rule_of(const automata::Rule& rule, const nb::sequence& wires_arrays,
     logic::Network result(old.inputs(), old.parametrisation(), weights[first].dtype());
     for (std::size_t i = 0; i < old.layers().size(); ++i) {
       const Wiring& wiring = *old.layers()[i].wiring;
-      result.add_layer(std::make_shared<const Wiring>(wiring.inputs(), wires[first + i],
-                                                      wiring.group_size()),
-                       weights[first + i]);
+      result.add_layer(
+          std::make_shared<const Wiring>(wiring.inputs(), wires[first + i], wiring.group_size()),
+          weights[first + i]);
     }
     return result;
   };
-  return std::make_shared<const automata::Rule>(rule.border(), rule.kernels(),
-                                                network(rule.perceive(), 0),
-                                                network(rule.update(), perceive));
+  return std::make_shared<const automata::Rule>(
+      rule.border(), rule.kernels(), network(rule.perceive(), 0), network(rule.update(), perceive));
 }
 
 std::vector<logic::WiringPtr> wirings_of(const automata::Rule& rule) {
@@ -576,9 +581,8 @@ void bind_rules(nb::module_& module) {
       .def("rollout_forward", &rollout_forward, "initial"_a, "weights"_a, "fire"_a.none(),
            "steps"_a, "returned"_a, "hard"_a,
            "The last states, [returned, channels, grids, height, width].")
-      .def("rollout_backward", &rollout_backward, "g"_a, "initial"_a, "weights"_a,
-           "fire"_a.none(), "steps"_a, "returned"_a,
-           "The gradients of the initial states and of all weights.")
+      .def("rollout_backward", &rollout_backward, "g"_a, "initial"_a, "weights"_a, "fire"_a.none(),
+           "steps"_a, "returned"_a, "The gradients of the initial states and of all weights.")
       .def(
           "save_model",
           [](const automata::Rule& rule, const std::string& path) {
@@ -594,9 +598,9 @@ void bind_rules(nb::module_& module) {
       [](std::int64_t grids, std::int64_t height, std::int64_t width, std::int64_t steps,
          double rate, std::uint64_t seed, std::uint32_t step) {
         constexpr std::uint32_t stream = 0xF0000;
-        return array_of(automata::fire_masks(
-            {.batch = grids, .height = height, .width = width, .steps = steps}, rate, seed, stream,
-            step));
+        return array_of(
+            automata::fire_masks({.batch = grids, .height = height, .width = width, .steps = steps},
+                                 rate, seed, stream, step));
       },
       "grids"_a, "height"_a, "width"_a, "steps"_a, "rate"_a, "seed"_a, "step"_a,
       "Random fire masks, uint8 [steps, grids, height, width].");

@@ -82,7 +82,7 @@ def modules():
 def test_examples_in_docstrings(name):
     if name == "boolgrad.sklearn":
         pytest.importorskip("sklearn")
-    if name == "boolgrad.torch" or name.startswith("boolgrad.compat"):
+    if name.startswith(("boolgrad.torch", "boolgrad.compat")):
         pytest.importorskip("torch")
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0

@@ -3,7 +3,9 @@ import doctest
 import gc
 import importlib
 import io
+import pathlib
 import pickle
+import re
 import subprocess
 import threading
 
@@ -576,3 +578,14 @@ def test_modules_are_freed():
     gc.collect()
     assert len(_ops._kept) <= kept
     assert resident_bytes() - bytes_before < 30e6
+
+
+def test_examples_of_the_guide():
+    """The sessions of docs/pytorch.md, in one interpreter."""
+    page = pathlib.Path(__file__).parents[2] / "docs/pytorch.md"
+    text = "\n".join(re.findall(r"^```pycon\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(text, {}, "docs/pytorch.md", "docs/pytorch.md", 0)
+    assert len(test.examples) > 30
+    runner = doctest.DocTestRunner()
+    runner.run(test)
+    assert runner.failures == 0

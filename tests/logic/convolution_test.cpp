@@ -376,5 +376,91 @@ TEST(Convolution, RefusesFilesThatDoNotFit) {
                "[wiring] expected a number of positions that divides 128 gates, received 7");
 }
 
+TEST(Convolution, ReadsTheLeavesThatAreGiven) {
+  const ImageSize image{2, 4, 5};
+  const ConvolutionOptions options{.kernels = 3, .window = 2, .padding = 1, .depth = 2, .pool = 2};
+  const auto leaves = convolution_leaves(image, options, 5, 1);
+  ASSERT_EQ(std::ssize(leaves), 3 * 4);
+  const auto given = convolution_wirings(image, options, leaves);
+  const auto random = convolution_wirings(image, options, 5, 1);
+  ASSERT_EQ(given.size(), random.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(given[i]->sources(), random[i]->sources()));
+  }
+  // The first leaf alone, at the second position of the first row.
+  std::vector<ConvolutionLeaf> own = leaves;
+  own[0] = {.channel = 1, .row = 1, .column = 0};
+  const auto changed = convolution_wirings(image, options, own);
+  EXPECT_EQ(changed[0]->source(1, 0), 1 * 20 + 0 * 5 + 0);
+  own[0].row = 2;
+  expect_error([&] { convolution_wirings(image, options, own); },
+               "[convolution] expected leaves in 2 channels and a window of 2, received channel 1, "
+               "row 2, column 0");
+  own.pop_back();
+  expect_error([&] { convolution_wirings(image, options, own); },
+               "[convolution] expected 12 leaves, received 11");
+}
+
+/// Maxima over rectangles, place by place.
+double pooled(const Tensor& x, const ImageSize& image, const PoolingOptions& options,
+              std::int64_t channel, std::int64_t y, std::int64_t x_position) {
+  double largest = -1e9;
+  for (std::int64_t i = 0; i < options.rows; ++i) {
+    for (std::int64_t j = 0; j < options.columns; ++j) {
+      const std::int64_t row = y * options.row_stride + i - options.row_padding;
+      const std::int64_t column = x_position * options.column_stride + j - options.column_padding;
+      if (row < 0 || row >= image.height || column < 0 || column >= image.width) continue;
+      largest = std::max(largest, x.at((channel * image.height + row) * image.width + column));
+    }
+  }
+  return largest;
+}
+
+TEST(Pooling, TakesMaximaOfRectangles) {
+  const ImageSize image{2, 7, 8};
+  const Tensor x = random_tensor({image.bits(), 1}, DType::float64, 1);
+  for (const PoolingOptions& options :
+       {PoolingOptions{}, PoolingOptions{.rows = 3, .columns = 2, .row_padding = 1},
+        PoolingOptions{.rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
+        PoolingOptions{.rows = 5, .columns = 4, .row_stride = 1, .column_stride = 3}}) {
+    const ImageSize size = output_size(image, options);
+    Tensor y = x;
+    for (const WiringPtr& wiring : pooling_wirings(image, options)) {
+      const std::int64_t entries = std::int64_t{1} << wiring->arity();
+      y = lut_layer(y, Tensor({0, entries}, DType::float64), wiring);
+    }
+    ASSERT_EQ(y.size(), size.bits());
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      const std::int64_t place = i % (size.height * size.width);
+      EXPECT_EQ(y.at(i), pooled(x, image, options, i / (size.height * size.width),
+                                place / size.width, place % size.width));
+    }
+  }
+}
+
+TEST(Pooling, SharesTheGradientOfTiesUnlessTheFirstWins) {
+  const Tensor wires = Tensor::of(std::vector<std::int32_t>{0, 1, 2}, {3, 1});
+  const Tensor x = parameter(Tensor::of(std::vector<float>{0, 1, 1}, {3, 1}));
+  const Tensor tables({0, 8}, DType::float32);
+  const Tensor shared = grad(lut_layer(x, tables, Wiring::pooling(3, wires)), x);
+  EXPECT_EQ(shared.at(1), 0.5);
+  EXPECT_EQ(shared.at(2), 0.5);
+  const Tensor first = grad(lut_layer(x, tables, Wiring::pooling(3, wires, true)), x);
+  EXPECT_EQ(first.at(0), 0);
+  EXPECT_EQ(first.at(1), 1);
+  EXPECT_EQ(first.at(2), 0);
+}
+
+TEST(Pooling, RefusesWhatDoesNotFit) {
+  const ImageSize image{1, 3, 4};
+  expect_error(
+      [&] { pooling_wirings(image, {.rows = 7}); },
+      "[pooling] expected 1 to 6 rows at a stride of at least 1, received 7 at a stride of 2");
+  expect_error([&] { pooling_wirings(image, {.columns = 3, .column_padding = 2}); },
+               "[pooling] expected padding of at most half of 3 columns, received 2");
+  expect_error([&] { pooling_wirings(image, {.rows = 4}); },
+               "[pooling] expected at most 3 rows, those of the padded image, received 4");
+}
+
 }  // namespace
 }  // namespace boolgrad::logic

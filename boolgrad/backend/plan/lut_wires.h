@@ -49,8 +49,10 @@ struct LutWires {
   std::span<const Consumer> consumers;          ///< by input, then by slot, then by gate
   std::span<const std::int32_t> partners;  ///< two-input gates: the other input of each consumer
   CandidateWires candidates = {};
-  bool pools = false;          ///< gates are maxima of their inputs and have no tables
-  std::int64_t positions = 1;  ///< consecutive gates that share a table
+  bool pools = false;  ///< gates are maxima of their inputs and have no tables
+  /// Pooling: whether the first of several largest inputs gets the gradient; else they share it.
+  bool first_wins = false;
+  std::int64_t positions = 1;                  ///< consecutive gates that share a table
   std::span<const std::uint8_t> outside = {};  ///< [gates] or empty: bit j is 1 if input j reads 0
 
   /// Number of different tables.

@@ -24,8 +24,9 @@ def scaled_gradient(x, factor):
 def check_device(where, device):
     """The device of a module: None and the CPU."""
     if device is not None and torch.device(device).type != "cpu":
-        raise ArgumentError(f"[{where}] expected the device cpu, received {str(device)!r}: the modules of boolgrad.compat "
-                            "compute on the CPU. Leave out device, or train on a GPU with boolgrad.train")
+        raise ArgumentError(f"[{where}] expected the device cpu, received {str(device)!r}: the modules of "
+                            "boolgrad.compat compute on the CPU. Leave out device, or train on a GPU with "
+                            "boolgrad.train")
     return "cpu"
 
 

@@ -1,8 +1,8 @@
 """The modules of difflogic, computed by boolgrad.
 
 Constructors, attributes and the order of the sixteen gates are those of the package, and random numbers are drawn from
-torch's generator in the same order: after torch.manual_seed(s), a model on the CPU has the same wires and weights as with
-difflogic, so the state dict of its trained model can be loaded.
+torch's generator in the same order: after torch.manual_seed(s), a model on the CPU has the same wires and weights as
+with difflogic, so the state dict of its trained model can be loaded.
 
 >>> import torch
 >>> from boolgrad.compat.difflogic import CompiledLogicNet, GroupSum, LogicLayer

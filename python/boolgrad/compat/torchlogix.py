@@ -1,8 +1,8 @@
 """The layers of torchlogix, computed by boolgrad.
 
-Constructors, attributes and state dicts are those of the package, and random numbers are drawn from torch's generator in
-the same order. Differences: where values of a pooled square tie, their gradient is shared instead of given to the first;
-the basis of a table is never materialised; export mode is replaced by `boolgrad.torch.to_circuit`.
+Constructors, attributes and state dicts are those of the package, and random numbers are drawn from torch's generator
+in the same order. Differences: the basis of a table is never materialised, and export mode is replaced by
+`boolgrad.torch.to_circuit`.
 
 >>> import torch
 >>> from boolgrad.compat.torchlogix import GroupSum, LogicConv2d, LogicDense, OrPooling2d
@@ -549,7 +549,10 @@ class LogicConv2d(_LogicBase):
 
 
 class OrPooling2d(_convolution.OrPool2d):
-    """The OR of rectangles of bits; in training, their maximum."""
+    """The OR of rectangles of bits; in training, their maximum. The first of several largest values gets the
+    gradient."""
+
+    first_wins = True
 
     def __init__(self, kernel_size, stride, padding=0):
         super().__init__(kernel_size, stride, padding)

@@ -34,7 +34,8 @@ class LogicAutomaton(GateModule):
     """
 
     def __init__(self, channels, kernels=4, perceive=(8, 4, 2, 1), update=(16, 8, 4), *, border="periodic",
-                 parametrisation="softmax16", init="pass_through", init_strength=10.0, seed=None, device=None, dtype=None):
+                 parametrisation="softmax16", init="pass_through", init_strength=10.0, seed=None, device=None,
+                 dtype=None):
         super().__init__()
         check_positive("LogicAutomaton", channels=channels, kernels=kernels)
         check_choice("LogicAutomaton", "parametrisation", parametrisation, PARAMETRISATIONS)

@@ -104,13 +104,15 @@ _pools = {}
 
 
 @torch.compiler.assume_constant_result
-def pooling_of(image, size, stride, padding):
-    """The pooling of images of one size. Built once per size."""
-    key = (tuple(image), size, stride, padding)
+def pooling_of(image, size, stride, padding, first_wins):
+    """The number of the pooling for images of one size, and the size of its outputs. Built once per size."""
+    key = (tuple(image), size, stride, padding, first_wins)
     if key not in _pools:
-        wirings = _core.pooling_wirings(image, size, stride, padding)
-        _pools[key] = keep_stack(wirings, ["pool"] * len(wirings))
-    return _pools[key].number
+        wirings = _core.pooling_wirings(*key)
+        out = tuple(_core.pooling_size(image, size, stride, padding))
+        _pools[key] = keep_stack(wirings, ["pool"] * len(wirings)), out
+    kept, out = _pools[key]
+    return kept.number, out
 
 
 class OrPool2d(nn.Module):
@@ -124,6 +126,9 @@ class OrPool2d(nn.Module):
         padding: Rows and columns around the image, which are never the maximum.
     """
 
+    #: Whether the first of several largest values gets the whole gradient.
+    first_wins = False
+
     def __init__(self, kernel_size=2, stride=None, padding=0):
         super().__init__()
         self.kernel_size = pair("OrPool2d", "kernel_size", kernel_size)
@@ -132,11 +137,7 @@ class OrPool2d(nn.Module):
 
     def stack_for(self, image):
         """The pooling of images (channels, height, width), and the size of its outputs."""
-        number = pooling_of(tuple(image), self.kernel_size, self.stride, self.padding)
-        channels, *sides = image
-        out = [(side + 2 * p - k) // s + 1
-               for side, k, s, p in zip(sides, self.kernel_size, self.stride, self.padding)]
-        return number, (channels, *out)
+        return pooling_of(tuple(image), self.kernel_size, self.stride, self.padding, self.first_wins)
 
     def forward(self, x):
         if x.dim() not in (3, 4):

@@ -97,8 +97,9 @@ def to_circuit(module):
 def to_model(module):
     """The hardened module as a model of boolgrad.
 
-    A sequence that ends with `GroupSum` becomes a `boolgrad.Classifier`, whose features are the inputs of `Binarise`, or
-    bits if there is none; any other sequence a `boolgrad.CircuitModel`, and a `LogicAutomaton` a `boolgrad.Automaton`.
+    A sequence that ends with `GroupSum` becomes a `boolgrad.Classifier`, whose features are the inputs of `Binarise`,
+    or bits if there is none; any other sequence a `boolgrad.CircuitModel`, and a `LogicAutomaton` a
+    `boolgrad.Automaton`.
     Models predict, are saved and are exported without PyTorch.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -62,8 +62,8 @@ class Binarise(nn.Module):
         super().__init__()
         values = torch.as_tensor(thresholds, dtype=torch.get_default_dtype()).detach().clone()
         if values.dim() not in (1, 2) or values.numel() == 0 or not values.isfinite().all():
-            raise ArgumentError("[Binarise] expected finite thresholds [thresholds] or [features, thresholds], received "
-                                f"shape {list(values.shape)}")
+            raise ArgumentError("[Binarise] expected finite thresholds [thresholds] or [features, thresholds], "
+                                f"received shape {list(values.shape)}")
         if not width > 0:
             raise ArgumentError(f"[Binarise] expected a width above 0, received {width}")
         if learned:

@@ -175,8 +175,8 @@ class LogicLayer(GateModule):
     torch.Size([5, 4])
     """
 
-    def __init__(self, in_features, out_features, arity=2, parametrisation="softmax16", *, wiring="random", candidates=1,
-                 init="gaussian", init_strength=1.0, seed=None, forward="soft", wire_forward="hard",
+    def __init__(self, in_features, out_features, arity=2, parametrisation="softmax16", *, wiring="random",
+                 candidates=1, init="gaussian", init_strength=1.0, seed=None, forward="soft", wire_forward="hard",
                  wire_temperature=1.0, device=None, dtype=None):
         super().__init__()
         check_positive("LogicLayer", in_features=in_features, out_features=out_features, arity=arity)

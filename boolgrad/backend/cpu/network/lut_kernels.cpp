@@ -397,6 +397,16 @@ void BackwardPool(const LutWires& wires, const void* /*coefficients*/, const voi
     const std::int32_t* source = wires.sources.data() + gate * arity;
     for (std::size_t i = 0; i < tile; i += hn::Lanes(d)) {
       const auto largest = LargestInput(d, wires, from, gate, tile, i);
+      if (wires.first_wins) {
+        auto rest = hn::LoadU(d, upstream + gate * tile + i);
+        for (std::size_t k = 0; k < arity; ++k) {
+          const std::size_t at = static_cast<std::size_t>(source[k]) * tile + i;
+          const auto wins = hn::Eq(hn::LoadU(d, from + at), largest);
+          hn::StoreU(hn::Add(hn::LoadU(d, to + at), hn::IfThenElseZero(wins, rest)), d, to + at);
+          rest = hn::IfThenZeroElse(wins, rest);
+        }
+        continue;
+      }
       auto winners = hn::Zero(d);
       for (std::size_t k = 0; k < arity; ++k) {
         const auto input = hn::LoadU(d, from + static_cast<std::size_t>(source[k]) * tile + i);
