@@ -21,7 +21,7 @@ Tensor expanded_tables(const Tensor& tables, const Wiring& wiring);
 /// A layer of soft gates: each table, interpolated multilinearly at the inputs of its gate. `x` is
 /// [inputs, samples], `tables` is [tables, 2^arity] with one row per gate unless gates share
 /// tables, and the result is [gates, samples]. The gates of a pooling layer are maxima of their
-/// inputs; the gradient flows to the first largest one. float32 or float64.
+/// inputs; inputs that tie for the maximum share the gradient equally. float32 or float64.
 Tensor lut_layer(const Tensor& x, const Tensor& tables, const WiringPtr& wiring);
 
 /// A stack of layers as one op, which passes each tile of samples through all layers while it is in
