@@ -96,7 +96,7 @@ fs::path folder_of(const TrainArguments& arguments, const train::Experiment& exp
                    std::vector<std::string>& notices) {
   if (!arguments.resume_from.empty()) return arguments.resume_from;
   if (!arguments.out.empty()) return arguments.out;
-  const fs::path base = train::default_run_folder(experiment);
+  fs::path base = train::default_run_folder(experiment);
   if (arguments.resume) return train::resumable_run_folder(base, experiment);
   if (arguments.overwrite) return base;
   fs::path folder = train::free_run_folder(base, experiment);
