@@ -31,7 +31,7 @@ PROBLEMS = {
 }
 # Of gradients. Where two values of a pooled square differ by rounding only, the gradient may go to the other one.
 LARGEST_ERROR = {"dense": 1e-5, "wires.fixed": 1e-5, "convolutions.s": 1e-3}
-PARAMETRISATIONS = {"dense": "raw", "wires.fixed": "raw", "convolutions.s": "light"}
+PARAMETRISATIONS = {"dense": "raw", "wires.fixed": "light", "convolutions.s": "light"}
 
 
 class Dense(torchlogix_steps.Problem):

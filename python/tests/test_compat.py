@@ -158,6 +158,24 @@ def test_whole_models_equal_those_of_torchlogix(theirs, change):
     compare(one, change(other), x.round(), training=False)
 
 
+@pytest.mark.parametrize("change", [lambda model: model, fuse])
+def test_gradients_of_ties_are_those_of_torchlogix(theirs, change):
+    """On bits, the values of a pooled square often tie."""
+
+    def model(layers):
+        return torch.nn.Sequential(
+            layers.LogicConv2d(in_dim=12, num_kernels=6, tree_depth=3, receptive_field_size=3, padding=1),
+            layers.OrPooling2d(kernel_size=2, stride=2))
+
+    one, other = assert_twins(lambda: model(theirs), lambda: model(ours))
+    randomise(one)
+    x = torch.randint(0, 2, (20, 1, 12, 12)).float()
+    with torch.no_grad():
+        values = torch.nn.functional.unfold(one[0](x), 2, stride=2).view(20, 6, 4, -1).sort(2).values
+    assert (values[:, :, 3] == values[:, :, 2]).float().mean() > 0.01
+    compare(one, change(other), x)
+
+
 def test_models_train_and_harden():
     torch.manual_seed(1)
     x = (torch.rand(128, 1, 28, 28) > 0.95).float()

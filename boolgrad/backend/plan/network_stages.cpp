@@ -19,7 +19,7 @@ bool is_tree_level(const LutWires& wires, std::int64_t positions) {
 
 /// Whether every output is a maximum of positions of one kernel, and no position is read twice.
 bool pools_kernels(const LutWires& wires, std::int64_t positions) {
-  if (!wires.pools || wires.first_wins || wires.arity > max_tree_pool) return false;
+  if (!wires.pools || wires.arity > max_tree_pool) return false;
   const auto arity = static_cast<std::size_t>(wires.arity);
   for (std::size_t i = 0; i < wires.sources.size(); ++i) {
     if (wires.sources[i] / positions != wires.sources[i / arity * arity] / positions) return false;
@@ -50,6 +50,7 @@ NetworkStage stage_at(std::span<const LutWires> layers, std::size_t first) {
     stage.trees->outputs = layers[end].gates;
     stage.trees->pooled = layers[end].sources;
     stage.trees->pool = layers[end].arity;
+    stage.trees->first_wins = layers[end].first_wins;
     ++end;
   }
   stage.layers = end - first;

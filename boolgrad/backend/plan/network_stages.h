@@ -34,6 +34,7 @@ struct GateTrees {
   /// outputs are the roots.
   std::span<const std::int32_t> pooled = {};
   std::int64_t pool = 1;
+  bool first_wins = false;  ///< as in `LutWires`
 
   std::int64_t leaves() const { return std::int64_t{1} << levels; }
   std::int64_t kernels() const {

@@ -169,16 +169,20 @@ struct Tree {
         for (std::size_t k = 1; k < output.count; ++k) {
           largest = hn::Max(largest, node[k][nodes - 1]);
         }
-        Vec winners = hn::Zero(d);
-        for (std::size_t k = 0; k < output.count; ++k) {
-          const auto wins = hn::Eq(node[k][nodes - 1], largest);
-          winners = hn::Add(winners, hn::IfThenElseZero(wins, one));
+        Vec share = hn::LoadU(d, upstream + at);
+        if (!block.trees.first_wins) {
+          Vec winners = hn::Zero(d);
+          for (std::size_t k = 0; k < output.count; ++k) {
+            const auto wins = hn::Eq(node[k][nodes - 1], largest);
+            winners = hn::Add(winners, hn::IfThenElseZero(wins, one));
+          }
+          share = hn::Div(share, winners);
         }
-        const Vec share = hn::Div(hn::LoadU(d, upstream + at), winners);
         for (std::size_t k = 0; k < output.count; ++k) {
           const auto wins = hn::Eq(node[k][nodes - 1], largest);
           Differentiate(block, places, node[k], hn::IfThenElseZero(wins, share), gradient,
                         own_sums);
+          if (block.trees.first_wins) share = hn::IfThenZeroElse(wins, share);
           if (to == nullptr) continue;
           for (std::size_t i = 0; i < leaves; ++i) {
             if (output.rows[k].outside[i]) continue;
