@@ -521,7 +521,8 @@ void save_safetensors(const std::filesystem::path& path, const TensorFile& file)
 }
 
 std::optional<std::string> first_not_finite(const TensorFile& file) {
-  for (const auto& [name, tensor] : file.tensors) {
+  for (const auto& entry : file.tensors) {
+    const Tensor& tensor = entry.second;
     const bool is_finite = visit_dtype(tensor.dtype(), [&](auto zero) {
       using T = decltype(zero);
       return std::ranges::all_of(tensor.values<T>(), [](T value) {
@@ -529,7 +530,7 @@ std::optional<std::string> first_not_finite(const TensorFile& file) {
         else return std::isfinite(convert<double>(value));
       });
     });
-    if (!is_finite) return name;
+    if (!is_finite) return entry.first;
   }
   return std::nullopt;
 }

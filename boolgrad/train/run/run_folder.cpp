@@ -117,7 +117,7 @@ fs::path free_run_folder(const fs::path& base, const Experiment& experiment) {
 
 fs::path resumable_run_folder(const fs::path& base, const Experiment& experiment) {
   for (std::int64_t number = 1;; ++number) {
-    const fs::path folder = numbered(base, number);
+    fs::path folder = numbered(base, number);
     const fs::path checkpoint = folder / checkpoint_file;
     std::error_code ignored;
     if (!fs::exists(folder, ignored)) return base;
