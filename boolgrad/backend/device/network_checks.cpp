@@ -90,7 +90,8 @@ void check_layers(std::string_view backend, std::span<const LutWires> layers,
       fail(backend, "expected gates of 1 to {} inputs, received {}", max_arity, layer.arity);
     }
     if (layer.first_wins) {
-      fail(backend, "pooling that gives the gradient to the first maximum is supported on cpu only");
+      fail(backend,
+           "pooling that gives the gradient to the first maximum is supported on cpu only");
     }
   }
   if (spec.head) check_head(backend, *spec.head, layers.back().gates);
