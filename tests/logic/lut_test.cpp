@@ -122,29 +122,6 @@ TEST_P(EveryArity, IsDeterministicForAnyNumberOfThreads) {
 INSTANTIATE_TEST_SUITE_P(Arity, EveryArity, testing::Range(1, 7));
 
 // f(x, x) = c0 + (c1 + c2) x + c3 x^2: the derivative is the sum of both partial derivatives.
-TEST_P(EveryArity, GradientsWithoutTheTapeAreThoseOfTheTape) {
-  for (const DType dtype : {DType::float32, DType::float64}) {
-    const auto [wiring, x, tables] = random_layer(GetParam(), 9, 40, 33, dtype, 7);
-    const Tensor g = random_tensor({40, 33}, dtype, 9);
-    const Tensor tracked = parameter(x);
-    const Tensor tracked_tables = parameter(tables);
-    const std::vector<Tensor> expected = grad(lut_layer(tracked, tracked_tables, wiring),
-                                              {tracked, tracked_tables}, {.upstream = g});
-    const LutGradients both = lut_layer_gradients(x, tables, wiring, g);
-    EXPECT_TRUE(same_bits(both.x, expected[0]));
-    EXPECT_TRUE(same_bits(both.tables, expected[1]));
-    const LutGradients of_tables = lut_layer_gradients(x, tables, wiring, g, false);
-    EXPECT_FALSE(of_tables.x.defined());
-    EXPECT_TRUE(same_bits(of_tables.tables, expected[1]));
-    const std::string name(to_string(dtype));
-    expect_error(
-        [&, &wires = wiring, &inputs = x, &entries = tables] {
-          lut_layer_gradients(inputs, entries, wires, inputs);
-        },
-        "[lut_layer] expected a gradient of " + name + " [40, 33], received " + name + " [9, 33]");
-  }
-}
-
 TEST(LutLayer, ARepeatedWireSumsBothDerivatives) {
   const WiringPtr wiring =
       std::make_shared<const Wiring>(1, Tensor::of<std::int32_t>({0, 0}, {2, 1}));
