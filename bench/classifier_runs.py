@@ -90,6 +90,12 @@ def mean(runs, value):
     return statistics.mean(value(run) for run in runs)
 
 
+def seconds(runs):
+    """The mean time of runs; empty if a run shared its machine with others, and its time was not kept."""
+    times = [run["seconds"] for run in runs]
+    return "" if None in times else f"{statistics.mean(times):.0f}"
+
+
 def row_cells(runs, has_tables=False):
     """The cells that follow the name of an experiment: sizes, accuracies and time of its runs. `has_tables`: the
     gates are tables of more than two inputs, which passes would split."""
@@ -108,7 +114,7 @@ def row_cells(runs, has_tables=False):
         "validation": percent(mean(runs, lambda run: run["best_validation"])),
         "test, hard": f"**{percent(statistics.mean(test))}**{spread} ({len(runs)} {'seed' if len(runs) == 1 else 'seeds'})",
         "soft − hard": f"{100 * mean(runs, lambda run: run['test_soft'] - run['test']):+.2f}",
-        "seconds": f"{mean(runs, lambda run: run['seconds']):.0f}",
+        "seconds": seconds(runs),
     }
 
 

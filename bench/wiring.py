@@ -30,6 +30,9 @@ ROWS = [
     ("mnist-lut6", "mnist", "six-input tables", "98.3 % (DWN, 4,082), 97.9 % (DWN, 1,413)"),
     ("fashion-mnist-l", "fashion", "two-input gates", "90.26 % (LILogicNet, 64,000)"),
 ]
+# What all variations share, so that they compare whatever the recipe's own settings are: one layer, trained straight through.
+ABLATION_BASE = ["network.hidden=[]", "head.outputs=8000", "hardening.kind=straight_through"]
+NOISE = ["hardening.kind=noise", "hardening.threshold=10", "hardening.steps=5000", "hardening.learning_rate_factor=1"]
 ABLATION = [
     ("fixed, random", ["network.candidates=1"]),
     ("fixed, butterfly", ["network.candidates=1", "network.wiring=butterfly"]),
@@ -48,6 +51,15 @@ ABLATION = [
                                    "hardening.kind=none"]),
     ("two layers of 4,000, redrawn by gradient", ["network.hidden=[4000]", "head.outputs=4000"]),
     ("initial wire logits of deviation 1", ["network.wire_init_strength=1"]),
+    ("two layers of 3,000 and 5,000, noise instead of straight-through",
+     [*NOISE, "network.hidden=[3000]", "head.outputs=5000"]),
+    ("the same, 4,000 and 4,000", [*NOISE, "network.hidden=[4000]", "head.outputs=4000"]),
+    ("the same, three layers of 2,500, 2,500 and 3,000, temperature 6",
+     [*NOISE, "network.hidden=[2500,2500]", "head.outputs=3000", "head.temperature=6"]),
+    ("the same, 3,000 and 5,000, twice the noise",
+     [*NOISE, "network.hidden=[3000]", "head.outputs=5000", "hardening.noise=2"]),
+    ("the same, 3,000 and 5,000, learning rate 0.1",
+     [*NOISE, "network.hidden=[3000]", "head.outputs=5000", "training.learning_rate=0.1"]),
 ]
 ABLATION_RECIPE = "mnist-m"
 ABLATION_EPOCHS = 40
@@ -62,7 +74,7 @@ def measure(options):
                 if data[source] and name in options.rows]
         ablation = [pool.submit(runner.train, f"ablation-{i}", ABLATION_RECIPE, options.mnist,
                                 ["--epochs", str(options.epochs or ABLATION_EPOCHS),
-                                 *(word for one in sets for word in ("--set", one))])
+                                 *(word for one in [*ABLATION_BASE, *sets] for word in ("--set", one))])
                     for i, (_, sets) in enumerate(ABLATION)] if options.ablation else []
         measured = [pool.submit(runner.row, *one) for one in rows]
         result["rows"] = [one.result() for one in measured]
@@ -87,7 +99,7 @@ def row_table(runs):
 
 
 def ablation_table(runs):
-    rows = [[label, percent(run["last"]), percent(run["last_soft"]), f"{run['seconds']:.0f}"]
+    rows = [[label, percent(run["last"]), percent(run["last_soft"]), classifier_runs.seconds([run])]
             for (label, _), run in zip(ABLATION, runs)]
     return classifier_runs.table(["wiring of 8,000 gates", "validation, hard", "soft", "seconds"], rows)
 
