@@ -171,7 +171,7 @@ class NetworkProgram {
   /// The gradients of stages from the last one down to `first`; of slots only, in that stage, if
   /// `only_slots`.
   void backward(std::size_t first = 0, bool only_slots = false);
-  void differentiate(std::size_t stage);
+  void differentiate(std::size_t number);
   void differentiate_wires(std::size_t stage);
   void differentiate_loss();
   void launch_step(bool only_gradients);
