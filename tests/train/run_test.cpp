@@ -237,10 +237,11 @@ TEST(Run, AFullDiskLeavesThePreviousCheckpointUntouched) {
   }
   EXPECT_EQ(run_experiment(small(), {.folder = folder, .resume = true}).last.step, 200);
 
-  const fs::path metrics = folder / metrics_file;
+  const fs::path settings = folder / "experiment.toml";
   const SmallDisk disk(100);
   expect_error([&] { run_experiment(small(), {.folder = folder}); },
-               "[metrics] cannot write " + metrics.string() + ": File too large");
+               "[train] cannot write " + settings.string() + ": File too large");
+  EXPECT_TRUE(fs::exists(folder / model_file)) << "a run that cannot start removes nothing";
 }
 
 TEST(Run, RejectsResumingAnotherExperiment) {

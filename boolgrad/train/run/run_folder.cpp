@@ -46,6 +46,20 @@ std::optional<fs::path> described_by(const fs::path& folder) {
   return std::nullopt;
 }
 
+/// New settings of a folder, which replace those that are there when they are committed.
+class Settings {
+ public:
+  Settings(const fs::path& folder, const Experiment& experiment)
+      : file_("train", folder / settings_file) {
+    const std::string text = to_toml(experiment);
+    file_.write(text.data(), text.size());
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  Replacement file_;
+};
+
 /// `base`, then `base`-2 and so on.
 fs::path numbered(const fs::path& base, std::int64_t number) {
   fs::path folder = base;
@@ -89,6 +103,7 @@ void claim_run_folder(const fs::path& folder, const Experiment& experiment, bool
          folder.string(), other->empty() ? "" : fmt::format(" ({})", printable(*other)));
   }
   remove_temporary_files(folder);
+  Settings settings(folder, experiment);  // a full disk shows here, before anything is removed
   // The model first and the settings last: whatever is left if this is interrupted belongs
   // together.
   for (const char* name : {model_file, losses_file, gates_file, checkpoint_file, metrics_file}) {
@@ -98,14 +113,11 @@ void claim_run_folder(const fs::path& folder, const Experiment& experiment, bool
       fail("train", "cannot remove {}: {}", (folder / name).string(), error.message());
     }
   }
-  write_settings(folder, experiment);  // syncs the folder, removals included
+  settings.commit();  // syncs the folder, removals included
 }
 
 void write_settings(const fs::path& folder, const Experiment& experiment) {
-  const std::string settings = to_toml(experiment);
-  Replacement file("train", folder / settings_file);
-  file.write(settings.data(), settings.size());
-  file.commit();
+  Settings(folder, experiment).commit();
 }
 
 fs::path free_run_folder(const fs::path& base, const Experiment& experiment) {
