@@ -1,5 +1,5 @@
 // The benchmark "convolutions": training steps of convolutional classifiers of images of 28x28
-// bits, with the sizes of the experiments mnist-conv-s and mnist-conv-m, and the least memory
+// bits, with the sizes of mnist-conv-s and of the published model M, and the least memory
 // traffic and arithmetic that a step needs.
 #include <array>
 #include <memory>

@@ -23,7 +23,7 @@ std::vector<std::string> built_in_names() {
 
 namespace {
 
-/// The comment at the top of a file, on one line, without the command that runs it.
+/// The comment at the top of a file, on one line.
 std::string description_in(const fs::path& file) {
   std::ifstream text(file);
   std::string description;

@@ -44,6 +44,10 @@ std::string field(const std::string& text) {
 struct Answers {
   std::vector<double> predictions;  ///< classes or values
   Tensor probabilities = {};        ///< float64 [classes, samples]; undefined for values
+
+  double probability(std::size_t c, std::size_t sample) const {
+    return probabilities.at(static_cast<std::int64_t>(c * predictions.size() + sample));
+  }
 };
 
 Answers answers_of(const LoadedModel& loaded, const UnlabelledSamples& samples) {
@@ -59,18 +63,13 @@ Answers answers_of(const LoadedModel& loaded, const UnlabelledSamples& samples) 
 }
 
 /// The classes of a sample: its prediction first, then those of falling probability.
-std::vector<std::size_t> ranked(const Answers& answers, std::int64_t sample) {
+std::vector<std::size_t> ranked(const Answers& answers, std::size_t sample) {
   std::vector<std::size_t> order(static_cast<std::size_t>(answers.probabilities.shape()[0]));
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto probability = [&](std::size_t c) {
-    return answers.probabilities.at(
-        static_cast<std::int64_t>(c) * answers.probabilities.shape()[1] + sample);
-  };
-  const auto predicted =
-      static_cast<std::size_t>(answers.predictions[static_cast<std::size_t>(sample)]);
+  const auto predicted = static_cast<std::size_t>(answers.predictions[sample]);
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     if (a == predicted || b == predicted) return a == predicted && b != predicted;
-    return probability(a) > probability(b);
+    return answers.probability(a, sample) > answers.probability(b, sample);
   });
   return order;
 }
@@ -92,17 +91,15 @@ std::string line_of(const PredictArguments& arguments, const UnlabelledSamples& 
                     const data::DataFormat& format, const Answers& answers, std::size_t i) {
   std::string text = field(samples.names[i]);
   if (format.classes.empty()) return text + fmt::format(",{:.9g}\n", answers.predictions[i]);
-  const auto sample = static_cast<std::int64_t>(i);
-  const auto probability = [&](std::size_t c) {
-    return answers.probabilities.at(
-        static_cast<std::int64_t>(c) * answers.probabilities.shape()[1] + sample);
-  };
-  const std::vector<std::size_t> order = ranked(answers, sample);
+  const std::vector<std::size_t> order = ranked(answers, i);
   for (std::size_t k = 0; k < static_cast<std::size_t>(arguments.top); ++k) {
-    text += fmt::format(",{},{:.4f}", field(format.classes[order[k]]), probability(order[k]));
+    text += fmt::format(",{},{:.4f}", field(format.classes[order[k]]),
+                        answers.probability(order[k], i));
   }
   if (arguments.scores) {
-    for (std::size_t c = 0; c < order.size(); ++c) text += fmt::format(",{:.4f}", probability(c));
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      text += fmt::format(",{:.4f}", answers.probability(c, i));
+    }
   }
   return text + "\n";
 }
@@ -179,8 +176,7 @@ int run(const PredictArguments& arguments, const CommonOptions& common) {
       read_unlabelled_samples(arguments.data, *loaded.model.classifier());
   if (!common.quiet) print_refused(samples);
   if (samples.names.empty()) {
-    fail("predict", "{}: all {} samples are left out, the first because of this: {}",
-         arguments.data, samples.refused.size(),
+    fail("predict", "{}: no sample can be used; the first reason: {}", arguments.data,
          samples.refused.empty() ? "the file has none" : samples.refused.front().reason);
   }
   const Answers answers = answers_of(loaded, samples);

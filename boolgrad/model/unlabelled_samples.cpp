@@ -96,7 +96,7 @@ std::vector<fs::path> pictures_in(const fs::path& path) {
 
 UnlabelledSamples read_pictures(const fs::path& path, const data::DataFormat& format) {
   if (!format.is_image() || (format.channels != 1 && format.channels != 3)) {
-    fail(where, "{}: expected samples of a model that was not trained on images, received pictures",
+    fail(where, "{}: pictures are for models of images, and this one was trained on other samples",
          path.string());
   }
   UnlabelledSamples result{.what = "file"};

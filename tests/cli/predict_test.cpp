@@ -97,7 +97,7 @@ TEST_F(PredictCli, RefusesWhatItCannotPredict) {
   const CliResult none = predict("length,width,colour\nx,5,red\n", {"--quiet"});
   EXPECT_EQ(none.code, 1);
   EXPECT_EQ(none.complaint(), "[predict] " + (scratch_ / "new.csv").string() +
-                                  ": all 1 samples are left out, the first because of this: "
+                                  ": no sample can be used; the first reason: "
                                   "expected a number in column 'length', received 'x'");
   EXPECT_EQ(run_cli({"predict", scratch_.path().string(), "--data", "x.csv"}).complaint(),
             "[load] " + scratch_.path().string() +
