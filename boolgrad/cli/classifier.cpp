@@ -50,8 +50,8 @@ using Library = std::unique_ptr<void, int (*)(void*)>;
 Library compiled(const std::string& where, const circuit::Netlist& netlist,
                  const circuit::ClassifierPorts& ports, const fs::path& folder) {
   const bool is_value = ports.head.kind == HeadKind::regression;
-  circuit::write_file(where, folder / "classifier.h", circuit::classifier_c(netlist, ports));
-  circuit::write_file(
+  write_file(where, folder / "classifier.h", circuit::classifier_c(netlist, ports));
+  write_file(
       where, folder / "classifier.c",
       fmt::format("#include \"classifier.h\"\nvoid run(const {0}_feature *x, size_t samples, "
                   "{1} *results)\n{{\n  {0}_{2}(x, samples, results);\n}}\n",
@@ -131,9 +131,9 @@ std::vector<double> run_simulated(const std::string& where, const circuit::Netli
   const circuit::Netlist whole = circuit::with_head(netlist, ports.head);
   const circuit::Verilog verilog = circuit::classifier_verilog(whole, ports);
   const std::int64_t input_bits = (ports.has_bytes ? 8 : 32) * samples.shape()[1];
-  circuit::write_file(where, folder.path() / "design.v", verilog.design);
-  circuit::write_file(where, folder.path() / "samples.hex", hexadecimal(samples));
-  circuit::write_file(
+  write_file(where, folder.path() / "design.v", verilog.design);
+  write_file(where, folder.path() / "samples.hex", hexadecimal(samples));
+  write_file(
       where, folder.path() / "bench.v",
       printing_bench(verilog.module_name, input_bits, whole.outputs.size(), samples.shape()[0]));
   const std::string command = fmt::format(

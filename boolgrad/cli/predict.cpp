@@ -113,12 +113,6 @@ std::string table_of(const PredictArguments& arguments, const UnlabelledSamples&
   return text;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  Replacement file("predict", path);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 void print_refused(const UnlabelledSamples& samples) {
   constexpr std::size_t shown = 10;
   for (std::size_t i = 0; i < std::min(shown, samples.refused.size()); ++i) {
@@ -182,7 +176,7 @@ int run(const PredictArguments& arguments, const CommonOptions& common) {
   const Answers answers = answers_of(loaded, samples);
   const std::string table = table_of(arguments, samples, format, answers);
   if (!arguments.out.empty()) {
-    write_text(arguments.out, table);
+    write_file("predict", arguments.out, table);
     if (!common.quiet) {
       fmt::print("{}: {} predictions, {} left out\n", printable(arguments.out),
                  samples.names.size(), samples.refused.size());

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <iterator>
 #include <system_error>
 
 #include "boolgrad/core/fail.h"
@@ -23,6 +24,18 @@ std::ifstream open_for_reading(std::string_view where, const std::filesystem::pa
     fail(where, "cannot read {}: {}", path.string(), system_message());
   }
   return file;
+}
+
+std::string file_content(std::string_view where, const std::filesystem::path& path) {
+  std::ifstream file = open_for_reading(where, path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(std::string_view where, const std::filesystem::path& path,
+                std::string_view content) {
+  Replacement file(std::string(where), path);
+  file.write(content.data(), content.size());
+  file.commit();
 }
 
 bool FileDescriptor::close() {

@@ -17,6 +17,13 @@ std::string system_message();
 /// directory.
 std::ifstream open_for_reading(std::string_view where, const std::filesystem::path& path);
 
+/// The content of a file. Errors open with `[where] FILE: `.
+std::string file_content(std::string_view where, const std::filesystem::path& path);
+
+/// Writes a file atomically.
+void write_file(std::string_view where, const std::filesystem::path& path,
+                std::string_view content);
+
 /// Owns a POSIX file descriptor.
 class FileDescriptor {
  public:

@@ -21,6 +21,7 @@
 #include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/circuit/shared_circuit.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/viewer.h"
 
@@ -234,7 +235,7 @@ ExportReport export_model(const LoadedModel& loaded, const std::string& source,
   const Circuits circuits = circuits_of(loaded, options);
   const auto& [original, netlist, shared] = circuits;
   const Exported result = proven(circuits, loaded, source, options);
-  circuit::write_file(where, options.file, result.content);
+  write_file(where, options.file, result.content);
   ExportReport report{.inputs = std::ssize(netlist.inputs),
                       .outputs = std::ssize(netlist.outputs),
                       .gates = circuit::gate_count(netlist),
@@ -248,7 +249,7 @@ ExportReport export_model(const LoadedModel& loaded, const std::string& source,
   }
   if (!result.test_bench.empty()) {
     report.test_bench = test_bench_path(options.file);
-    circuit::write_file(where, report.test_bench, result.test_bench);
+    write_file(where, report.test_bench, result.test_bench);
   }
   return report;
 }

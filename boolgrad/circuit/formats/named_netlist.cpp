@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::circuit {
@@ -196,18 +194,6 @@ void SourceText::refuse(std::size_t line, const std::string& message) const {
 
 Netlist sorted(const NamedNetlist& named, const SourceText& source) {
   return Sorter(named, source).run();
-}
-
-std::string file_content(std::string_view where, const std::filesystem::path& path) {
-  std::ifstream file = open_for_reading(where, path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(std::string_view where, const std::filesystem::path& path,
-                std::string_view content) {
-  Replacement file(std::string(where), path);
-  file.write(content.data(), content.size());
-  file.commit();
 }
 
 }  // namespace boolgrad::circuit

@@ -51,11 +51,4 @@ struct NamedNetlist {
 /// for nets without a driver or with several, and for cycles.
 Netlist sorted(const NamedNetlist& named, const SourceText& source);
 
-/// Reads a file. Errors open with `[where] FILE: `.
-std::string file_content(std::string_view where, const std::filesystem::path& path);
-
-/// Writes a file atomically.
-void write_file(std::string_view where, const std::filesystem::path& path,
-                std::string_view content);
-
 }  // namespace boolgrad::circuit

@@ -12,6 +12,7 @@
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/circuit/formats/verilog.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::circuit {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <system_error>
 
 #include "boolgrad/core/error.h"
@@ -23,14 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of_settings(const fs::path& path) {
-  std::ifstream file = open_for_reading("train", path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The settings in one of the files of a run.
 std::string text_of_settings_in(const fs::path& path) {
-  if (path.filename() == settings_file) return text_of_settings(path);
+  if (path.filename() == settings_file) return file_content("train", path);
   const TensorFile file = load_safetensors(path);
   const auto found = file.metadata.find(experiment_metadata_key);
   return found == file.metadata.end() ? "" : found->second;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -104,17 +103,6 @@ void check_sweep(const Sweep& sweep) {
 // ---------------------------------------------------------------------------------------------
 // The folder
 
-std::string text_of_file(const fs::path& path) {
-  std::ifstream file = open_for_reading(where, path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  Replacement file(where, path);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 /// Everything that identifies a sweep: all but its seeds.
 json identity_of(const Sweep& sweep) {
   Experiment experiment = sweep.experiment;
@@ -128,7 +116,7 @@ json identity_of(const Sweep& sweep) {
 
 /// The description in a file, with present names of keys.
 json saved_identity(const fs::path& path) {
-  json saved = json::parse(text_of_file(path), nullptr, false);
+  json saved = json::parse(file_content(where, path), nullptr, false);
   try {
     const Experiment experiment =
         parse_experiment(saved.at("experiment").get<std::string>(), path.string(), "", "");
@@ -172,7 +160,7 @@ FolderLock take_folder(const Sweep& sweep, const fs::path& folder) {
 void describe_sweep(const Sweep& sweep, const fs::path& folder) {
   remove_temporary_files(folder);
   if (!fs::exists(folder / sweep_file)) {
-    write_file(folder / sweep_file, identity_of(sweep).dump(2) + "\n");
+    write_file(where, folder / sweep_file, identity_of(sweep).dump(2) + "\n");
   }
 }
 
@@ -240,7 +228,7 @@ void save_result(const fs::path& path, const SweepResult& result) {
       {"hard_accuracy", result.hard_accuracy},
       {"bit_accuracy", result.bit_accuracy},
       {"seconds", result.seconds}};
-  write_file(path, object.dump(2) + "\n");
+  write_file(where, path, object.dump(2) + "\n");
 }
 
 /// None if the file is missing or incomplete. The run is then finished again from its checkpoint.

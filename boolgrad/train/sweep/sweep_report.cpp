@@ -59,9 +59,7 @@ void write_table(const std::filesystem::path& path, const Sweep& sweep,
                  const std::vector<SweepEntry>& entries) {
   std::string text = csv_line(header_of(sweep));
   for (const SweepEntry& entry : entries) text += csv_line(line_of(entry));
-  Replacement file("sweep", path);
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file("sweep", path, text);
 }
 
 /// Right end of all curves: a little after the last update of any run.
