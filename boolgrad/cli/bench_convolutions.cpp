@@ -14,7 +14,7 @@
 #include "boolgrad/backend/plan/network_stages.h"
 #include "boolgrad/cli/bench.h"
 #include "boolgrad/cli/bench_networks.h"
-#include "boolgrad/logic/convolution.h"
+#include "boolgrad/logic/convolution_layers.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/network.h"
 
@@ -45,19 +45,8 @@ logic::Network classifier(const Size& size) {
       logic::ConvolutionOptions{.kernels = 3 * size.kernels, .padding = 1},
       logic::ConvolutionOptions{.kernels = 9 * size.kernels, .padding = 1}};
   for (const logic::ConvolutionOptions& options : convolutions) {
-    const auto first = static_cast<std::uint32_t>(network.layers().size());
-    for (logic::WiringPtr& wiring : logic::convolution_wirings(image, options, seed, first)) {
-      if (wiring->pools()) {
-        network.add_pooling(std::move(wiring));
-        continue;
-      }
-      const auto layer = static_cast<std::uint32_t>(network.layers().size());
-      const Tensor logits =
-          logic::initial_logits(network.parametrisation(), wiring->tables(), wiring->arity(),
-                                network.dtype(), initialisation, seed, layer);
-      network.add_layer(std::move(wiring), logits);
-    }
-    image = logic::output_size(image, options);
+    image =
+        logic::add_convolution(network, image, options, {.initial = initialisation, .seed = seed});
   }
   for (const std::int64_t factor : {4, 2, 1}) {
     network.add_layer(

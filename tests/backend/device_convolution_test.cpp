@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "boolgrad/backend/plan/network_stages.h"
@@ -37,30 +36,9 @@ logic::Network network_of(const ConvolutionScene& scene) {
   logic::Network network(scene.image.bits(), scene.parametrisation, DType::float32);
   ImageSize image = scene.image;
   for (const ConvolutionOptions& options : scene.convolutions) {
-    if (scene.candidates == 1) {
-      image = add_convolution(network, image, options, 5);
-      continue;
-    }
-    const auto first = static_cast<std::uint32_t>(network.layers().size());
-    for (logic::WiringPtr& wiring : logic::convolution_wirings(image, options, 5, first)) {
-      if (wiring->pools()) {
-        network.add_pooling(std::move(wiring));
-        continue;
-      }
-      const auto layer = static_cast<std::uint32_t>(network.layers().size());
-      const Tensor logits =
-          logic::initial_logits(scene.parametrisation, wiring->tables(), wiring->arity(),
-                                network.dtype(), random_tables, 5, layer);
-      if (layer > first) {
-        network.add_layer(std::move(wiring), logits);
-        continue;
-      }
-      const logic::CandidatesPtr leaves =
-          logic::convolution_candidates(image, options, scene.candidates, 5, first);
-      network.add_layer(leaves, logic::initial_wire_logits(*leaves, network.dtype(), 1, 5, layer),
-                        logits);
-    }
-    image = logic::output_size(image, options);
+    image = logic::add_convolution(
+        network, image, options,
+        {.initial = random_tables, .seed = 5, .candidates = scene.candidates});
   }
   for (const std::int64_t gates : scene.hidden) {
     network.add_layer({.gates = gates, .seed = 5, .initialisation = random_tables});

@@ -237,28 +237,9 @@ logic::Network network_with_learned_leaves(const ConvolutionOptions& options,
                                            Parametrisation parametrisation) {
   logic::Network network(image.bits(), parametrisation);
   ImageSize size = image;
-  for (std::uint32_t convolution = 0; convolution < 2; ++convolution) {
-    const auto wirings = logic::convolution_wirings(size, options, 3, convolution);
-    for (std::size_t level = 0; level < wirings.size(); ++level) {
-      const logic::WiringPtr& wiring = wirings[level];
-      if (wiring->pools()) {
-        network.add_pooling(wiring);
-        continue;
-      }
-      const Tensor logits = logic::initial_logits(
-          parametrisation, wiring->tables(), wiring->arity(), DType::float32, random_tables, 3,
-          convolution * 8 + static_cast<std::uint32_t>(level));
-      if (level > 0) {
-        network.add_layer(wiring, logits);
-        continue;
-      }
-      const logic::CandidatesPtr candidates =
-          logic::convolution_candidates(size, options, 4, 3, convolution);
-      network.add_layer(candidates,
-                        logic::initial_wire_logits(*candidates, DType::float32, 1, 3, convolution),
-                        logits);
-    }
-    size = logic::output_size(size, options);
+  for (int convolution = 0; convolution < 2; ++convolution) {
+    size = logic::add_convolution(network, size, options,
+                                  {.initial = random_tables, .seed = 3, .candidates = 4});
   }
   network.add_layer({.gates = 20, .seed = 4, .initialisation = random_tables});
   return network;

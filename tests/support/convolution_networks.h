@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "boolgrad/logic/convolution.h"
+#include "boolgrad/logic/convolution_layers.h"
 #include "boolgrad/logic/knockout.h"
 #include "boolgrad/logic/network.h"
 #include "tests/support/op_cases.h"
@@ -15,22 +15,11 @@ namespace boolgrad {
 inline constexpr logic::InitialOptions random_tables = {.kind = logic::Initialisation::gaussian,
                                                         .strength = 2};
 
-/// Adds the layers of a convolution to a network and returns the size of its outputs.
+/// Adds the layers of a convolution with random tables, and returns the size of its outputs.
 inline logic::ImageSize add_convolution(logic::Network& network, const logic::ImageSize& image,
                                         const logic::ConvolutionOptions& options,
                                         std::uint64_t seed) {
-  const auto first = static_cast<std::uint32_t>(network.layers().size());
-  for (logic::WiringPtr& wiring : logic::convolution_wirings(image, options, seed, first)) {
-    if (wiring->pools()) {
-      network.add_pooling(std::move(wiring));
-    } else {
-      const Tensor logits = logic::initial_logits(
-          network.parametrisation(), wiring->tables(), wiring->arity(), network.dtype(),
-          random_tables, seed, static_cast<std::uint32_t>(network.layers().size()));
-      network.add_layer(std::move(wiring), logits);
-    }
-  }
-  return logic::output_size(image, options);
+  return logic::add_convolution(network, image, options, {.initial = random_tables, .seed = seed});
 }
 
 /// One or two convolutions with random padding, strides, groups, arity, depth and pooling, then up

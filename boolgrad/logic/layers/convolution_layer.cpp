@@ -1,8 +1,8 @@
 #include "boolgrad/logic/layers/convolution_layer.h"
 
 #include <array>
-#include <utility>
 
+#include "boolgrad/logic/convolution_layers.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/ops/shaping.h"
 
@@ -38,16 +38,7 @@ Network make_convolution(const ImageSize& image, const ConvolutionOptions& optio
                          Parametrisation parametrisation, DType dtype,
                          const InitialOptions& initial, std::uint64_t seed) {
   Network network(image.bits(), parametrisation, dtype);
-  for (WiringPtr& wiring : convolution_wirings(image, options, seed, 0)) {
-    const auto layer = static_cast<std::uint32_t>(network.layers().size());
-    if (wiring->pools()) {
-      network.add_pooling(std::move(wiring));
-    } else {
-      const Tensor logits = initial_logits(parametrisation, wiring->tables(), wiring->arity(),
-                                           dtype, initial, seed, layer);
-      network.add_layer(std::move(wiring), logits);
-    }
-  }
+  add_convolution(network, image, options, {.initial = initial, .seed = seed});
   return network;
 }
 

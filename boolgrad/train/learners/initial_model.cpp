@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/logic/convolution_layers.h"
 #include "boolgrad/logic/knockout.h"
 
 namespace boolgrad::train {
@@ -79,31 +80,14 @@ void knock_out_share(const Experiment& experiment, logic::Network& network) {
 void add_convolutions(const Experiment& experiment, logic::ImageSize image,
                       logic::Network& network) {
   const NetworkOptions& options = experiment.network;
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
   for (std::size_t i = 0; i < experiment.convolution.size(); ++i) {
-    const logic::ConvolutionOptions convolution = experiment.convolution.at(i);
-    const auto first = static_cast<std::uint32_t>(network.layers().size());
-    for (logic::WiringPtr& wiring : logic::convolution_wirings(image, convolution, seed, first)) {
-      if (wiring->pools()) {
-        network.add_pooling(std::move(wiring));
-        continue;
-      }
-      const auto layer = convolution_layers + static_cast<std::uint32_t>(network.layers().size());
-      const Tensor logits = logic::initial_logits(
-          options.parametrisation, wiring->tables(), wiring->arity(), options.dtype,
-          {.kind = options.init, .strength = options.init_strength}, seed, layer);
-      const std::int64_t count = experiment.convolution.candidates_at(i);
-      if (count == 1 || network.layers().size() != first) {
-        network.add_layer(std::move(wiring), logits);
-        continue;
-      }
-      logic::CandidatesPtr leaves =
-          logic::convolution_candidates(image, convolution, count, seed, first);
-      const Tensor wire_logits = logic::initial_wire_logits(
-          *leaves, options.dtype, options.wire_init_strength, seed, layer);
-      network.add_layer(std::move(leaves), wire_logits, logits);
-    }
-    image = logic::output_size(image, convolution);
+    image = logic::add_convolution(
+        network, image, experiment.convolution.at(i),
+        {.initial = {.kind = options.init, .strength = options.init_strength},
+         .seed = static_cast<std::uint64_t>(experiment.seed),
+         .first_address = convolution_layers,
+         .candidates = experiment.convolution.candidates_at(i),
+         .wire_strength = options.wire_init_strength});
   }
 }
 
