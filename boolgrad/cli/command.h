@@ -42,6 +42,7 @@ void add_predict(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
+void add_explain(CLI::App& root, CommonOptions& common, Job& job);
 void add_export(CLI::App& root, CommonOptions& common, Job& job);
 
 /// Adds a command with the common options. `description` is one line; `details` and `example` are
