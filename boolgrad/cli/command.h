@@ -42,6 +42,8 @@ void add_predict(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
+void add_completion(CLI::App& root, CommonOptions& common, Job& job);
+void add_manual(CLI::App& root, CommonOptions& common, Job& job);
 void add_explain(CLI::App& root, CommonOptions& common, Job& job);
 void add_export(CLI::App& root, CommonOptions& common, Job& job);
 
