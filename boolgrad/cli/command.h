@@ -70,6 +70,9 @@ inline constexpr std::array on_gpus = {Backend::cuda, Backend::vulkan};
 /// Prints one object on a line. To be called last.
 void print_json(const nlohmann::json& object);
 
+/// Prints a message on standard error, safe and whole: wrapped on a terminal, else in one line.
+void print_message(std::string_view message);
+
 /// Prints notices on standard error, one per line, unless `quiet`.
 void print_notices(std::span<const std::string> notices, bool quiet);
 

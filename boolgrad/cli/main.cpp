@@ -95,10 +95,7 @@ void check_command(const CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
-void complain(const std::string& message) {
-  // Not fmt::print, which throws where standard error is closed.
-  std::fputs(fmt::format("boolgrad: {}\n", printable(message)).c_str(), stderr);
-}
+void complain(const std::string& message) { print_message("boolgrad: " + message); }
 
 int run_job(const CommonOptions& common, const Job& job) {
   try {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "boolgrad/cli/command.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 
@@ -15,8 +16,8 @@ void print_refused(const UnlabelledSamples& samples) {
   constexpr std::size_t shown = 10;
   for (std::size_t i = 0; i < std::min(shown, samples.refused.size()); ++i) {
     const RefusedSample& one = samples.refused[i];
-    fmt::print(stderr, "note: {} {} cannot be used: {}\n", samples.what, printable(one.name),
-               printable(one.reason));
+    print_message(
+        fmt::format("note: {} {} cannot be used: {}", samples.what, one.name, one.reason));
   }
   if (samples.refused.size() > shown) {
     fmt::print(stderr, "note: {} more cannot be used\n", samples.refused.size() - shown);

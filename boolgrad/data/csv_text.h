@@ -29,9 +29,6 @@ std::string_view trimmed(std::string_view text);
 /// most often outside quotes.
 char separator_in(std::string_view line);
 
-/// The first byte that is not UTF-8; none if all is.
-std::optional<std::size_t> first_invalid_utf8(std::string_view text);
-
 /// Text in ISO 8859-1 as UTF-8.
 std::string utf8_of_latin1(std::string_view text);
 

@@ -42,6 +42,8 @@ enum class TextEncoding : std::uint8_t { utf8, latin1 };
 /// The names in experiments: `refuse`, `utf-8`.
 std::string_view to_string(MissingValues missing);
 std::string_view to_string(TextEncoding encoding);
+/// The names of shapes and dtypes, which the functions above would hide.
+using boolgrad::to_string;
 /// Nothing for another name.
 std::optional<MissingValues> parse_missing_values(std::string_view name);
 std::optional<TextEncoding> parse_text_encoding(std::string_view name);

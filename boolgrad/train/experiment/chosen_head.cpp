@@ -17,8 +17,7 @@ Experiment with_chosen_head(Experiment experiment, std::vector<std::string>* not
   experiment.head.is_automatic = false;
   if (!is_table) return experiment;
   const data::TableOptions options = table_options(experiment, true);
-  const std::optional<std::size_t> numbers =
-      data::distinct_numbers(experiment.data.path, options);
+  const std::optional<std::size_t> numbers = data::distinct_numbers(experiment.data.path, options);
   if (!numbers || *numbers <= most_classes) return experiment;
   experiment.head.kind = HeadKind::regression;
   if (notices != nullptr) {
