@@ -130,6 +130,7 @@ void check_arguments(const TrainArguments& arguments) {
 void print_setting(const TrainArguments& arguments, const train::Trainer& trainer,
                    double loading_seconds) {
   const train::Experiment& experiment = trainer.experiment();
+  print_needed_memory(experiment);
   if (experiment.is_classifier()) {
     print_samples(experiment, trainer.learner().model(), loading_seconds);
   }

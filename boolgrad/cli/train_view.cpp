@@ -9,11 +9,13 @@
 
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/cli/animation.h"
+#include "boolgrad/core/memory.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/core/tty.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/model/state_image.h"
 #include "boolgrad/model/tasks.h"
+#include "boolgrad/train/experiment/memory_estimate.h"
 #include "boolgrad/train/learners/network_learner.h"
 
 namespace boolgrad::cli {
@@ -124,6 +126,14 @@ void print_memory(const train::Experiment& experiment, const automata::Rule& rul
   }
   fmt::print("memory  {}, {} ({})\n", automata::describe(chosen), needed(chosen),
              fmt::join(others, ", "));
+}
+
+void print_needed_memory(const train::Experiment& experiment) {
+  constexpr std::size_t large_part = 10;
+  const std::optional<std::size_t> available = available_memory();
+  const std::size_t needed = train::least_memory(experiment);
+  if (!available || needed < *available / large_part) return;
+  fmt::print("memory  at least {} needed, {} free\n", bytes_text(needed), bytes_text(*available));
 }
 
 TrainView::TrainView(const train::Experiment& experiment, bool quiet)

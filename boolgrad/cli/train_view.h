@@ -23,6 +23,9 @@ void show_loading(const train::Experiment& experiment);
 /// Prints the samples and the size of a classifier, and how long loading took.
 void print_samples(const train::Experiment& experiment, const Model& model, double loading_seconds);
 
+/// Prints the memory that training needs at least, if it is a large part of what is free.
+void print_needed_memory(const train::Experiment& experiment);
+
 /// Prints the memory policy of the backward pass and the alternatives.
 void print_memory(const train::Experiment& experiment, const automata::Rule& rule);
 

@@ -75,8 +75,8 @@ TEST_F(ExplainCli, GivesTheConditionsOfAnAnswer) {
 }
 
 TEST_F(ExplainCli, RefusesWhatItCannotExplain) {
-  EXPECT_EQ(run_cli({"explain", run_, "--sample", "100000"}).complaint().substr(0, 46),
-            "[explain] expected a sample from 0 to ");
+  const std::string many = run_cli({"explain", run_, "--sample", "100000"}).complaint();
+  EXPECT_TRUE(many.starts_with("[explain] expected a sample from 0 to ")) << many;
   const std::string circuit = (scratch_ / "and").string();
   ASSERT_EQ(run_cli({"train", "and", "--out", circuit, "--steps", "1"}).code, 0);
   const CliResult result = run_cli({"explain", circuit, "--data", "x.csv"});

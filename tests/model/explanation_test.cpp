@@ -50,8 +50,8 @@ TEST_P(ExplanationTest, InfluencesOfFeaturesAreThoseOfTheirBits) {
     if (influences.inputs[i].read == 0) EXPECT_EQ(expected[i], 0);
   }
   EXPECT_EQ(influences.samples, samples_.shape()[0]);
-  EXPECT_EQ(influences.bits[0].condition, "head = round");
-  EXPECT_EQ(influences.bits[0].opposite, "head is not round");
+  EXPECT_EQ(influences.bits[0].condition, "a1 = 1");
+  EXPECT_EQ(influences.bits[0].opposite, "a1 is not 1");
 }
 
 // The features are zeros and ones with one threshold each.

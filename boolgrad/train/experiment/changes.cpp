@@ -48,7 +48,7 @@ std::vector<std::string> name_overrides(const ExperimentChanges& changes,
 /// Epochs of an experiment that counts steps. Classifiers have a key for epochs.
 Experiment with_epochs(Experiment experiment, const std::optional<std::int64_t>& epochs) {
   if (epochs && !experiment.is_classifier()) {
-    experiment.training.steps = *epochs * steps_per_epoch(experiment);
+    experiment.training.steps = steps_of_epochs(*epochs, steps_per_epoch(experiment));
   }
   return experiment;
 }
