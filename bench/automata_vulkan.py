@@ -17,7 +17,7 @@ import subprocess
 
 import common
 
-AUTOMATA = ["life", "checkerboard", "checkerboard-async", "lizard", "letter-g"]
+AUTOMATA = ["life", "checkerboard", "checkerboard-async", "lizard-torus", "letter-g"]
 
 
 def boolgrad(program, *arguments, **variables):

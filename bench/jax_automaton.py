@@ -45,7 +45,7 @@ AUTOMATA = {
     "checkerboard-async": {
         **CHECKERBOARD, "update_layers": [264] + [256] * 14 + [128, 64, 32, 16, 8, 8], "height": 14, "width": 14,
         "batch": 1, "steps": 50, "asynchronous": True},
-    "lizard": {
+    "lizard-torus": {
         **CHECKERBOARD, "channels": 128, "kernels": 4, "perceive_layers": [9, 8, 4, 2, 1],
         "update_layers": [640] + [512] * 8 + [256, 128], "height": 20, "width": 20, "batch": 1, "steps": 12,
         "periodic": True},

@@ -1,5 +1,6 @@
 # `cmake --install` leaves a package for find_package(boolgrad): the libraries, the public headers, the
-# program with its reference values and built-in experiments, the documentation and the examples.
+# program with its reference values, built-in experiments, completion scripts and manual page, the
+# documentation and the examples.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/boolgrad)
@@ -33,6 +34,25 @@ install(FILES
 
 if(TARGET boolgrad_cli)
   install(TARGETS boolgrad_cli)
+  # The program writes its own completion scripts and manual page.
+  set(from_program ${PROJECT_BINARY_DIR}/generated/from_program)
+  install(CODE "
+    file(MAKE_DIRECTORY ${from_program})
+    foreach(item \"completion;bash\" \"completion;zsh\" \"completion;fish\" \"manual\")
+      list(GET item -1 name)
+      execute_process(COMMAND $<TARGET_FILE:boolgrad_cli> \${item}
+        OUTPUT_FILE ${from_program}/\${name} RESULT_VARIABLE result)
+      if(NOT result EQUAL 0)
+        message(FATAL_ERROR \"boolgrad \${item}: \${result}\")
+      endif()
+    endforeach()")
+  install(FILES ${from_program}/bash RENAME boolgrad
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${from_program}/zsh RENAME _boolgrad
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${from_program}/fish RENAME boolgrad.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${from_program}/manual RENAME boolgrad.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 file(GLOB goldens CONFIGURE_DEPENDS goldens/*.safetensors)
 install(FILES ${goldens} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/goldens)

@@ -11,6 +11,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/core/tty.h"
 #include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
@@ -84,7 +85,14 @@ void print_json(const nlohmann::json& object) {
 
 void print_notices(std::span<const std::string> notices, bool quiet) {
   if (quiet) return;
-  for (const std::string& notice : notices) fmt::print(stderr, "note: {}\n", printable(notice));
+  for (const std::string& notice : notices) print_message("note: " + notice);
+}
+
+void print_message(std::string_view message) {
+  std::string text = printable(message, 4 * message.size());
+  if (is_terminal(stderr)) text = wrapped(text, terminal_size(stderr).columns - 1);
+  // Not fmt::print, which throws where standard error is closed.
+  std::fputs((text + "\n").c_str(), stderr);
 }
 
 std::string suggestion(std::string_view received, std::span<const std::string> names) {

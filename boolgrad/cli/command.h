@@ -42,6 +42,9 @@ void add_predict(CLI::App& root, CommonOptions& common, Job& job);
 void add_run(CLI::App& root, CommonOptions& common, Job& job);
 void add_eval(CLI::App& root, CommonOptions& common, Job& job);
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job);
+void add_completion(CLI::App& root, CommonOptions& common, Job& job);
+void add_manual(CLI::App& root, CommonOptions& common, Job& job);
+void add_explain(CLI::App& root, CommonOptions& common, Job& job);
 void add_export(CLI::App& root, CommonOptions& common, Job& job);
 
 /// Adds a command with the common options. `description` is one line; `details` and `example` are
@@ -66,6 +69,9 @@ inline constexpr std::array on_gpus = {Backend::cuda, Backend::vulkan};
 
 /// Prints one object on a line. To be called last.
 void print_json(const nlohmann::json& object);
+
+/// Prints a message on standard error, safe and whole: wrapped on a terminal, else in one line.
+void print_message(std::string_view message);
 
 /// Prints notices on standard error, one per line, unless `quiet`.
 void print_notices(std::span<const std::string> notices, bool quiet);

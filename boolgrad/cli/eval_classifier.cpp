@@ -118,7 +118,7 @@ struct Report {
 
 void print_report(const EvalArguments& arguments, const LoadedModel& loaded, const Report& report) {
   const bool has_classes = loaded.model.classifier()->head.kind != HeadKind::regression;
-  const char* what = has_classes ? "accuracy" : "explained variance";
+  const std::string_view what = accuracy_name(loaded.model.classifier()->head.kind);
   fmt::print("{} on {} test samples of {}\n", printable(arguments.model), report.samples,
              printable(loaded.spec->name));
   fmt::print("  soft {} {:.2f} %, loss {:.6g}\n", what, 100 * report.evaluation.soft_accuracy,
@@ -144,6 +144,7 @@ void print_report(const EvalArguments& arguments, const LoadedModel& loaded, con
 
 nlohmann::json to_json(const LoadedModel& loaded, const Report& report) {
   nlohmann::json object = {{"experiment", loaded.spec->name},
+                           {"metric", accuracy_name(loaded.model.classifier()->head.kind)},
                            {"samples", report.samples},
                            {"soft_loss", report.evaluation.soft_loss},
                            {"soft_accuracy", report.evaluation.soft_accuracy},

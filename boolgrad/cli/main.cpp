@@ -24,8 +24,9 @@ namespace {
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
-constexpr AddCommand commands[] = {add_train,   add_sweep,  add_run,    add_eval,  add_predict,
-                                   add_inspect, add_export, add_verify, add_bench, add_devices};
+constexpr AddCommand commands[] = {add_train,   add_sweep,      add_run,    add_eval,   add_predict,
+                                   add_explain, add_inspect,    add_export, add_verify, add_bench,
+                                   add_devices, add_completion, add_manual};
 
 /// An option that earlier versions knew by another name. The old name is still accepted.
 struct RenamedOption {
@@ -94,10 +95,7 @@ void check_command(const CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
-void complain(const std::string& message) {
-  // Not fmt::print, which throws where standard error is closed.
-  std::fputs(fmt::format("boolgrad: {}\n", printable(message)).c_str(), stderr);
-}
+void complain(const std::string& message) { print_message("boolgrad: " + message); }
 
 int run_job(const CommonOptions& common, const Job& job) {
   try {

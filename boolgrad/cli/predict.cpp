@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/samples.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
@@ -30,6 +31,7 @@ struct PredictArguments {
   std::string out;
   std::int64_t top = 1;
   bool scores = false;
+  bool skips_bad_rows = false;
 };
 
 /// A field of a CSV file, in quotes if it needs them.
@@ -113,18 +115,6 @@ std::string table_of(const PredictArguments& arguments, const UnlabelledSamples&
   return text;
 }
 
-void print_refused(const UnlabelledSamples& samples) {
-  constexpr std::size_t shown = 10;
-  for (std::size_t i = 0; i < std::min(shown, samples.refused.size()); ++i) {
-    const RefusedSample& one = samples.refused[i];
-    fmt::print(stderr, "note: {} {} is left out: {}\n", samples.what, printable(one.name),
-               printable(one.reason));
-  }
-  if (samples.refused.size() > shown) {
-    fmt::print(stderr, "note: {} more are left out\n", samples.refused.size() - shown);
-  }
-}
-
 nlohmann::json json_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
                        const data::DataFormat& format, const Answers& answers) {
   nlohmann::json refused = nlohmann::json::array();
@@ -169,9 +159,10 @@ int run(const PredictArguments& arguments, const CommonOptions& common) {
   const UnlabelledSamples samples =
       read_unlabelled_samples(arguments.data, *loaded.model.classifier());
   if (!common.quiet) print_refused(samples);
-  if (samples.names.empty()) {
-    fail("predict", "{}: no sample can be used; the first reason: {}", arguments.data,
-         samples.refused.empty() ? "the file has none" : samples.refused.front().reason);
+  check_some_left("predict", arguments.data, samples);
+  if (!samples.refused.empty() && !arguments.skips_bad_rows) {
+    fail("predict", "{}: {} of {} samples cannot be used; --skip-bad-rows predicts the others",
+         arguments.data, samples.refused.size(), samples.refused.size() + samples.names.size());
   }
   const Answers answers = answers_of(loaded, samples);
   const std::string table = table_of(arguments, samples, format, answers);
@@ -211,6 +202,8 @@ void add_predict(CLI::App& root, CommonOptions& common, Job& job) {
       ->type_name("K")
       ->capture_default_str();
   command->add_flag("--scores", arguments->scores, "Add the probabilities of all classes");
+  command->add_flag("--skip-bad-rows", arguments->skips_bad_rows,
+                    "Leave out samples that cannot be read and predict the others");
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };
   });

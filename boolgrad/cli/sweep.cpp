@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/data_options.h"
 #include "boolgrad/cli/experiment_file.h"
 #include "boolgrad/cli/interruption.h"
 #include "boolgrad/core/fail.h"
@@ -18,6 +20,8 @@
 #include "boolgrad/core/progress.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/core/tty.h"
+#include "boolgrad/model/evaluation.h"
+#include "boolgrad/train/experiment/changes.h"
 #include "boolgrad/train/sweep/sweep.h"
 #include "boolgrad/train/sweep/sweep_report.h"
 
@@ -31,8 +35,7 @@ struct SweepArguments {
   std::string experiment;
   std::optional<std::int64_t> seeds;
   std::int64_t first_seed = 1;
-  std::optional<std::int64_t> steps;
-  std::vector<std::string> overrides;
+  train::ExperimentChanges changes;
   std::vector<std::string> variations;
   Device device = {};
   std::string out;
@@ -69,16 +72,12 @@ void check_arguments(const SweepArguments& arguments) {
 }
 
 train::Sweep sweep_of(const SweepArguments& arguments, std::vector<std::string>& notices) {
-  std::vector<std::string> overrides = arguments.overrides;
-  if (arguments.steps) {
-    overrides.push_back(fmt::format("training.steps={}", *arguments.steps));
-  }
-  train::Sweep sweep{.experiment = train::read_experiment(
-                         experiment_file("sweep", arguments.experiment), overrides, &notices),
+  const fs::path path = experiment_file("sweep", arguments.experiment);
+  check_data_options("sweep", arguments.changes, train::read_experiment(path));
+  train::Sweep sweep{.experiment = train::changed_experiment(path, arguments.changes, &notices),
                      .variations = {},
                      .first_seed = arguments.first_seed,
                      .seeds = *arguments.seeds};
-  if (arguments.steps) sweep.experiment.training.epochs = 0;
   const std::vector<std::string> renames = train::rename_notices(arguments.variations);
   notices.insert(notices.end(), renames.begin(), renames.end());
   for (const std::string& text : arguments.variations) {
@@ -116,32 +115,51 @@ std::string outcome_text(const train::SweepEntry& entry) {
   return entry.result->converged() ? "yes" : "no";
 }
 
-std::vector<std::string> cells_of(const train::SweepEntry& entry) {
+std::string percent_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+/// `validation accuracy`, or whatever the results of a sweep over classifiers are.
+std::string measured_text(const train::Sweep& sweep,
+                          const std::vector<train::SweepEntry>& entries) {
+  const bool validated = std::ranges::any_of(entries, [](const train::SweepEntry& entry) {
+    return entry.result && entry.result->validated;
+  });
+  return fmt::format("{} {}", validated ? "validation" : "training",
+                     accuracy_name(sweep.experiment.head.kind));
+}
+
+std::vector<std::string> cells_of(const train::SweepEntry& entry, bool is_classifier) {
   std::vector<std::string> cells = {fmt::format("{}", entry.run.experiment.seed)};
   for (const std::string& value : entry.run.values) cells.push_back(printable(value));
-  cells.push_back(outcome_text(entry));
-  if (const auto& result = entry.result) {
-    cells.push_back(fmt::format("{}", result->steps_to_converge.value_or(result->steps)));
-    cells.push_back(fmt::format("{:.4g}", result->soft_loss));
-    cells.push_back(fmt::format("{:.0f}", result->hard_loss));
-    cells.push_back(fmt::format("{:.1f}", result->seconds));
+  const auto& result = entry.result;
+  if (!is_classifier) {
+    cells.push_back(outcome_text(entry));
+  } else if (result) {
+    cells.push_back(percent_text(result->hard_accuracy));
   } else {
-    cells.resize(cells.size() + 4);
+    cells.push_back(outcome_text(entry));
   }
+  if (!result) {
+    cells.resize(cells.size() + (is_classifier ? 3 : 4));
+    return cells;
+  }
+  cells.push_back(fmt::format("{}", result->steps_to_converge.value_or(result->steps)));
+  cells.push_back(fmt::format("{:.4g}", result->soft_loss));
+  if (!is_classifier) cells.push_back(fmt::format("{:.0f}", result->hard_loss));
+  cells.push_back(fmt::format("{:.1f}", result->seconds));
   return cells;
 }
 
 void print_table(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries) {
+  const bool is_classifier = sweep.experiment.is_classifier();
   std::vector<std::vector<std::string>> lines(1, {"seed"});
   for (const train::Variation& variation : sweep.variations) {
     lines[0].push_back(variation.key.substr(variation.key.rfind('.') + 1));
   }
-  for (const std::string_view name :
-       {std::string_view("converged"), std::string_view("updates"), std::string_view("soft loss"),
-        train::hard_loss_name(sweep.experiment), std::string_view("seconds")}) {
-    lines[0].emplace_back(name);
-  }
-  for (const train::SweepEntry& entry : entries) lines.push_back(cells_of(entry));
+  lines[0].push_back(is_classifier ? measured_text(sweep, entries) : "converged");
+  lines[0].insert(lines[0].end(), {"updates", "soft loss"});
+  if (!is_classifier) lines[0].emplace_back(train::hard_loss_name(sweep.experiment));
+  lines[0].emplace_back("seconds");
+  for (const train::SweepEntry& entry : entries) lines.push_back(cells_of(entry, is_classifier));
   std::vector<std::size_t> widths(lines[0].size(), 0);
   for (const auto& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
@@ -153,6 +171,28 @@ void print_table(const train::Sweep& sweep, const std::vector<train::SweepEntry>
     }
     fmt::print("{}\n", text);
   }
+}
+
+/// The accuracies of the finished runs, of one combination of values or of all.
+std::vector<double> accuracies(const std::vector<train::SweepEntry>& entries,
+                               const std::vector<std::string>* values) {
+  std::vector<double> result;
+  for (const train::SweepEntry& entry : entries) {
+    if (values != nullptr && entry.run.values != *values) continue;
+    if (entry.result) result.push_back(entry.result->hard_accuracy);
+  }
+  return result;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::string accuracy_text(const std::vector<double>& values) {
+  if (values.empty()) return "no run has ended";
+  const auto [low, high] = std::ranges::minmax(values);
+  return fmt::format("mean {}, lowest {}, highest {} of {} runs", percent_text(mean_of(values)),
+                     percent_text(low), percent_text(high), values.size());
 }
 
 std::string share_text(std::int64_t converged, std::int64_t runs, std::optional<double> median) {
@@ -178,12 +218,16 @@ void print_report(const train::Sweep& sweep, const std::vector<train::SweepEntry
   print_table(sweep, entries);
   const std::vector<train::SweepVariant> variants = train::variants_of(entries);
   const train::SweepVariant all = together(variants);
+  const bool is_classifier = sweep.experiment.is_classifier();
   fmt::print("{}: {}\n", printable(sweep.experiment.name),
-             share_text(all.converged(), all.runs, all.median()));
+             is_classifier ? fmt::format("{} {}", measured_text(sweep, entries),
+                                         accuracy_text(accuracies(entries, nullptr)))
+                           : share_text(all.converged(), all.runs, all.median()));
   if (!sweep.variations.empty()) {
     for (const train::SweepVariant& variant : variants) {
       fmt::print("  {}: {}\n", train::variant_text(sweep, variant.values),
-                 share_text(variant.converged(), variant.runs, variant.median()));
+                 is_classifier ? accuracy_text(accuracies(entries, &variant.values))
+                               : share_text(variant.converged(), variant.runs, variant.median()));
     }
   }
   for (const train::SweepEntry& entry : entries) {
@@ -224,6 +268,10 @@ json to_json(const train::Sweep& sweep, const std::vector<train::SweepEntry>& en
       {"stopped", stopped},
       {"table", files.table.string()},
       {"plots", {{"converged", files.converged.string()}, {"losses", files.losses.string()}}}};
+  if (sweep.experiment.is_classifier()) {
+    object["metric"] = measured_text(sweep, entries);
+    object["accuracies"] = accuracies(entries, nullptr);
+  }
   if (sweep.variations.empty()) return object;
   object["variants"] = json::array();
   for (const train::SweepVariant& variant : variants) {
@@ -284,7 +332,8 @@ int run(const SweepArguments& arguments, const CommonOptions& common) {
 void add_sweep(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
       root, common, "sweep", "Train many seeds in parallel and count how many converge.",
-      "boolgrad sweep add --seeds 16 --vary training.learning_rate=0.05,0.2",
+      "boolgrad sweep add --seeds 16 --vary training.learning_rate=0.05,0.2\n"
+      "  boolgrad sweep table --data iris.csv --seeds 5",
       "Every core trains one run at a time. Repeat the command to continue an interrupted sweep.");
   const auto arguments = std::make_shared<SweepArguments>();
   command
@@ -295,10 +344,11 @@ void add_sweep(CLI::App& root, CommonOptions& common, Job& job) {
   command->add_option("--first-seed", arguments->first_seed, "First seed")
       ->type_name("S")
       ->capture_default_str();
-  command->add_option("--steps", arguments->steps, "Maximum number of updates per run")
+  command->add_option("--steps", arguments->changes.steps, "Maximum number of updates per run")
       ->type_name("N");
+  add_data_options(*command, arguments->changes);
   command
-      ->add_option("--set", arguments->overrides,
+      ->add_option("--set", arguments->changes.overrides,
                    "Override a key of the experiment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -1,6 +1,7 @@
 // `boolgrad train`: trains an experiment, from the start or from a checkpoint.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/data_options.h"
 #include "boolgrad/cli/experiment_file.h"
 #include "boolgrad/cli/interruption.h"
 #include "boolgrad/cli/train_view.h"
@@ -44,17 +46,7 @@ struct TrainArguments {
 
 /// Throws for options that this kind of experiment does not use.
 void check_use(const train::ExperimentChanges& changes, const train::Experiment& experiment) {
-  const bool grows_pattern =
-      experiment.is_automaton() && experiment.task.kind != data::TaskKind::life;
-  if (!changes.target.empty() && !grows_pattern && experiment.task.kind != data::TaskKind::csv) {
-    throw UsageError(fmt::format(
-        "[train] --target is for automata that grow a pattern and for CSV files, not for {}",
-        printable(experiment.name)));
-  }
-  if (!changes.data.empty() && !experiment.is_classifier()) {
-    throw UsageError(
-        fmt::format("[train] --data is for classifiers, not for {}", printable(experiment.name)));
-  }
+  check_data_options("train", changes, experiment);
   if (!changes.memory.empty() && !experiment.is_automaton()) {
     throw UsageError(
         fmt::format("[train] --memory is for automata, not for {}", printable(experiment.name)));
@@ -135,9 +127,13 @@ void check_arguments(const TrainArguments& arguments) {
 }
 
 /// Prints settings that are not in the experiment's file.
-void print_setting(const TrainArguments& arguments, const train::Trainer& trainer) {
+void print_setting(const TrainArguments& arguments, const train::Trainer& trainer,
+                   double loading_seconds) {
   const train::Experiment& experiment = trainer.experiment();
-  if (experiment.is_classifier()) print_samples(experiment, trainer.learner().model());
+  print_needed_memory(experiment);
+  if (experiment.is_classifier()) {
+    print_samples(experiment, trainer.learner().model(), loading_seconds);
+  }
   if (!experiment.is_automaton()) return;
   if (!arguments.changes.target.empty()) print_target(experiment);
   if (arguments.device.is_cpu()) {  // other devices choose their own policy
@@ -165,7 +161,11 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
   const train::Experiment asked = experiment_of(arguments, notices);
   print_notices(notices, common.quiet);
   notices.clear();
+  const auto loading = std::chrono::steady_clock::now();
+  if (!common.quiet && asked.is_classifier()) show_loading(asked);
   train::Trainer trainer(asked, arguments.device);
+  const double loading_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - loading).count();
   const train::Experiment& experiment = trainer.experiment();
   train::RunOptions options;  // only if the experiment is valid
   options.folder = folder_of(arguments, experiment, notices);
@@ -175,15 +175,16 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
   options.resume = arguments.resume;
   options.overwrite = arguments.overwrite;
   options.stop = interrupted;
-  if (!common.quiet) print_setting(arguments, trainer);
+  if (!common.quiet) print_setting(arguments, trainer, loading_seconds);
   TrainView view(experiment, common.quiet);
   options.watch = [&](std::int64_t steps, const train::LogEntry& last) { view.watch(steps, last); };
   watch_for_interruption();
   const train::RunReport report = train::run_training(trainer, options);
   view.finish(report.last);
   const train::Plots plots = plots_of(experiment, trainer, options.folder);
-  if (!common.quiet) print_summary(experiment, report, plots);
-  if (common.json) print_json(train_json(experiment, report, plots));
+  const std::optional<train::TestResult> test = train::test_result(experiment, report);
+  if (!common.quiet) print_summary(experiment, report, plots, test);
+  if (common.json) print_json(train_json(experiment, report, plots, test, loading_seconds));
   return 0;
 }
 
@@ -212,16 +213,7 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option("--knockout", arguments->changes.knockout,
                    "Mask a random share of the hidden gates half-way through the run")
       ->type_name("SHARE");
-  command
-      ->add_option("--data", arguments->changes.data,
-                   "Training samples: a folder with IDX, CIFAR-10 or NPY files, or a CSV file")
-      ->type_name("PATH");
-  command
-      ->add_option(
-          "--target", arguments->changes.target,
-          "For automata: the pattern to grow, a PNG or a text bitmap (.txt). For CSV files: "
-          "the column to predict")
-      ->type_name("FILE|COLUMN");
+  add_data_options(*command, arguments->changes);
   command
       ->add_option("--memory", arguments->changes.memory,
                    "Memory limit for the backward pass of an automaton, such as 200MB")

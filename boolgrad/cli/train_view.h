@@ -17,8 +17,14 @@ namespace boolgrad::cli {
 /// Prints the target pattern on the grid of the automaton.
 void print_target(const train::Experiment& experiment);
 
-/// Prints the samples and the size of a classifier.
-void print_samples(const train::Experiment& experiment, const Model& model);
+/// Says on a terminal that samples are being loaded.
+void show_loading(const train::Experiment& experiment);
+
+/// Prints the samples and the size of a classifier, and how long loading took.
+void print_samples(const train::Experiment& experiment, const Model& model, double loading_seconds);
+
+/// Prints the memory that training needs at least, if it is a large part of what is free.
+void print_needed_memory(const train::Experiment& experiment);
 
 /// Prints the memory policy of the backward pass and the alternatives.
 void print_memory(const train::Experiment& experiment, const automata::Rule& rule);
@@ -37,6 +43,8 @@ class TrainView {
 
  private:
   std::string status(std::int64_t steps, const train::LogEntry& last) const;
+  /// The same for narrow terminals.
+  std::string short_status(std::int64_t steps, const train::LogEntry& last) const;
 
   const train::Experiment& experiment_;
   bool quiet_;
@@ -46,9 +54,10 @@ class TrainView {
 };
 
 void print_summary(const train::Experiment& experiment, const train::RunReport& report,
-                   const train::Plots& plots);
+                   const train::Plots& plots, const std::optional<train::TestResult>& test);
 
 nlohmann::json train_json(const train::Experiment& experiment, const train::RunReport& report,
-                          const train::Plots& plots);
+                          const train::Plots& plots, const std::optional<train::TestResult>& test,
+                          double loading_seconds);
 
 }  // namespace boolgrad::cli

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <iterator>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "boolgrad/core/fail.h"
@@ -36,6 +39,31 @@ void write_file(std::string_view where, const std::filesystem::path& path,
   Replacement file(std::string(where), path);
   file.write(content.data(), content.size());
   file.commit();
+}
+
+int lock_file(int descriptor) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  int result = 0;
+  do {
+    result = ::fcntl(descriptor, F_OFD_SETLK, &whole);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+bool is_temporary_name(std::string_view name) {
+  constexpr std::string_view ending = ".tmp";
+  if (!name.ends_with(ending)) return false;
+  name.remove_suffix(ending.size());
+  for (int part = 0; part < 2; ++part) {
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    if (digits == std::string_view::npos || name[digits] != '.' || digits + 1 == name.size()) {
+      return false;
+    }
+    name = name.substr(0, digits);
+  }
+  return !name.empty();
 }
 
 bool FileDescriptor::close() {
@@ -85,13 +113,41 @@ void Replacement::check_replaceable() const {
 int Replacement::create() {
   static std::atomic<unsigned> next = 0;
   check_replaceable();
-  int descriptor = -1;
-  do {
+  remove_abandoned();
+  while (true) {
     temporary_ = path_;
     temporary_ += fmt::format(".{}.{}.tmp", ::getpid(), next++);
-    descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EEXIST);
-  return descriptor;
+    const int descriptor =
+        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    if (descriptor < 0) return descriptor;
+    lock_file(descriptor);  // not every file system has locks
+    // Another process may have taken the file for abandoned before it was locked.
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || status.st_nlink > 0) return descriptor;
+    ::close(descriptor);
+  }
+}
+
+/// Once per path and process, since it reads the directory.
+void Replacement::remove_abandoned() const {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> seen;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.insert(path_).second) return;
+  }
+  const std::string start = path_.filename().string() + ".";
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_of_path = name.starts_with(start) && is_temporary_name(name) &&
+                            std::ranges::count(name.substr(start.size()), '.') == 2;
+    if (!is_of_path) continue;
+    const FileDescriptor file(::open(entry.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.open() && lock_file(file.get()) == 0) ::unlink(entry.path().c_str());
+  }
 }
 
 void Replacement::sync_folder() const {

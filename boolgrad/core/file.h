@@ -24,6 +24,13 @@ std::string file_content(std::string_view where, const std::filesystem::path& pa
 void write_file(std::string_view where, const std::filesystem::path& path,
                 std::string_view content);
 
+/// Locks a whole file for an open descriptor, without waiting: other descriptors cannot, those of
+/// the same process included. Returns 0, or -1 with `errno` set.
+int lock_file(int descriptor);
+
+/// Whether a name is that of a temporary file of `Replacement`: `FILE.PROCESS.NUMBER.tmp`.
+bool is_temporary_name(std::string_view name);
+
 /// Owns a POSIX file descriptor.
 class FileDescriptor {
  public:
@@ -47,6 +54,9 @@ class FileDescriptor {
 
 /// Replaces a file atomically. Content goes to a temporary file in the same directory, which
 /// `commit` renames to `path`. After a failure `path` still has its old content.
+///
+/// The temporary file is locked while it is written. Files that killed processes have left for the
+/// same path are not locked, and are removed.
 class Replacement {
  public:
   /// Errors start with `[where]`.
@@ -64,6 +74,7 @@ class Replacement {
 
  private:
   void check_replaceable() const;
+  void remove_abandoned() const;
   int create();
   void sync_folder() const;
   [[noreturn]] void fail_to(std::string_view action) const;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* lock_file = ".lock";
+constexpr const char* lock_name = ".lock";
 
 std::string this_process() {
   std::array<char, 256> host{};
@@ -33,42 +33,14 @@ std::string holder_in(int descriptor) {
   return line.empty() ? "another process" : printable(line);
 }
 
-/// Locks the whole file for this descriptor, not for the process, so that two locks within a
-/// process exclude each other, too.
-int lock(int descriptor) {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  int result = 0;
-  do {
-    result = ::fcntl(descriptor, F_OFD_SETLK, &whole);
-  } while (result != 0 && errno == EINTR);
-  return result;
-}
-
-/// Whether a name is that of a temporary file: `FILE.PROCESS.NUMBER.tmp`.
-bool is_temporary(std::string_view name) {
-  constexpr std::string_view ending = ".tmp";
-  if (!name.ends_with(ending)) return false;
-  name.remove_suffix(ending.size());
-  for (int part = 0; part < 2; ++part) {
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    if (digits == std::string_view::npos || name[digits] != '.' || digits + 1 == name.size()) {
-      return false;
-    }
-    name = name.substr(0, digits);
-  }
-  return !name.empty();
-}
-
 }  // namespace
 
 FolderLock::FolderLock(std::string_view where, const fs::path& folder)
-    : file_(::open((folder / lock_file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : file_(::open((folder / lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
   if (!file_.open()) {
-    fail(where, "cannot create {}: {}", (folder / lock_file).string(), system_message());
+    fail(where, "cannot create {}: {}", (folder / lock_name).string(), system_message());
   }
-  if (lock(file_.get()) != 0) {
+  if (lock_file(file_.get()) != 0) {
     if (errno == EAGAIN || errno == EACCES) {
       fail(where, "{} is in use by {}", folder.string(), holder_in(file_.get()));
     }
@@ -78,7 +50,7 @@ FolderLock::FolderLock(std::string_view where, const fs::path& folder)
   const std::string holder = this_process();
   if (::ftruncate(file_.get(), 0) != 0 || ::pwrite(file_.get(), holder.data(), holder.size(), 0) !=
                                               static_cast<ssize_t>(holder.size())) {
-    fail(where, "cannot write {}: {}", (folder / lock_file).string(), system_message());
+    fail(where, "cannot write {}: {}", (folder / lock_name).string(), system_message());
   }
 }
 
@@ -86,7 +58,7 @@ void remove_temporary_files(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::error_code ignored;
-    if (entry.is_regular_file(ignored) && is_temporary(entry.path().filename().string())) {
+    if (entry.is_regular_file(ignored) && is_temporary_name(entry.path().filename().string())) {
       fs::remove(entry.path(), ignored);
     }
   }

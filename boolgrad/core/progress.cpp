@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr auto between_redraws = 100ms;
 constexpr auto between_lines = 5s;
-constexpr std::size_t widest_bar = 20;
-constexpr std::size_t narrowest_bar = 5;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -63,34 +61,47 @@ bool Progress::due() const {
   return false;
 }
 
-void Progress::show(std::int64_t done, const std::string& text) {
+void Progress::show(std::int64_t done, const std::string& text, const std::string& short_text) {
   const bool last_redraw = style_ == Style::redrawn && done >= total_;
   if (!due() && !last_redraw) return;
   const std::string shown = line(done, text);
   if (style_ == Style::lines) {
     fmt::print(to_, "{}\n", shown);
   } else {
-    redraw(shown, static_cast<double>(done) / static_cast<double>(total_));
+    const std::string narrow =
+        short_text.empty() ? shown : fmt::format("{} {} left", short_text, rate(done).time_left);
+    const double share = static_cast<double>(done) / static_cast<double>(total_);
+    // A line that wraps could not be redrawn.
+    fmt::print(to_, "\r{}\x1b[K",
+               fitted_line(shown, narrow, share, terminal_size(to_).columns - 1));
+    line_open_ = true;
   }
   std::fflush(to_);
 }
 
 std::string Progress::line(std::int64_t done, const std::string& text) {
   shown_ = Clock::now();
-  const double rate =
-      static_cast<double>(done - done_at_start_) / std::max(seconds_since(start_), 1e-3);
-  const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0;
-  return fmt::format("{} {:.0f} {}/s {} left", text, rate, unit_, clock_text(left));
+  const Rate now = rate(done);
+  return fmt::format("{} {:.0f} {}/s {} left", text, now.per_second, unit_, now.time_left);
 }
 
-// The bar gets the columns that the text leaves. A line that wraps could not be redrawn.
-void Progress::redraw(const std::string& line, double share) {
-  const std::size_t columns = terminal_size(to_).columns - 1;
-  const std::size_t taken = line.size() + bar_text(0, 0).size();
-  const std::size_t room = columns > taken ? std::min(columns - taken, widest_bar) : 0;
-  const std::string bar = room >= narrowest_bar ? bar_text(share, room) : "";
-  fmt::print(to_, "\r{}\x1b[K", (bar + line).substr(0, columns));
-  line_open_ = true;
+Progress::Rate Progress::rate(std::int64_t done) const {
+  const double per_second =
+      static_cast<double>(done - done_at_start_) / std::max(seconds_since(start_), 1e-3);
+  const double left = per_second > 0 ? static_cast<double>(total_ - done) / per_second : 0;
+  return {per_second, clock_text(left)};
+}
+
+std::string fitted_line(const std::string& line, const std::string& short_line, double share,
+                        std::size_t columns) {
+  constexpr std::size_t widest_bar = 20;
+  constexpr std::size_t narrowest_bar = 5;
+  const std::size_t frame = bar_text(0, 0).size();
+  for (const std::string& text : {line, short_line}) {
+    if (text.size() + frame + narrowest_bar > columns) continue;
+    return bar_text(share, std::min(columns - text.size() - frame, widest_bar)) + text;
+  }
+  return short_line.substr(0, columns);
 }
 
 }  // namespace boolgrad

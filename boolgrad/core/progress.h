@@ -22,8 +22,9 @@ class Progress {
   /// Whether `show` would print now. Lets the caller skip formatting the text.
   bool due() const;
 
-  /// Prints a bar, `text`, the rate and the time left, if a line is due or everything is done.
-  void show(std::int64_t done, const std::string& text);
+  /// Prints a bar, `text`, the rate and the time left, if a line is due or everything is done. A
+  /// terminal that is too narrow for this shows a bar, `short_text` and the time left.
+  void show(std::int64_t done, const std::string& text, const std::string& short_text = "");
 
   /// The line that `show` prints, without the bar, for display elsewhere. Counts as shown.
   std::string line(std::int64_t done, const std::string& text);
@@ -32,7 +33,12 @@ class Progress {
   enum class Style : std::uint8_t { none, lines, redrawn };
   using Clock = std::chrono::steady_clock;
 
-  void redraw(const std::string& line, double share);
+  /// The number of items per second, and the time left.
+  struct Rate {
+    double per_second;
+    std::string time_left;
+  };
+  Rate rate(std::int64_t done) const;
 
   std::FILE* to_;
   std::string unit_;
@@ -46,6 +52,12 @@ class Progress {
 
 /// Formats a duration: `0:07`, `12:30`, `3:05:00`.
 std::string clock_text(double seconds);
+
+/// A bar and a line of at most `columns` characters: the bar takes what `line` leaves, at most 20
+/// characters. If it would get less than 5, `short_line` replaces the line, and after that, nothing
+/// is left of the bar.
+std::string fitted_line(const std::string& line, const std::string& short_line, double share,
+                        std::size_t columns);
 
 /// A bar of `width` characters, the fraction `share` of them filled.
 std::string bar_text(double share, std::size_t width);

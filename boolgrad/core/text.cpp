@@ -54,11 +54,68 @@ std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes) {
   return text.substr(0, max_bytes);
 }
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t longest = 300;
-  std::string result(utf8_prefix(text, longest));
-  std::ranges::replace_if(
-      result, [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }, '?');
+std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const unsigned first = byte(i);
+    const std::size_t length = first < 0x80U   ? 1
+                               : first < 0xC2U ? 0
+                               : first < 0xE0U ? 2
+                               : first < 0xF0U ? 3
+                               : first < 0xF5U ? 4
+                                               : 0;
+    if (length == 0 || i + length > text.size()) return i;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((byte(i + k) & 0xC0U) != 0x80U) return i;
+    }
+    const unsigned second = length > 1 ? byte(i + 1) : 0;
+    // Overlong forms, surrogates and numbers beyond U+10FFFF.
+    const bool invalid = (first == 0xE0U && second < 0xA0U) || (first == 0xEDU && second > 0x9FU) ||
+                         (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second > 0x8FU);
+    if (invalid) return i;
+    i += length;
+  }
+  return std::nullopt;
+}
+
+std::string printable(std::string_view text, std::size_t max_bytes) {
+  std::string result;
+  // Reads up to four bytes beyond the limit, so that the cut does not look like a mistake.
+  std::string_view rest = text.substr(0, max_bytes + 4);
+  while (!rest.empty()) {
+    const std::size_t valid = first_invalid_utf8(rest).value_or(rest.size());
+    for (const char c : rest.substr(0, valid)) {
+      const bool is_control = (c >= 0 && c < ' ') || c == '\x7F';
+      result += is_control ? '?' : c;
+    }
+    rest.remove_prefix(valid);
+    if (rest.empty()) break;
+    result += fmt::format("\\x{:02X}", static_cast<unsigned char>(rest.front()));
+    rest.remove_prefix(1);
+  }
+  return std::string(utf8_prefix(result, max_bytes));
+}
+
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string result;
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+    const auto width = static_cast<std::size_t>(std::ranges::count_if(word, is_start));
+    if (!result.empty() && used + 1 + width > columns) {
+      result += "\n  ";
+      used = 2;
+    } else if (!result.empty()) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += width;
+    text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+  }
   return result;
 }
 

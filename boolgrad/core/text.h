@@ -19,8 +19,16 @@ std::string alternatives(std::span<const std::string> names);
 /// The longest prefix of at most `max_bytes` bytes that does not split a UTF-8 character.
 std::string_view utf8_prefix(std::string_view text, std::size_t max_bytes);
 
-/// `text` without control characters and cut to 300 bytes, safe to print on a terminal.
-std::string printable(std::string_view text);
+/// `text`, safe to print on a terminal: control characters become `?`, bytes that are not UTF-8
+/// become `\xE9`, and what is longer than `max_bytes` is cut.
+std::string printable(std::string_view text, std::size_t max_bytes = 300);
+
+/// The first byte that is not UTF-8; none if all is.
+std::optional<std::size_t> first_invalid_utf8(std::string_view text);
+
+/// `text` in lines of at most `columns` characters, broken at spaces. Lines after the first are
+/// indented by two spaces. Longer words are not broken.
+std::string wrapped(std::string_view text, std::size_t columns);
 
 /// `text`, which is UTF-8, as the name of a file or folder: path separators, control characters and
 /// characters that change the direction of text become `-`, as does a dot at the start. At most 100

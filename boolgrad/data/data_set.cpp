@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -41,7 +42,36 @@ std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::
   return order;
 }
 
+template <class T, std::size_t n>
+std::optional<T> parsed(std::string_view name, const std::array<T, n>& values) {
+  const auto found = std::ranges::find_if(values, [&](T one) { return to_string(one) == name; });
+  return found == values.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace
+
+std::string_view to_string(MissingValues missing) {
+  switch (missing) {
+    case MissingValues::refuse: return "refuse";
+    case MissingValues::drop: return "drop";
+    case MissingValues::mean: return "mean";
+    case MissingValues::category: return "category";
+  }
+  return "";
+}
+
+std::string_view to_string(TextEncoding encoding) {
+  return encoding == TextEncoding::utf8 ? "utf-8" : "latin1";
+}
+
+std::optional<MissingValues> parse_missing_values(std::string_view name) {
+  return parsed(name, std::array{MissingValues::refuse, MissingValues::drop, MissingValues::mean,
+                                 MissingValues::category});
+}
+
+std::optional<TextEncoding> parse_text_encoding(std::string_view name) {
+  return parsed(name, std::array{TextEncoding::utf8, TextEncoding::latin1});
+}
 
 std::vector<std::string> feature_names(const DataFormat& format, std::int64_t features) {
   std::vector<std::string> names;

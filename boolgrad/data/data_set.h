@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,17 +23,47 @@ struct SampleSet {
 /// A column of a table: a number, or a category, which is one-hot encoded.
 struct Column {
   std::string name;
-  std::vector<std::string> categories;  ///< empty for a number
+  std::vector<std::string> categories = {};  ///< empty for a number
+  std::string fill = {};  ///< what a missing value is read as; empty if it is refused
 
   bool operator==(const Column&) const = default;
+};
+
+/// What to do with missing values of a table.
+enum class MissingValues : std::uint8_t {
+  refuse,    ///< throw
+  drop,      ///< leave the line out
+  mean,      ///< read the mean of a number, and the most frequent category
+  category,  ///< the same for numbers, but a category of their own for categories
+};
+
+enum class TextEncoding : std::uint8_t { utf8, latin1 };
+
+/// The names in experiments: `refuse`, `utf-8`.
+std::string_view to_string(MissingValues missing);
+std::string_view to_string(TextEncoding encoding);
+/// The names of shapes and dtypes, which the functions above would hide.
+using boolgrad::to_string;
+/// Nothing for another name.
+std::optional<MissingValues> parse_missing_values(std::string_view name);
+std::optional<TextEncoding> parse_text_encoding(std::string_view name);
+
+/// How a CSV file is written.
+struct CsvStyle {
+  bool has_header = true;  ///< else columns are called column1, column2, ...
+  MissingValues missing = MissingValues::refuse;
+  TextEncoding encoding = TextEncoding::utf8;
+
+  bool operator==(const CsvStyle&) const = default;
 };
 
 /// The meaning of features and labels. It is stored in models, so that samples of another file are
 /// read in the same way.
 struct DataFormat {
-  std::vector<Column> columns;       ///< of a table; empty for images and arrays
-  std::string target;                ///< of a table: the column to learn
-  std::vector<std::string> classes;  ///< names; empty if labels are values
+  std::vector<Column> columns = {};       ///< of a table; empty for images and arrays
+  std::string target = {};                ///< of a table: the column to learn
+  std::vector<std::string> classes = {};  ///< names; empty if labels are values
+  CsvStyle csv = {};                      ///< of a table
   // Images are [channels, height, width]; 0 if features are not images.
   std::int64_t channels = 0;
   std::int64_t height = 0;

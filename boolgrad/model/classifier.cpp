@@ -19,6 +19,7 @@ nlohmann::json to_json(const std::vector<data::Column>& columns) {
   nlohmann::json list = nlohmann::json::array();
   for (const data::Column& column : columns) {
     list.push_back({{"name", column.name}, {"categories", column.categories}});
+    if (!column.fill.empty()) list.back()["fill"] = column.fill;
   }
   return list;
 }
@@ -26,9 +27,27 @@ nlohmann::json to_json(const std::vector<data::Column>& columns) {
 std::vector<data::Column> columns_in(const nlohmann::json& list) {
   std::vector<data::Column> columns;
   for (const nlohmann::json& column : list) {
-    columns.push_back({column.at("name"), column.at("categories")});
+    columns.push_back({.name = column.at("name"),
+                       .categories = column.at("categories"),
+                       .fill = column.value("fill", std::string())});
   }
   return columns;
+}
+
+nlohmann::json to_json(const data::CsvStyle& style) {
+  return {{"header", style.has_header},
+          {"missing", to_string(style.missing)},
+          {"encoding", to_string(style.encoding)}};
+}
+
+/// Models of older versions have none.
+data::CsvStyle style_in(const nlohmann::json& object) {
+  if (!object.is_object()) return {};
+  const auto missing = data::parse_missing_values(object.at("missing").get<std::string>());
+  const auto encoding = data::parse_text_encoding(object.at("encoding").get<std::string>());
+  return {.has_header = object.at("header"),
+          .missing = missing.value_or(data::MissingValues::refuse),
+          .encoding = encoding.value_or(data::TextEncoding::utf8)};
 }
 
 }  // namespace
@@ -48,6 +67,7 @@ void Classifier::save(TensorFile& file) const {
                            {"classes", format.classes},
                            {"picture", {format.channels, format.height, format.width}}};
   if (!head.exponents.empty()) object[exponents_key] = head.exponents;
+  if (!format.columns.empty()) object["csv"] = to_json(format.csv);
   // Names from a data file may contain invalid UTF-8.
   file.metadata[classifier_key] =
       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -73,6 +93,7 @@ Classifier Classifier::from_file(const TensorFile& file) {
                    .exponents = object.value(exponents_key, std::vector<std::int32_t>{})};
     result.has_bytes = object.at("bytes");
     result.format.columns = columns_in(object.at("columns"));
+    result.format.csv = style_in(object.value("csv", nlohmann::json()));
     result.format.target = object.at("target");
     result.format.classes = object.at("classes").get<std::vector<std::string>>();
     result.format.channels = object.at("picture").at(0);

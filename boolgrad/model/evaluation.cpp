@@ -128,6 +128,10 @@ Evaluation evaluation_of(const Predictions& predicted, const Head& head, const T
   return result;
 }
 
+std::string_view accuracy_name(HeadKind head) {
+  return head == HeadKind::regression ? "explained variance" : "accuracy";
+}
+
 std::vector<std::vector<std::int64_t>> confusion(const std::vector<double>& predicted,
                                                  const Tensor& labels, std::int64_t classes) {
   const auto count = static_cast<std::size_t>(classes);

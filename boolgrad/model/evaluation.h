@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "boolgrad/data/automaton_task.h"
@@ -48,6 +49,9 @@ struct Predictions {
 
 /// Evaluates predictions against labels.
 Evaluation evaluation_of(const Predictions& predicted, const Head& head, const Tensor& labels);
+
+/// What the accuracies of an evaluation are called: `accuracy`, or `explained variance` for values.
+std::string_view accuracy_name(HeadKind head);
 
 /// The confusion matrix: counts by [actual][predicted].
 std::vector<std::vector<std::int64_t>> confusion(const std::vector<double>& predicted,

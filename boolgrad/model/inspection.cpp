@@ -9,15 +9,13 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/core/parallel.h"
-#include "boolgrad/core/random.h"
-#include "boolgrad/core/random_streams.h"
 #include "boolgrad/logic/gates.h"
+#include "boolgrad/model/input_samples.h"
 #include "boolgrad/ops/shaping.h"
 
 namespace boolgrad {
 namespace {
 
-constexpr std::int64_t max_exhaustive_inputs = 12;
 constexpr std::int64_t max_samples = 1 << max_exhaustive_inputs;
 constexpr std::int64_t min_samples = 256;
 // Limit on compared gate outputs, if samples are random.
@@ -197,21 +195,6 @@ double undecided_share(const Tensor& tables) {
   return static_cast<double>(undecided) / static_cast<double>(gates);
 }
 
-/// All inputs if there are few, else `random_count` random ones: [inputs, samples].
-Tensor sample_inputs(std::int64_t inputs, std::int64_t random_count, DType dtype) {
-  const bool all = inputs <= max_exhaustive_inputs;
-  const std::int64_t samples = all ? std::int64_t{1} << inputs : random_count;
-  Tensor result({inputs, samples}, DType::uint8);
-  const auto values = result.mutable_values<std::uint8_t>();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t input = i / static_cast<std::size_t>(samples);
-    const std::size_t sample = i % static_cast<std::size_t>(samples);
-    const std::uint32_t random = all ? 0 : random_bits({.stream = sample_stream, .index = i})[0];
-    values[i] = static_cast<std::uint8_t>((all ? sample >> input : random) & 1);
-  }
-  return cast(result, dtype);
-}
-
 /// Difference between soft outputs and hard ones.
 struct Difference {
   double gap = 0;
@@ -262,7 +245,7 @@ void compare_layers(const logic::Network& network, std::size_t first, Inspection
   // Means over hundreds of thousands of gates need fewer samples per gate.
   const std::int64_t random_count =
       std::clamp(max_compared / inspection.gates, min_samples, max_samples);
-  const Tensor x = sample_inputs(network.inputs(), random_count, network.dtype());
+  const Tensor x = input_samples(network.inputs(), random_count, network.dtype());
   const std::int64_t samples = x.shape()[1];
   inspection.samples = std::max(inspection.samples, samples);
   const std::int64_t step = std::max<std::int64_t>(64, max_values / inspection.gates);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_network.h"
@@ -26,7 +27,8 @@ void check_features(const Tensor& samples, std::int64_t features) {
 HardClassifier::HardClassifier(Classifier classifier, const circuit::Netlist& netlist)
     : classifier_(std::move(classifier)),
       runner_(netlist,
-              {.classes = classifier_.head.groups(), .exponents = classifier_.head.exponents}) {}
+              {.classes = classifier_.head.groups(), .exponents = classifier_.head.exponents}),
+      reached_(circuit::reached_nets(netlist)) {}
 
 Tensor HardClassifier::sums_of(const logic::BitMatrix& bits) const {
   const auto groups = static_cast<std::size_t>(classifier_.head.groups());
@@ -73,6 +75,7 @@ std::vector<double> HardClassifier::influences(const Tensor& samples) const {
   };
   std::vector<double> result(static_cast<std::size_t>(bits.features));
   for (std::size_t bit = 0; bit < result.size(); ++bit) {
+    if (!reached_[bit]) continue;
     flip(bit);
     const std::vector<double> after = predictions_of(bits);
     flip(bit);
@@ -84,6 +87,15 @@ std::vector<double> HardClassifier::influences(const Tensor& samples) const {
     result[bit] = change / static_cast<double>(before.size());
   }
   return result;
+}
+
+std::vector<double> HardClassifier::feature_influences(const Tensor& samples) const {
+  const std::vector<double> by_bit = influences(samples);
+  std::vector<double> by_feature(static_cast<std::size_t>(classifier_.thresholds.features()), 0);
+  for (std::size_t bit = 0; bit < by_bit.size(); ++bit) {
+    by_feature[static_cast<std::size_t>(classifier_.thresholds.sources()[bit])] += by_bit[bit];
+  }
+  return by_feature;
 }
 
 Tensor soft_sums(const Model& model, const Tensor& samples, const Device& device) {

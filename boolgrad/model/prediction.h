@@ -33,6 +33,8 @@ class HardClassifier {
   /// samples whose class changes if the bit is flipped. For regression, the mean change of the
   /// value, as a share of its range.
   std::vector<double> influences(const Tensor& samples) const;
+  /// By feature: the influences of its bits, added up.
+  std::vector<double> feature_influences(const Tensor& samples) const;
 
  private:
   Tensor sums_of(const logic::BitMatrix& bits) const;
@@ -40,6 +42,7 @@ class HardClassifier {
 
   Classifier classifier_;
   circuit::CircuitRunner runner_;
+  std::vector<bool> reached_;  ///< bits that an output depends on, followed by gates
 };
 
 /// Group sums of the soft network of a classifier: float64 [groups, samples].

@@ -95,25 +95,24 @@ struct TrainingFile {
   data::DataFormat format;
   std::int64_t rows = 0;                  ///< of the file
   std::vector<std::int64_t> sample_rows;  ///< of the samples
+  std::int64_t dropped = 0;               ///< lines left out
 };
 
 TrainingFile read_training(const ModelSpec& spec, bool values) {
   if (spec.data.in_memory) {
     const auto& [samples, format] = *spec.data.in_memory;
-    return {samples, format, samples.count(), first_numbers(samples.count())};
+    return {samples, format, samples.count(), first_numbers(samples.count()), 0};
   }
   check_path(spec, spec.data.path);
   if (!is_file(spec)) {
     data::DescribedSamples read = read_part(spec, spec.data.path, false, values);
     const std::int64_t rows = read.samples.count();
-    return {std::move(read.samples), std::move(read.format), rows, first_numbers(rows)};
+    return {std::move(read.samples), std::move(read.format), rows, first_numbers(rows), 0};
   }
-  data::Table table = data::read_table(
-      spec.data.path,
-      {.target = spec.data.target, .categories = parts_of(spec.data.categories), .values = values});
+  data::Table table = data::read_table(spec.data.path, table_options(spec, values));
   data::SampleSplit split = split_table(spec, table.samples);
   return {std::move(split.kept), std::move(table.format), table.samples.count(),
-          std::move(split.kept_rows)};
+          std::move(split.kept_rows), table.dropped};
 }
 
 /// Names the classes by number if they have no names.
@@ -137,8 +136,12 @@ TrainingSamples read_training_samples(const ModelSpec& spec, bool values) {
   if (values) read.samples.labels = cast(read.samples.labels, DType::float32);
   data::SampleSplit split =
       data::split_samples(read.samples, spec.data.validation, seed_of(spec), validation_stream);
-  TrainingSamples result{
-      std::move(split.kept), std::move(split.taken), std::move(read.format), read.rows, {}};
+  TrainingSamples result{.train = std::move(split.kept),
+                         .validation = std::move(split.taken),
+                         .format = std::move(read.format),
+                         .dropped = read.dropped,
+                         .file_rows = read.rows,
+                         .train_rows = {}};
   for (const std::int64_t kept : split.kept_rows) {
     result.train_rows.push_back(read.sample_rows[static_cast<std::size_t>(kept)]);
   }
@@ -158,12 +161,24 @@ TrainingSamples read_training_samples(const ModelSpec& spec, bool values) {
 /// Everything that determines the loaded samples.
 std::string key_of(const ModelSpec& spec, bool values) {
   const DataOptions& data = spec.data;
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(spec.task.kind), data.path,
-                     data.target, data.categories, data.validation, data.test, data.limit,
-                     spec.seed, values, static_cast<const void*>(data.in_memory.get()));
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(spec.task.kind),
+                     data.path, data.target, data.categories, data.ignore,
+                     static_cast<int>(data.header), to_string(data.missing),
+                     to_string(data.encoding), data.validation, data.test, data.limit, spec.seed,
+                     values, static_cast<const void*>(data.in_memory.get()));
 }
 
 }  // namespace
+
+data::TableOptions table_options(const ModelSpec& spec, bool values) {
+  return {.target = spec.data.target,
+          .categories = parts_of(spec.data.categories),
+          .ignored = parts_of(spec.data.ignore),
+          .values = values,
+          .header = spec.data.header,
+          .missing = spec.data.missing,
+          .encoding = spec.data.encoding};
+}
 
 std::shared_ptr<const TrainingSamples> load_training_samples(const ModelSpec& spec, bool values) {
   static std::mutex mutex;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "boolgrad/data/csv_table.h"
 #include "boolgrad/data/data_set.h"
 #include "boolgrad/data/task_kind.h"
 #include "boolgrad/options/border.h"
@@ -28,6 +29,10 @@ struct DataOptions {
   std::string path;        ///< the folder, or for `csv` the file
   std::string target;      ///< for `csv`: the column to learn; empty for the last
   std::string categories;  ///< for `csv`: numeric columns to treat as categories: `size,month`
+  std::string ignore;      ///< for `csv`: columns to leave out: `id,name`
+  data::HeaderKind header = data::HeaderKind::automatic;           ///< for `csv`
+  data::MissingValues missing = data::MissingValues::refuse;       ///< for `csv`
+  data::TextEncoding encoding = data::TextEncoding::utf8;          ///< for `csv`
   double validation = 0;   ///< share of the training samples held out for validation; 0: none
   double test = 0;         ///< for `csv`: share of the file held out for the test
   std::int64_t limit = 0;  ///< maximum number of training samples; 0: all

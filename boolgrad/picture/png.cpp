@@ -46,8 +46,9 @@ class PngImage {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The start of a file: the signature, the length and name of the first chunk, width and height.
-using Start = std::array<unsigned char, 24>;
+/// The start of a file: the signature, the length and name of the first chunk, width, height, bits
+/// per sample and the kind of colour.
+using Start = std::array<unsigned char, 26>;
 
 std::int64_t big_endian(const unsigned char* bytes) {
   return std::int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
@@ -55,6 +56,21 @@ std::int64_t big_endian(const unsigned char* bytes) {
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& path) {
   fail(where, "cannot read {}: {}", path.string(), system_message());
+}
+
+/// Checks that a file can have all pixels: deflate compresses to at least 1/1032.
+void check_bytes(const std::filesystem::path& path, std::FILE* file, const Start& start) {
+  constexpr std::int64_t best_ratio = 1032;
+  constexpr std::array<std::int64_t, 7> samples_by_kind = {1, 1, 3, 1, 2, 1, 4};
+  const std::int64_t samples = start[25] < samples_by_kind.size() ? samples_by_kind[start[25]] : 1;
+  const std::int64_t row = (big_endian(start.data() + 16) * samples * start[24] + 7) / 8;
+  std::fseek(file, 0, SEEK_END);
+  const std::int64_t bytes = std::ftell(file);
+  if (bytes > 0 && row * big_endian(start.data() + 20) > best_ratio * bytes) {
+    refuse(path, "expected {} bytes or more for {}x{} pixels, received {}, the file is truncated",
+           row * big_endian(start.data() + 20) / best_ratio, big_endian(start.data() + 16),
+           big_endian(start.data() + 20), bytes);
+  }
 }
 
 /// Checks signature and image size before libpng allocates memory. Rewinds `file`.
@@ -71,6 +87,7 @@ void check_start(const std::filesystem::path& path, std::FILE* file) {
     const std::string error =
         size_error(big_endian(start.data() + 16), big_endian(start.data() + 20));
     if (!error.empty()) refuse(path, "{}", error);
+    check_bytes(path, file, start);
   }
   std::rewind(file);
 }

@@ -302,18 +302,12 @@ nb::object decision_sums(const Classifier& model, nb::handle samples) {
   return array_of(result);
 }
 
-/// By feature: the influences of its bits, added up.
 nb::object importances(const Classifier& model, nb::handle samples) {
   const Tensor x = features_of(samples, "importances");
-  const logic::Thresholds& thresholds = model.parts().thresholds;
-  std::vector<double> by_bit;
+  std::vector<double> by_feature;
   {
     const nb::gil_scoped_release no_gil;
-    by_bit = model.hardened().influences(x);
-  }
-  std::vector<double> by_feature(static_cast<std::size_t>(thresholds.features()), 0);
-  for (std::size_t bit = 0; bit < by_bit.size(); ++bit) {
-    by_feature[static_cast<std::size_t>(thresholds.sources()[bit])] += by_bit[bit];
+    by_feature = model.hardened().feature_influences(x);
   }
   return array_of(by_feature);
 }

@@ -22,8 +22,9 @@ TEST(CommandLine, VersionDescribesTheBuildAndTheMachine) {
   EXPECT_NE(result.out.find("\nthreads    "), std::string::npos) << result.out;
 }
 
-const std::vector<std::string> commands = {"train",  "sweep",  "run",   "eval",   "inspect",
-                                           "export", "verify", "bench", "devices"};
+const std::vector<std::string> commands = {"train",   "sweep",      "run",    "eval",   "predict",
+                                           "explain", "inspect",    "export", "verify", "bench",
+                                           "devices", "completion", "manual"};
 
 TEST(CommandLine, HelpListsEachCommandOnOneShortLine) {
   const CliResult result = run_cli({"--help"});

@@ -62,18 +62,24 @@ TEST_F(PredictCli, NamesClassesOfRowsInAnyOrderOfColumns) {
   EXPECT_EQ(result.json()["refused"], json::array());
 }
 
-TEST_F(PredictCli, LeavesOutLinesWithMistakesAndSaysWhy) {
+TEST_F(PredictCli, LeavesOutLinesWithMistakesIfAskedTo) {
   const std::string out = (scratch_ / "out.csv").string();
-  const CliResult result =
-      predict("length,width,colour\n90,5,green\n90,x,red\n90,5\n10,5,\"red\n10,5,red\n",
-              {"-o", out, "--json"});
+  const std::string text =
+      "length,width,colour\n90,5,green\n90,x,red\n90,5\n10,5,\"red\n10,5,red\n";
+  const CliResult refused = predict(text, {"-o", out, "--quiet"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.complaint(),
+            "[predict] " + (scratch_ / "new.csv").string() +
+                ": 4 of 5 samples cannot be used; --skip-bad-rows predicts the others");
+  EXPECT_FALSE(fs::exists(out));
+  const CliResult result = predict(text, {"-o", out, "--json", "--skip-bad-rows"});
   ASSERT_EQ(result.code, 0);
   EXPECT_EQ(result.err,
-            "note: line 2 is left out: expected a category of the training data in column "
+            "note: line 2 cannot be used: expected a category of the training data in column "
             "'colour', received 'green'\n"
-            "note: line 3 is left out: expected a number in column 'width', received 'x'\n"
-            "note: line 4 is left out: expected 3 values, received 2\n"
-            "note: line 5 is left out: missing closing quote\n");
+            "note: line 3 cannot be used: expected a number in column 'width', received 'x'\n"
+            "note: line 4 cannot be used: expected 3 values, received 2\n"
+            "note: line 5 cannot be used: missing closing quote\n");
   EXPECT_NE(result.out.find("1 predictions, 4 left out"), std::string::npos) << result.out;
   EXPECT_TRUE(read_bytes(out).starts_with("line,prediction,probability\n6,\"rose, wild\","));
   EXPECT_EQ(result.json()["refused"].size(), 4U);
@@ -144,7 +150,8 @@ TEST(PredictImages, ReadsPicturesArraysAndDataSets) {
                 .code,
             0);
   const auto predictions = [&](const fs::path& path) {
-    const CliResult result = run_cli({"predict", run, "--data", path.string(), "--json"});
+    const CliResult result =
+        run_cli({"predict", run, "--data", path.string(), "--json", "--skip-bad-rows"});
     EXPECT_EQ(result.code, 0) << result.err;
     return result.json();
   };

@@ -1,5 +1,6 @@
 #include "boolgrad/core/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -41,6 +42,23 @@ TEST_F(ReplacementTest, ReportsFilesThatCannotBeReplaced) {
                "[test] cannot create " + nowhere.string() + ": No such file or directory");
   expect_error([] { Replacement("test", "/dev/null"); },
                "[test] cannot replace /dev/null: not a regular file");
+}
+
+TEST_F(ReplacementTest, RemovesWhatKilledProcessesHaveLeft) {
+  // Locks belong to descriptors: a file of this process is like one of another.
+  const std::string abandoned = path_.string() + ".1.0.tmp";
+  const std::string others = (folder_ / "other.1.0.tmp").string();
+  write_bytes(abandoned, "x");
+  write_bytes(others, "x");
+  const std::string busy = path_.string() + ".1.1.tmp";
+  write_bytes(busy, "x");
+  const FileDescriptor held(::open(busy.c_str(), O_WRONLY));
+  ASSERT_EQ(lock_file(held.get()), 0);
+  write_file("test", path_, "after");
+  EXPECT_FALSE(fs::exists(abandoned));
+  EXPECT_TRUE(fs::exists(busy)) << "somebody is writing it";
+  EXPECT_TRUE(fs::exists(others)) << "of another file";
+  EXPECT_EQ(read_bytes(path_), "after");
 }
 
 }  // namespace

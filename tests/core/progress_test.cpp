@@ -42,6 +42,18 @@ TEST(Progress, DrawsABar) {
   EXPECT_EQ(bar_text(7, 4), "[####] ");
 }
 
+TEST(Progress, FitsTheWidthOfATerminal) {
+  const std::string line =
+      "epoch 3/10 step 300/1000 loss 0.0123 accuracy soft 99.1% hard 98.5% 9 "
+      "steps/s 0:07 left";
+  const std::string narrow = "300/1000 loss 0.012 accuracy 98.5% 0:07 left";
+  EXPECT_EQ(fitted_line(line, narrow, 0.5, 119), "[##########..........] " + line);
+  EXPECT_EQ(fitted_line(line, narrow, 0.5, 79), "[##########..........] " + narrow);
+  EXPECT_EQ(fitted_line(line, narrow, 0.5, 55), "[####....] " + narrow);
+  EXPECT_EQ(fitted_line(line, narrow, 0.5, 44), narrow);
+  EXPECT_EQ(fitted_line(line, narrow, 0.5, 8), "300/1000");
+}
+
 // A file is not a terminal: a short computation prints nothing to it, a quiet one never does.
 TEST(Progress, PrintsNothingToAFileAtFirst) {
   for (const bool quiet : {false, true}) {

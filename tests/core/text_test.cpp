@@ -23,6 +23,23 @@ TEST(Alternatives, ReadsLikeASentence) {
   EXPECT_EQ(alternatives(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
 }
 
+TEST(Printable, ShowsBytesThatAreNotUtf8) {
+  EXPECT_EQ(printable("na\xEFve"), "na\\xEFve");
+  EXPECT_EQ(printable("\xE2\x80"), "\\xE2\\x80") << "an incomplete character";
+  EXPECT_EQ(printable("\xC0\xAF \xED\xA0\x80"), "\\xC0\\xAF \\xED\\xA0\\x80")
+      << "overlong, and a surrogate";
+  EXPECT_EQ(printable(std::string("a\0b", 3)), "a?b");
+  EXPECT_EQ(printable("Grüße", 4), "Gr\u00FC");
+}
+
+TEST(Wrapped, BreaksLinesAtSpaces) {
+  EXPECT_EQ(wrapped("one two three", 80), "one two three");
+  EXPECT_EQ(wrapped("one two three", 8), "one two\n  three");
+  EXPECT_EQ(wrapped("one two three", 5), "one\n  two\n  three") << "a long word is not broken";
+  EXPECT_EQ(wrapped("äöü äöü", 7), "äöü äöü") << "characters, not bytes";
+  EXPECT_EQ(wrapped("", 5), "");
+}
+
 TEST(FileName, HasNoSeparatorsAndNothingInvisible) {
   EXPECT_EQ(file_name_of("mnist-s"), "mnist-s");
   EXPECT_EQ(file_name_of("Grüße an alle"), "Grüße an alle");

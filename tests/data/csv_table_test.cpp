@@ -65,8 +65,18 @@ TEST_F(CsvTable, ReadsAnotherFileInTheSameFormat) {
 }
 
 TEST_F(CsvTable, ErrorsNameTheLine) {
-  refuses("a,y\n1,0\n2,1\nthree,0\n", ":4: expected a number in column 'a', received 'three'");
-  refuses("a,y\n1,0\n,1\n", ":3: expected a number in column 'a', received ''");
+  refuses("a,y\n1,0\n2,1\nthree,0\n",
+          ":4: expected a number in column 'a', received 'three', but a number in line 2; --set "
+          "data.categories=a reads categories");
+  refuses("a,y\n1,0\n,1\n",
+          ":3: expected a value in column 'a', received none; --missing drop, mean or category "
+          "accepts missing values");
+  refuses("a,y\n1,0\nNA,1\n",
+          ":3: expected a value in column 'a', received 'NA'; --missing drop, mean or category "
+          "accepts missing values");
+  refuses("a,y\n1,0\n2,\n",
+          ":3: expected a value in column 'y', received none, the target; --missing drop leaves "
+          "such lines out");
   refuses("a,y\n1,0\n2\n", ":3: expected 2 values, received 1");
   refuses("a,y\n\"1,0\n", ":2: missing closing quote");
   refuses("a,y\n\"1\"x,0\n", ":2: expected a comma after a quoted field, received 'x'");
@@ -75,6 +85,110 @@ TEST_F(CsvTable, ErrorsNameTheLine) {
   refuses("", ":1: expected a header line, received an empty file");
   refuses("a,y\n1,0\n", ": no column 'z'; the columns are a, y", {.target = "z"});
   refuses("y\n1\n", ": expected other columns than the target 'y', received none");
+}
+
+TEST_F(CsvTable, DetectsTheSeparator) {
+  for (const char separator : {',', ';', '\t'}) {
+    std::string text = "a,b,y\n1,\"u,;\t\",0\n2,v,1\n";
+    bool quoted = false;
+    for (char& letter : text) {
+      if (letter == '"') quoted = !quoted;
+      if (letter == ',' && !quoted) letter = separator;
+    }
+    const Table table = read(text);
+    EXPECT_EQ(values_of(table.samples.features), (std::vector<double>{1, 1, 0, 2, 0, 1}));
+    EXPECT_EQ(table.format.columns[1].categories, (std::vector<std::string>{"u,;\t", "v"}));
+  }
+  EXPECT_EQ(values_of(read("a;y\n1,5;0\n-2;1\n").samples.features), (std::vector<double>{1.5, -2}))
+      << "a decimal comma";
+  refuses("a;y\n\"1\"x;0\n", ":2: expected a semicolon after a quoted field, received 'x'");
+}
+
+TEST_F(CsvTable, ReadsLineBreaksInQuotesAndAMark) {
+  const Table table = read(
+      "\xEF\xBB\xBF"
+      "a,y\n\"two\nlines\",0\n\"one\",1\r\n\"one\",1");
+  EXPECT_EQ(table.format.columns[0].name, "a");
+  EXPECT_EQ(table.format.columns[0].categories, (std::vector<std::string>{"one", "two\nlines"}));
+  refuses("a,y\n\"two\nlines\",0\n\"one\"\n", ":4: expected 2 values, received 1");
+}
+
+TEST_F(CsvTable, ReadsFilesWithoutAHeader) {
+  refuses("1,2,0\n3,4,1\n",
+          ":1: expected the names of the columns, received numbers, such as '1'; --no-header reads "
+          "files without names");
+  EXPECT_EQ(read("1,2\n3,4\n", {.header = HeaderKind::present}).format.target, "2");
+  const Table table = read("1,2,0\n3,4,1\n", {.target = "column2", .header = HeaderKind::absent});
+  EXPECT_EQ(values_of(table.samples.features), (std::vector<double>{1, 0, 3, 1}));
+  EXPECT_EQ(values_of(table.samples.labels), (std::vector<double>{0, 1}));
+  EXPECT_FALSE(table.format.csv.has_header);
+  write_bytes(path_, "5,9,1\n");
+  EXPECT_EQ(values_of(read_features_as(path_, table.format).features), (std::vector<double>{5, 1}));
+  write_bytes(path_, "6,0\n");
+  EXPECT_EQ(values_of(read_features_as(path_, table.format).features), (std::vector<double>{6, 0}))
+      << "without the target";
+}
+
+TEST_F(CsvTable, FillsOrDropsMissingValues) {
+  const std::string text = "a,b,y\n1,u,0\n,u,1\n5,,0\nn/a,v,1\n";
+  const Table mean = read(text, {.missing = MissingValues::mean});
+  EXPECT_EQ(values_of(mean.samples.features),
+            (std::vector<double>{1, 1, 0, 3, 1, 0, 5, 1, 0, 3, 0, 1}));
+  EXPECT_EQ(mean.format.columns[0].fill, "3");
+  EXPECT_EQ(mean.format.columns[1].fill, "u");
+  const Table category = read(text, {.missing = MissingValues::category});
+  EXPECT_EQ(category.format.columns[1].categories, (std::vector<std::string>{"missing", "u", "v"}));
+  const Table drop = read(text, {.missing = MissingValues::drop});
+  EXPECT_EQ(values_of(drop.samples.features), (std::vector<double>{1, 1}));
+  EXPECT_EQ(drop.dropped, 3);
+
+  // Other files are read as the first one.
+  write_bytes(path_, "a,b,y\n,v,1\n7,,0\n");
+  EXPECT_EQ(values_of(read_table_as(path_, mean.format).features),
+            (std::vector<double>{3, 0, 1, 7, 1, 0}));
+  EXPECT_EQ(values_of(read_features_as(path_, category.format).features),
+            (std::vector<double>{3, 0, 0, 1, 7, 1, 0, 0}));
+  const FeatureTable refused = read_features_as(path_, drop.format);
+  ASSERT_EQ(refused.refused.size(), 2U);
+  EXPECT_EQ(refused.refused[0].reason, "expected a value in column 'a', received none");
+  expect_error([&] { read_table_as(path_, drop.format); },
+               "[csv] " + path_.string() + ": a value is missing in every line");
+}
+
+TEST_F(CsvTable, ReadsLatin1IfAsked) {
+  const std::string text = "city,y\nK\xF6ln,0\nBonn,1\n";
+  refuses(text,
+          ":2: expected UTF-8, received the byte 0xF6; --encoding latin1 reads files of many older "
+          "programs");
+  const Table table = read(text, {.encoding = TextEncoding::latin1});
+  EXPECT_EQ(table.format.columns[0].categories, (std::vector<std::string>{"Bonn", "Köln"}));
+  refuses(
+      "\xFF\xFE"
+      "a,y\n",
+      ": expected UTF-8, received UTF-16: save the file as UTF-8");
+}
+
+TEST_F(CsvTable, RefusesDatesWithAHint) {
+  const std::string hint =
+      ": write dates as numbers, such as days, leave the column out with --set data.ignore=day, or "
+      "read every date as a category with --set data.categories=day";
+  for (const char* date : {"2024-01-31", "31.1.2024", "1/31/24", "2024-01-31 12:30:00"}) {
+    const std::string text = std::string("day,x,y\n") + date + ",1,0\n" + date + ",2,1\n";
+    refuses(text, std::string(":2: expected numbers or categories in column 'day', received the "
+                              "date '") +
+                      date + "'" + hint);
+    EXPECT_EQ(read(text, {.ignored = {"day"}}).format.columns.size(), 1U);
+    EXPECT_EQ(read(text, {.categories = {"day"}}).format.columns[0].categories.size(), 1U);
+  }
+  EXPECT_EQ(read("version,y\n1.2.3.4,0\n1.2.3.5,1\n").format.columns[0].categories.size(), 2U);
+}
+
+TEST_F(CsvTable, CountsTheNumbersOfATarget) {
+  write_bytes(path_, "a,y\n1,2.5\n2,3\n3,2.5\n");
+  EXPECT_EQ(distinct_numbers(path_, {}), 2U);
+  EXPECT_EQ(target_name(path_, {}), "y");
+  write_bytes(path_, "a,y\n1,2.5\n2,three\n");
+  EXPECT_EQ(distinct_numbers(path_, {}), std::nullopt);
 }
 
 TEST_F(CsvTable, RejectsUnknownCategoriesAndClasses) {

@@ -29,6 +29,14 @@ endif()
 run(${scratch}/prefix/bin/boolgrad --version)
 run(${scratch}/prefix/bin/boolgrad verify --quiet)
 
+foreach(file bash-completion/completions/boolgrad zsh/site-functions/_boolgrad
+    fish/vendor_completions.d/boolgrad.fish man/man1/boolgrad.1)
+  file(STRINGS ${scratch}/prefix/share/${file} lines REGEX "explain")
+  if(NOT lines)
+    message(FATAL_ERROR "${file} does not name the command explain")
+  endif()
+endforeach()
+
 foreach(file LICENSE README.md docs/install.md)
   if(NOT EXISTS ${scratch}/prefix/share/doc/boolgrad/${file})
     message(FATAL_ERROR "${file} is not installed")

@@ -1,5 +1,6 @@
 #include "boolgrad/picture/png.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <png.h>
 
@@ -156,6 +157,20 @@ TEST_F(Png, TruncatedAnywhereItIsRefusedOrRead) {
   EXPECT_GE(refused, whole.size() - 20);
   write_bytes(path_, whole.substr(0, whole.size() / 2));
   refuses("expected a valid PNG image, received a damaged one (Read Error)");
+}
+
+TEST_F(Png, IsRefusedIfItsSizeCannotHoldItsPixels) {
+  write_png(path_, filled_image(2, 2, white));
+  std::string bytes = read_bytes(path_);
+  bytes[18] = 0x40;  // 16386 by 16386 pixels would be too many, 16384 by 16384 are allowed
+  bytes[19] = 0;
+  bytes[22] = 0x40;
+  bytes[23] = 0;
+  write_bytes(path_, bytes);
+  refuses(
+      fmt::format("expected 780335 bytes or more for 16384x16384 pixels, received {}, the file "
+                  "is truncated",
+                  bytes.size()));
 }
 
 TEST_F(Png, WithAnyByteChangedItIsRefusedOrRead) {

@@ -97,6 +97,7 @@ const std::map<std::string, Overrides> smaller = {
     {"checkerboard", {"search.members=2"}},
     {"checkerboard-async", {"search.members=2"}},
     {"lizard", {"search.members=1"}},
+    {"lizard-torus", {"search.members=1"}},
     {"letter-g", {"search.members=1"}},
 };
 

@@ -1,7 +1,12 @@
 #include "boolgrad/train/experiment/changes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "boolgrad/core/error.h"
+#include "boolgrad/train/experiment/memory_estimate.h"
+#include "boolgrad/train/learners/learner.h"
+#include "boolgrad/train/search/trainer.h"
 #include "tests/support/messages.h"
 #include "tests/support/scratch.h"
 
@@ -71,6 +76,66 @@ TEST(ExperimentChanges, ThatContradict) {
                "[train] expected a number of steps or of epochs, received both");
   expect_error([&] { changed(text, {.epochs = 0}); },
                "[train] expected at least 1 epoch, received 0");
+}
+
+TEST(ExperimentChanges, WithMoreStepsThanARunCanHave) {
+  const std::string circuit = "[task]\nkind = 'add'\nbits = 4\n";
+  EXPECT_EQ(changed(circuit, {.epochs = 4294967295}).training.steps, 4294967295);
+  expect_error([&] { changed(circuit, {.epochs = 5000000000}); },
+               "[train] expected at most 4294967295 epochs, of 1 steps each, received 5000000000");
+  expect_error(
+      [&] { changed(circuit, {.epochs = 9223372036854775807, .overrides = {"training.batch=4"}}); },
+      "[train] expected at most 1073741823 epochs, of 4 steps each, received 9223372036854775807");
+  const Experiment monk =
+      changed("[task]\nkind = 'monk1'\n[training]\nbatch = 2\n", {.epochs = 4294967295});
+  expect_error([&] { with_epochs_in_steps(monk); },
+               "[train] expected at most 69273666 epochs, of 62 steps each, received 4294967295");
+}
+
+TEST(ExperimentChanges, ChooseTheHeadOfATable) {
+  const ScratchFolder scratch;
+  std::string text = "x,price,kind\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},{}.5,{}\n", i, i * 7 % 30, i % 20);
+  write_bytes(scratch / "flats.csv", text);
+  write_bytes(scratch / "mine.toml", "[task]\nkind = 'csv'\n[head]\nkind = 'auto'\n");
+  const auto head = [&](const std::string& target, std::vector<std::string>& notices) {
+    return changed_experiment(scratch / "mine.toml",
+                              {.data = (scratch / "flats.csv").string(), .target = target},
+                              &notices)
+        .head;
+  };
+  std::vector<std::string> notices;
+  EXPECT_EQ(head("price", notices).kind, HeadKind::regression);
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0],
+            "column 'price' has 30 different numbers: predicting a number (regression); --set "
+            "head.kind=classes predicts classes");
+  notices.clear();
+  EXPECT_EQ(head("kind", notices).kind, HeadKind::classes);
+  EXPECT_FALSE(head("kind", notices).is_automatic);
+  EXPECT_TRUE(notices.empty());
+  const Experiment undecided = changed_experiment(scratch / "mine.toml", {});
+  EXPECT_TRUE(undecided.head.is_automatic) << "there is no file yet";
+  EXPECT_NE(to_toml(undecided).find("kind = 'auto'"), std::string::npos);
+}
+
+TEST(Memory, ThatCannotFitIsRefusedBeforeItIsAllocated) {
+  const Experiment large = parse_experiment(
+      "[task]\nkind = 'add'\nbits = 4\n[network]\nhidden = [16777216]\narity = 6\n"
+      "[search]\nmembers = 4096\n",
+      "test", "test", "");
+  EXPECT_GT(least_memory(large), std::size_t{1} << 45);
+  try {
+    const Trainer trainer(large);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("[train] out of memory: at least 72 TB needed for 4096 members, "))
+        << error.what();
+  }
+  EXPECT_LT(least_memory(parse_experiment("[task]\nkind = 'add'\n[network]\nhidden = [8]\n", "test",
+                                          "test", "")),
+            2000U);
 }
 
 }  // namespace

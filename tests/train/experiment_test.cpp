@@ -270,6 +270,7 @@ TEST(BuiltInExperiments, AreReadable) {
                              "checkerboard",
                              "checkerboard-async",
                              "lizard",
+                             "lizard-torus",
                              "letter-g",
                              "monk1",
                              "monk2",

@@ -220,6 +220,9 @@ inline void add_tasks_and_data(KeyCases& rows) {
   rows.add({"data.path", images, "DATA/images", "DATA/fewer"});
   rows.add({"data.target", flowers, "kind", "colour"});
   rows.add({"data.categories", flowers, "\"\"", "width"});
+  rows.add({"data.ignore", flowers, "\"\"", "width"});
+  rows.add({"data.header", flowers, "yes", "no"});
+  rows.add({"data.missing", flowers, "drop", "mean", {"data.path=DATA/gaps.csv"}});
   rows.classifiers("data.validation", "0", "0.2");
   rows.add({"data.test", flowers, "0", "0.3"});
   rows.classifiers("data.limit", "0", "60");

@@ -116,6 +116,28 @@ TEST(Run, WritesAModelACheckpointAndMetrics) {
   }
 }
 
+TEST(Run, SavesTheBestLoggedModelOfACircuit) {
+  const ScratchFolder scratch;
+  // A learning rate that rises in effect: late steps undo what was learned.
+  Experiment experiment = small();
+  experiment.knockout.pattern = KnockoutPattern::none;
+  experiment.training.learning_rate = 3;
+  experiment.training.log_every = 5;
+  const RunReport report = run_experiment(experiment, {.folder = scratch / "run"});
+  double lowest = 1e300;
+  for (const json& line : metrics_of(scratch / "run")) {
+    lowest = std::min(lowest, line["hard_loss"].get<double>());
+  }
+  ASSERT_LT(lowest, report.last.evaluation.hard_loss) << "the last model is the best";
+  ASSERT_TRUE(report.best.has_value());
+  EXPECT_EQ(report.best->evaluation.hard_loss, lowest);
+  const LoadedModel saved = load_model(report.model);
+  const data::BooleanTask task = make_task(*saved.spec);
+  const Evaluation evaluation =
+      evaluate(saved.model.network(), Cases(task, saved.model.network().dtype()), saved.spec->loss);
+  EXPECT_EQ(evaluation.hard_loss, lowest);
+}
+
 TEST(Run, StoppedAndResumedGivesTheSameBits) {
   const ScratchFolder scratch;
   run_experiment(small(), {.folder = scratch / "straight"});

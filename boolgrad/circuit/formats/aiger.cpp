@@ -97,6 +97,7 @@ class Cursor {
   const SourceText& source() const { return source_; }
   std::size_t line() const { return line_; }
   bool at_end() const { return position_ >= bytes_.size(); }
+  std::size_t size() const { return bytes_.size(); }
 
   [[noreturn]] void refuse(const std::string& message) const { source_.refuse(line_, message); }
 
@@ -200,9 +201,14 @@ class Reader {
         std::any_of(counts.begin() + 5, counts.end(), [](auto n) { return n != 0; })) {
       source.refuse(1, "expected a combinational circuit, received latches or properties");
     }
-    constexpr Literal max_inputs = 1 << 24;
+    // The inputs of a binary file take no bytes: a short one could ask for any amount of memory.
+    constexpr std::size_t few_inputs = 1 << 16;
+    constexpr std::size_t inputs_per_byte = 8;
+    const std::size_t max_inputs =
+        std::clamp(inputs_per_byte * cursor_.size(), few_inputs, std::size_t{1} << 24);
     if (inputs_ > max_inputs) {
-      source.refuse(1, fmt::format("expected at most {} inputs, received {}", max_inputs, inputs_));
+      source.refuse(1, fmt::format("expected at most {} inputs in a file of {} bytes, received {}",
+                                   max_inputs, cursor_.size(), inputs_));
     }
     const std::int64_t used = counts[1] + counts[4];
     if (binary_ ? counts[0] != used : counts[0] < used) {

@@ -8,6 +8,7 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/data/pattern.h"
+#include "boolgrad/train/experiment/chosen_head.h"
 #include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::train {
@@ -47,7 +48,7 @@ std::vector<std::string> name_overrides(const ExperimentChanges& changes,
 /// Epochs of an experiment that counts steps. Classifiers have a key for epochs.
 Experiment with_epochs(Experiment experiment, const std::optional<std::int64_t>& epochs) {
   if (epochs && !experiment.is_classifier()) {
-    experiment.training.steps = *epochs * steps_per_epoch(experiment);
+    experiment.training.steps = steps_of_epochs(*epochs, steps_per_epoch(experiment));
   }
   return experiment;
 }
@@ -76,6 +77,9 @@ std::vector<std::string> overrides_of(const ExperimentChanges& changes,
   if (!changes.data.empty()) {
     overrides.push_back(quoted("data.path", fs::absolute(changes.data).string()));
   }
+  if (changes.no_header) overrides.emplace_back("data.header=no");
+  if (!changes.missing.empty()) overrides.push_back(quoted("data.missing", changes.missing));
+  if (!changes.encoding.empty()) overrides.push_back(quoted("data.encoding", changes.encoding));
   overrides.insert(overrides.end(), changes.overrides.begin(), changes.overrides.end());
   if (!changes.memory.empty()) {
     // In quotes, so that a plain number of bytes is a string.
@@ -100,7 +104,8 @@ Experiment changed_experiment(const fs::path& path, const ExperimentChanges& cha
                               std::vector<std::string>* notices) {
   check(changes);
   const std::vector<std::string> overrides = overrides_of(changes, read_experiment(path));
-  return with_epochs(read_experiment(path, overrides, notices), changes.epochs);
+  return with_epochs(with_chosen_head(read_experiment(path, overrides, notices), notices),
+                     changes.epochs);
 }
 
 Experiment changed_experiment(const std::string& text, const std::string& source,
@@ -109,7 +114,8 @@ Experiment changed_experiment(const std::string& text, const std::string& source
   check(changes);
   const Experiment plain = parse_experiment(text, source, name, folder);
   const std::vector<std::string> overrides = overrides_of(changes, plain);
-  return with_epochs(parse_experiment(text, source, name, folder, overrides), changes.epochs);
+  return with_epochs(with_chosen_head(parse_experiment(text, source, name, folder, overrides)),
+                     changes.epochs);
 }
 
 }  // namespace boolgrad::train

@@ -20,6 +20,9 @@ struct ExperimentChanges {
   std::string data = {};                    ///< folder or file of samples
   std::string target = {};                  ///< picture, bitmap or column
   std::string memory = {};                  ///< limit of the backward pass of an automaton
+  bool no_header = false;                   ///< a CSV file has no names of columns
+  std::string missing = {};                 ///< what to do with missing values of a CSV file
+  std::string encoding = {};                ///< of a CSV file
   std::vector<std::string> overrides = {};  ///< `key=value`
 };
 

@@ -31,6 +31,8 @@ struct BinariseOptions {
 
 struct HeadOptions {
   HeadKind kind = HeadKind::classes;
+  /// Choose regression if the target of a CSV file is a number with many values, else classes.
+  bool is_automatic = false;
   /// Gates of the last layer, rounded up to a multiple of the number of groups.
   std::int64_t outputs = 1000;
   double temperature = 10;

@@ -15,6 +15,26 @@ ExperimentKey spec(std::string_view path) {
   return {found->path, found->expected, found->read, found->write};
 }
 
+/// The kind of head by name, or `auto`.
+ExperimentKey head_kind() {
+  using K = SpecKeys<Experiment>;
+  constexpr std::string_view automatic = "auto";
+  ExperimentKey key = K::named<HeadKind>(
+      "head.kind", BOOLGRAD_MEMBER(head.kind),
+      {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression});
+  key.expected = "auto, " + key.expected;
+  key.read = [read = key.read, automatic](Experiment& experiment, const toml::node& node) {
+    experiment.head.is_automatic = node.is_string() && **node.as_string() == automatic;
+    if (!experiment.head.is_automatic) return read(experiment, node);
+    experiment.head.kind = HeadKind::classes;
+    return true;
+  };
+  key.write = [write = key.write](const Experiment& experiment) {
+    return experiment.head.is_automatic ? "'auto'" : write(experiment);
+  };
+  return key;
+}
+
 std::vector<ExperimentKey> make_table() {
   using K = SpecKeys<Experiment>;
   return {
@@ -30,6 +50,10 @@ std::vector<ExperimentKey> make_table() {
       spec("data.path"),
       spec("data.target"),
       spec("data.categories"),
+      spec("data.ignore"),
+      spec("data.header"),
+      spec("data.missing"),
+      spec("data.encoding"),
       spec("data.validation"),
       spec("data.test"),
       spec("data.limit"),
@@ -45,9 +69,7 @@ std::vector<ExperimentKey> make_table() {
       K::flag("binarise.learn", BOOLGRAD_MEMBER(binarise.learn)),
       K::positive("binarise.width", BOOLGRAD_MEMBER(binarise.width)),
 
-      K::named<HeadKind>(
-          "head.kind", BOOLGRAD_MEMBER(head.kind),
-          {HeadKind::classes, HeadKind::binary, HeadKind::bits, HeadKind::regression}),
+      head_kind(),
       K::integer("head.outputs", BOOLGRAD_MEMBER(head.outputs), 1, max_gates),
       K::positive("head.temperature", BOOLGRAD_MEMBER(head.temperature)),
       K::non_negative("head.temperature_target", BOOLGRAD_MEMBER(head.temperature_target)),

@@ -76,6 +76,10 @@ const std::vector<KeyUse>& uses() {
       classifiers_only("data.target", "task.kind = csv", is_csv),
       classifiers_only("data.categories", "task.kind = csv", is_csv),
       classifiers_only("data.test", "task.kind = csv", is_csv),
+      classifiers_only("data.ignore", "task.kind = csv", is_csv),
+      classifiers_only("data.header", "task.kind = csv", is_csv),
+      classifiers_only("data.missing", "task.kind = csv", is_csv),
+      classifiers_only("data.encoding", "task.kind = csv", is_csv),
 
       classifiers_only("binarise."),
       classifiers_only(

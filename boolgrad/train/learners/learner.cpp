@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "boolgrad/core/fail.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/model/keys.h"
 #include "boolgrad/train/experiment/requirements.h"
 #include "boolgrad/train/learners/automaton_learner.h"
 #include "boolgrad/train/learners/initial_model.h"
@@ -121,12 +123,20 @@ std::int64_t steps_per_epoch(const Experiment& experiment) {
   return batch == 0 ? 1 : (count + std::min(batch, count) - 1) / std::min(batch, count);
 }
 
+std::int64_t steps_of_epochs(std::int64_t epochs, std::int64_t steps_per_epoch) {
+  if (epochs > max_steps / steps_per_epoch) {
+    fail("train", "expected at most {} epochs, of {} steps each, received {}",
+         max_steps / steps_per_epoch, steps_per_epoch, epochs);
+  }
+  return epochs * steps_per_epoch;
+}
+
 Experiment with_epochs_in_steps(Experiment experiment) {
   if (!experiment.is_classifier()) return experiment;
   TrainingOptions& training = experiment.training;
   if (training.epochs == 0 && training.log_every > 0) return experiment;
   const std::int64_t epoch = steps_per_epoch(experiment);
-  if (training.epochs > 0) training.steps = training.epochs * epoch;
+  if (training.epochs > 0) training.steps = steps_of_epochs(training.epochs, epoch);
   training.epochs = 0;
   if (training.log_every == 0) training.log_every = epoch;
   return experiment;

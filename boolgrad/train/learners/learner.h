@@ -99,6 +99,9 @@ std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device
 /// Steps of one pass over all cases or training samples.
 std::int64_t steps_per_epoch(const Experiment& experiment);
 
+/// The number of steps of a number of epochs. Throws if a run cannot have so many.
+std::int64_t steps_of_epochs(std::int64_t epochs, std::int64_t steps_per_epoch);
+
 /// For classifiers: converts epochs to steps, and a log interval of 0 to one epoch. Other
 /// experiments are returned unchanged. Idempotent.
 Experiment with_epochs_in_steps(Experiment experiment);

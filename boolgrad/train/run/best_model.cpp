@@ -10,7 +10,9 @@ namespace {
 
 const std::string prefix = "best.";
 
-bool is_better(const Evaluation& a, const Evaluation& b) {
+bool is_better(const Evaluation& a, const Evaluation& b, BestKind kind) {
+  if (kind == BestKind::hard_loss && a.hard_loss != b.hard_loss) return a.hard_loss < b.hard_loss;
+  if (kind == BestKind::hard_loss) return a.soft_loss < b.soft_loss;
   return a.hard_accuracy != b.hard_accuracy ? a.hard_accuracy > b.hard_accuracy
                                             : a.soft_loss < b.soft_loss;
 }
@@ -19,7 +21,7 @@ bool is_better(const Evaluation& a, const Evaluation& b) {
 
 void BestModel::consider(const LogEntry& entry, const Trainer& trainer) {
   ++lines_since_;
-  if (entry_ && !is_better(entry.evaluation, entry_->evaluation)) return;
+  if (entry_ && !is_better(entry.evaluation, entry_->evaluation, kind_)) return;
   entry_ = entry;
   lines_since_ = 0;
   model_ = logic::without_candidates(trainer.learner().model().to_file());
@@ -38,6 +40,7 @@ void BestModel::save(TensorFile& file) const {
       {"soft_accuracy", evaluation.soft_accuracy},
       {"hard_loss", evaluation.hard_loss},
       {"hard_accuracy", evaluation.hard_accuracy},
+      {"bit_accuracy", evaluation.bit_accuracy},
       {"learning_rate", entry_->learning_rate},
       {"seconds", entry_->seconds},
       {"lines_since",
@@ -54,7 +57,8 @@ void BestModel::load(const TensorFile& file) {
                                 .soft_accuracy = object.value("soft_accuracy", 0.0),
                                 .hard_loss = object.value("hard_loss", 0.0),
                                 .hard_accuracy = object.value("hard_accuracy", 0.0),
-                                .bit_accuracy = object.value("hard_accuracy", 0.0)},
+                                .bit_accuracy = object.value("bit_accuracy",
+                                                             object.value("hard_accuracy", 0.0))},
                  .learning_rate = object.value("learning_rate", 0.0),
                  .seconds = object.value("seconds", 0.0)};
   entry_ = entry;

@@ -9,9 +9,19 @@
 
 namespace boolgrad::train {
 
-/// Keeps the model with the highest hard accuracy, with ties broken by the lowest soft loss.
+/// What makes a model better, before the soft loss.
+enum class BestKind : std::uint8_t { hard_accuracy, hard_loss };
+
+/// The accuracy for classifiers and regression, the number of wrong bits for others.
+inline BestKind best_kind(const Experiment& experiment) {
+  return experiment.is_classifier() ? BestKind::hard_accuracy : BestKind::hard_loss;
+}
+
+/// Keeps the best model, with ties broken by the lowest soft loss.
 class BestModel {
  public:
+  explicit BestModel(BestKind kind) : kind_(kind) {}
+
   /// Keeps the leader's model if `entry`, its last log line, is the best so far.
   void consider(const LogEntry& entry, const Trainer& trainer);
 
@@ -26,6 +36,7 @@ class BestModel {
   void load(const TensorFile& file);
 
  private:
+  BestKind kind_;
   std::optional<LogEntry> entry_;
   TensorFile model_;
   std::int64_t lines_since_ = 0;

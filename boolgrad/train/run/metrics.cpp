@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/file.h"
 
 namespace boolgrad::train {
 namespace {
@@ -90,20 +91,7 @@ MetricsLog MetricsLog::create(const std::filesystem::path& path) {
 
 MetricsLog MetricsLog::resume(const std::filesystem::path& path, std::int64_t step) {
   const std::string kept = kept_lines(path, step);
-  std::filesystem::path shorter = path;
-  shorter += ".tmp";
-  {
-    MetricsLog copy = create(shorter);
-    errno = 0;
-    copy.file_ << kept << std::flush;
-    if (!copy.file_) refuse("write", shorter);
-  }
-  std::error_code error;
-  std::filesystem::rename(shorter, path, error);
-  if (error) {
-    errno = error.value();
-    refuse("replace", path);
-  }
+  write_file("metrics", path, kept);
   return {path, std::ios::out | std::ios::app};
 }
 

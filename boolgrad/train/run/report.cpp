@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/model.h"
+#include "boolgrad/model/samples.h"
 #include "boolgrad/picture/plot.h"
 #include "boolgrad/train/run/metrics.h"
 #include "boolgrad/train/run/run.h"
@@ -50,6 +52,18 @@ Plots write_plots(const std::filesystem::path& folder, const std::string& name,
   picture::save_line_plot(plots.losses, loss_plot(title, hard_loss, folder / metrics_file));
   picture::save_bar_chart(plots.gates, gate_chart(title, inspection));
   return plots;
+}
+
+std::optional<TestResult> test_result(const Experiment& experiment, const RunReport& report) {
+  const bool has_test = experiment.task.kind == data::TaskKind::csv && experiment.data.test > 0 &&
+                        !experiment.data.in_memory;
+  if (!has_test || report.model.empty()) return std::nullopt;
+  const LoadedModel loaded = load_model(report.model);
+  const Classifier& classifier = *loaded.model.classifier();
+  const data::SampleSet samples = load_test_samples(experiment, classifier);
+  return TestResult{
+      .evaluation = evaluation_of(predict(loaded.model, samples), classifier.head, samples.labels),
+      .samples = samples.count()};
 }
 
 }  // namespace boolgrad::train

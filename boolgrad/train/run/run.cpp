@@ -53,16 +53,18 @@ class Run::Steps {
     if (!ending_) fail("train", "expected a run that has ended, received one with steps left");
     save();
     if (*ending_ != Ending::stopped) finalise();
+    const bool saves_best = best_.entry() && (experiment_.is_classifier() || best_is_better());
     RunReport report{.ending = *ending_,
                      .last = last_,
-                     .best = best_.entry(),
+                     .best = saves_best ? best_.entry() : std::nullopt,
+                     .unsaturated = unsaturated_,
                      .checkpoint = checkpoint_,
                      .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
       save_model(report.model, to_toml(experiment_),
-                 best_.entry() ? best_.model()
-                               : logic::without_candidates(trainer_.learner().model().to_file()));
+                 saves_best ? best_.model()
+                            : logic::without_candidates(trainer_.learner().model().to_file()));
     }
     lock_.reset();
     return report;
@@ -77,7 +79,10 @@ class Run::Steps {
     const bool last = trainer_.steps() == training().steps;
     if (is_log_point() || stop || last) log();
     if (is_log_point() || last) end_if_solved();
-    if (training().patience > 0 && best_.lines_since() >= training().patience) end(Ending::waited);
+    if (experiment_.is_classifier() && training().patience > 0 &&
+        best_.lines_since() >= training().patience) {
+      end(Ending::waited);
+    }
     if (last) end(Ending::finished);
     if (stop) end(Ending::stopped);
     if (is_checkpoint_point() && !ending_) save();
@@ -150,6 +155,7 @@ class Run::Steps {
     if (last_.step != trainer_.steps()) log();
     const std::int64_t before = trainer_.learner().model().masked_count();
     trainer_.take_knockout();
+    best_ = BestModel(best_kind(experiment_));
     observe();
     last_.knocked_out = last_.masked - before;
     metrics_->write(last_);
@@ -161,7 +167,6 @@ class Run::Steps {
       last_.layers = diagnose(trainer_.learner(), trainer_.leader_updates());
     metrics_->write(last_);
     last_.layers.clear();
-    if (!experiment_.is_classifier()) return;
     best_.consider(last_, trainer_);
     if (copies_states_) best_.save(good_.state);
   }
@@ -207,9 +212,15 @@ class Run::Steps {
     // For classifiers, the best logged model is saved unchanged.
     if (experiment_.hardening.saturate && !experiment_.is_classifier() &&
         last_.evaluation.solved()) {
+      unsaturated_ = last_.evaluation;
       trainer_.saturate();
       last_.evaluation = trainer_.evaluate();
     }
+  }
+
+  /// Whether an earlier logged model has fewer errors than the last one.
+  bool best_is_better() const {
+    return best_.entry()->evaluation.hard_loss < last_.evaluation.hard_loss;
   }
 
   void save() {
@@ -248,7 +259,8 @@ class Run::Steps {
   Checkpoint good_;  ///< the last kept state
   std::int64_t good_step_ = -1;
   std::optional<Ending> ending_;
-  BestModel best_;  ///< for classifiers
+  BestModel best_{best_kind(experiment_)};
+  std::optional<Evaluation> unsaturated_;
   Clock::time_point start_ = Clock::now();
   double seconds_before_ = 0;
 };

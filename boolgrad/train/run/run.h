@@ -44,7 +44,10 @@ enum class Ending : std::uint8_t {
 struct RunReport {
   Ending ending = Ending::finished;
   LogEntry last;
-  std::optional<LogEntry> best;  ///< for classifiers: log line of the saved model
+  /// Log line of the saved model: for classifiers always, for others if it is not the last one.
+  std::optional<LogEntry> best;
+  /// The last evaluation before its logits were saturated, if they were.
+  std::optional<Evaluation> unsaturated = {};
   std::filesystem::path checkpoint;
   std::filesystem::path model;  ///< empty if the run was stopped
 };
@@ -78,8 +81,9 @@ class Run {
   std::unique_ptr<Steps> steps_;
 };
 
-/// Trains in the folder, which is created if needed. For classifiers, the best logged model is
-/// saved: the one with the highest hard accuracy, with ties broken by the lowest soft loss.
+/// Trains in the folder, which is created if needed. The best logged model is saved: for
+/// classifiers the one with the highest hard accuracy, for others the one with the lowest hard
+/// loss, with ties broken by the lowest soft loss. A knockout starts this choice again.
 ///
 /// If a loss or gradient is not finite, the error names the step. The checkpoint then holds the
 /// last logged state or, for large models, the last saved one. A run may be resumed on another

@@ -9,6 +9,8 @@
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
+#include "boolgrad/train/experiment/chosen_head.h"
+#include "boolgrad/train/experiment/memory_estimate.h"
 #include "boolgrad/train/learners/network_learner.h"
 
 namespace boolgrad::train {
@@ -36,9 +38,13 @@ std::int64_t number_in(const TensorFile& state, const char* key, const char* wha
 }  // namespace
 
 Trainer::Trainer(const Experiment& experiment, const Device& device)
+    : Trainer(device, with_chosen_head(experiment)) {}
+
+Trainer::Trainer(const Device& device, const Experiment& experiment)
     : samples_(experiment.is_classifier() ? training_samples_of(experiment) : nullptr),
       experiment_(with_epochs_in_steps(experiment)),
       device_(device) {
+  check_memory(experiment_);
   for (std::int64_t i = 0; i < experiment_.search.members; ++i) {
     members_.push_back(std::make_unique<Member>(experiment_, i, device));
   }

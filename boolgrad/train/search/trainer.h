@@ -21,7 +21,8 @@ namespace boolgrad::train {
 /// leader: the member with the lowest hard loss, with ties broken by the lowest soft loss.
 class Trainer {
  public:
-  /// Converts the epochs of a classifier to steps.
+  /// Chooses the head of a table if it is automatic, and converts the epochs of a classifier to
+  /// steps.
   explicit Trainer(const Experiment& experiment, const Device& device = {});
 
   /// Takes the knockout if it is due, then one step. Returns the loss of the leader.
@@ -64,6 +65,8 @@ class Trainer {
   void restore(const TensorFile& state, const std::string& source);
 
  private:
+  /// `experiment` has a head.
+  Trainer(const Device& device, const Experiment& experiment);
   using Members = std::vector<std::unique_ptr<Member>>;
 
   Member& leader() const { return *members_[leader_]; }

@@ -204,14 +204,15 @@ std::int64_t convergence_step(const Experiment& experiment, const fs::path& metr
 }
 
 SweepResult result_of(const Experiment& experiment, const RunReport& report) {
-  const Evaluation& evaluation = report.last.evaluation;
+  const Evaluation& evaluation = report.best ? report.best->evaluation : report.last.evaluation;
   SweepResult result{.steps_to_converge = std::nullopt,
                      .steps = report.last.step,
                      .soft_loss = evaluation.soft_loss,
                      .hard_loss = evaluation.hard_loss,
                      .hard_accuracy = evaluation.hard_accuracy,
                      .bit_accuracy = evaluation.bit_accuracy,
-                     .seconds = report.last.seconds};
+                     .seconds = report.last.seconds,
+                     .validated = experiment.is_classifier() && experiment.data.validation > 0};
   if (has_converged(experiment, report)) {
     result.steps_to_converge =
         convergence_step(experiment, report.model.parent_path() / metrics_file, report.last.step);
@@ -227,7 +228,8 @@ void save_result(const fs::path& path, const SweepResult& result) {
       {"hard_loss", result.hard_loss},
       {"hard_accuracy", result.hard_accuracy},
       {"bit_accuracy", result.bit_accuracy},
-      {"seconds", result.seconds}};
+      {"seconds", result.seconds},
+      {"validated", result.validated}};
   write_file(where, path, object.dump(2) + "\n");
 }
 
@@ -243,7 +245,8 @@ std::optional<SweepResult> load_result(const fs::path& path) {
                        .hard_loss = object.at("hard_loss").get<double>(),
                        .hard_accuracy = object.at("hard_accuracy").get<double>(),
                        .bit_accuracy = object.at("bit_accuracy").get<double>(),
-                       .seconds = object.at("seconds").get<double>()};
+                       .seconds = object.at("seconds").get<double>(),
+                       .validated = object.value("validated", false)};
     const json& converged = object.at("steps_to_converge");
     if (!converged.is_null()) result.steps_to_converge = converged.get<std::int64_t>();
     return result;

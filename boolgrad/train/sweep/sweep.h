@@ -55,6 +55,9 @@ struct SweepResult {
   double hard_accuracy = 0;
   double bit_accuracy = 0;
   double seconds = 0;
+  /// For classifiers, whose values are those of the saved model: measured on validation samples,
+  /// not on those of the training.
+  bool validated = false;
 
   bool converged() const { return steps_to_converge.has_value(); }
 };
