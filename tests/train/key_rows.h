@@ -362,6 +362,7 @@ inline void add_training(KeyCases& rows) {
   rows.add({"training.stop_when_solved", dark, "true", "false", {}, Watched::run});
   rows.add({"training.stop_when_solved", images, "true", "false", solved_images, Watched::run});
   rows.circuits("hardening.saturate", "true", "false", solved, Watched::run);
+  rows.classifiers("hardening.saturate", "true", "false", {}, Watched::run);
   rows.add({"hardening.saturate", dark, "true", "false", {}, Watched::run});
 }
 

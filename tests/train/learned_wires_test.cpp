@@ -10,6 +10,7 @@
 #include "boolgrad/train/search/trainer.h"
 #include "tests/support/light_pictures.h"
 #include "tests/support/messages.h"
+#include "tests/support/random_tensor.h"
 #include "tests/support/scratch.h"
 #include "tests/support/trainer_checks.h"
 
@@ -47,6 +48,30 @@ TEST(LearnedWires, ResumeToTheSameBitsAndAreTheSameOnAnyThreads) {
     expect_resumable(monk(variation), 40, {13, 30});
     expect_same_on_any_threads(monk(variation), 30);
   }
+}
+
+TEST(LearnedWires, SaturatedModelsAreAsAccurateSoftAsHard) {
+  ScratchFolder folder;
+  const auto run = [&](const std::string& name, const std::string& saturate) {
+    const Experiment experiment = monk({"hardening.saturate=" + saturate});
+    return run_experiment(experiment, {.folder = folder / name});
+  };
+  const RunReport plain = run("plain", "false");
+  const RunReport saturated = run("saturated", "true");
+  ASSERT_TRUE(plain.best && saturated.best && saturated.unsaturated);
+  const Evaluation& before = *saturated.unsaturated;
+  const Evaluation& after = saturated.best->evaluation;
+  EXPECT_EQ(before.soft_loss, plain.best->evaluation.soft_loss);
+  EXPECT_NE(before.soft_loss, after.soft_loss);
+  EXPECT_EQ(before.hard_accuracy, after.hard_accuracy);
+  EXPECT_EQ(after.soft_accuracy, after.hard_accuracy);
+  EXPECT_EQ(saturated.best->step, plain.best->step);
+  // Saturation changes logits only: both files hold the same circuit.
+  const Model a = load_model(plain.model).model;
+  const Model b = load_model(saturated.model).model;
+  const logic::BitMatrix bits =
+      logic::pack_bits(random_tensor({a.network().inputs(), 500}, DType::float32, 1));
+  EXPECT_EQ(a.network().hard(bits).words, b.network().hard(bits).words);
 }
 
 TEST(LearnedWires, LearnWhatFixedWiresCannot) {

@@ -178,7 +178,6 @@ const std::vector<KeyUse>& uses() {
           [](E e) { return e.hardening.kind == HardeningKind::temperature; }),
       all("hardening.noise", "hardening.kind = noise",
           [](E e) { return e.hardening.kind == HardeningKind::noise; }),
-      no_classifiers("hardening.saturate"),
 
       automata_only("curriculum."),
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 namespace boolgrad::train {
 namespace {
@@ -27,6 +28,11 @@ void BestModel::consider(const LogEntry& entry, const Trainer& trainer) {
   model_ = logic::without_candidates(trainer.learner().model().to_file());
   // Training changes parameters in place, so sharing memory is not enough.
   for (auto& [name, tensor] : model_.tensors) tensor = tensor.clone();
+}
+
+void BestModel::replace(const Evaluation& evaluation, TensorFile model) {
+  entry_->evaluation = evaluation;
+  model_ = std::move(model);
 }
 
 void BestModel::save(TensorFile& file) const {

@@ -31,6 +31,9 @@ class BestModel {
   /// Number of log lines since the best one.
   std::int64_t lines_since() const { return lines_since_; }
 
+  /// Replaces the model by what became of it after the run.
+  void replace(const Evaluation& evaluation, TensorFile model);
+
   /// As part of a checkpoint, and back.
   void save(TensorFile& file) const;
   void load(const TensorFile& file);

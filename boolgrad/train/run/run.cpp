@@ -203,15 +203,21 @@ class Run::Steps {
     return bytes * static_cast<std::size_t>(trainer_.members());
   }
 
-  /// Prepares the final model, after the checkpoint was saved: the best one, saturated if solved.
+  /// Prepares the final model, after the checkpoint was saved: the best one, saturated if it
+  /// is a classifier or solved.
   void finalise() {
     if (experiment_.search.keep_best && !last_.evaluation.solved()) {
       trainer_.take_best();
       last_.evaluation = trainer_.evaluate();
     }
-    // For classifiers, the best logged model is saved unchanged.
-    if (experiment_.hardening.saturate && !experiment_.is_classifier() &&
-        last_.evaluation.solved()) {
+    if (!experiment_.hardening.saturate) return;
+    if (experiment_.is_classifier() && best_.entry()) {
+      unsaturated_ = best_.entry()->evaluation;
+      trainer_.take(best_.model());
+      trainer_.saturate();
+      const Evaluation evaluation = trainer_.evaluate();
+      best_.replace(evaluation, logic::without_candidates(trainer_.learner().model().to_file()));
+    } else if (last_.evaluation.solved()) {
       unsaturated_ = last_.evaluation;
       trainer_.saturate();
       last_.evaluation = trainer_.evaluate();

@@ -238,11 +238,14 @@ void Member::saturate() {
   evaluation_.reset();
 }
 
-void Member::take_best() {
-  if (best_.tensors.empty() || best_loss_ >= evaluate().hard_loss) return;
-  learner_->model().restore(copy_of(best_));
+void Member::take(const TensorFile& model) {
+  learner_->model().restore(copy_of(model));
   learner_->load(zero_moments(learner_->model().parameters(), updates_));
   evaluation_.reset();
+}
+
+void Member::take_best() {
+  if (!best_.tensors.empty() && best_loss_ < evaluate().hard_loss) take(best_);
 }
 
 TensorFile Member::state() const {

@@ -59,7 +59,9 @@ class Member {
   /// Saturates the logits, so that the soft model equals the hardened one.
   void saturate();
 
-  /// Replaces the present model by the best recorded one, if that is better, with zero moments.
+  /// Replaces the present model, with zero moments.
+  void take(const TensorFile& model);
+  /// The same with the best recorded one, if that is better.
   void take_best();
 
   /// Model, moments, hardening and records, as copies, and back. `restore` throws for another

@@ -53,6 +53,9 @@ class Trainer {
   /// run.
   void take_best();
 
+  /// Replaces the leader's model. For the end of a run.
+  void take(const TensorFile& model) { leader().take(model); }
+
   /// Saturates the leader's logits, so that its soft model equals its hardened one. For the end of
   /// a run.
   void saturate() { leader().saturate(); }
