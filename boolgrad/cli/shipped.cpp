@@ -12,7 +12,7 @@ fs::path shipped_folder(std::string_view folder) {
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   const fs::path installed = program.parent_path() / BOOLGRAD_INSTALLED_DATA / folder;
   if (fs::is_directory(installed, ignored)) return installed.lexically_normal();
-  return fs::path(BOOLGRAD_SOURCE_DIR) / folder;
+  return (program.parent_path() / BOOLGRAD_SOURCES_FROM_BUILD / folder).lexically_normal();
 }
 
 std::vector<fs::path> shipped_files(std::string_view folder, std::string_view extension) {

@@ -454,7 +454,9 @@ Tensor spread_samples(const Tensor& samples) {
 }
 
 Tensor samples_to_explain(const LoadedModel& loaded) {
-  if (!loaded.model.classifier()) fail(where, "expected a classifier, received another model");
+  if (!loaded.model.classifier())
+    fail(where, "expected a classifier, received {}",
+         loaded.model.is_automaton() ? "an automaton" : "a circuit");
   if (!loaded.spec) fail(where, "the model has no experiment: expected samples, received none");
   const bool values = loaded.model.classifier()->head.kind == HeadKind::regression;
   return spread_samples(load_training_samples(*loaded.spec, values)->train.features);

@@ -88,7 +88,12 @@ void save_influences(const std::filesystem::path& path, const LoadedModel& loade
 void save_decision(const std::filesystem::path& path, const LoadedModel& loaded,
                    const Influences& influences, const Decision& decision, const Tensor& sample) {
   const data::DataFormat* format = image_format(loaded);
-  if (format == nullptr) fail("explain", "expected a model of images, received another");
+  if (format == nullptr) {
+    fail("explain", "expected a model of images, received {}",
+         loaded.model.classifier()     ? "a classifier of tables"
+         : loaded.model.is_automaton() ? "an automaton"
+                                       : "a circuit");
+  }
   picture::Image image = picture::filled_image(format->width, format->height, picture::white);
   const std::size_t pixels = image.pixels.size();
   const auto planes = static_cast<std::size_t>(format->channels);

@@ -45,7 +45,7 @@ class Canvas {
   /// The text on one line, cut with an ellipsis if it is wider than `width`.
   std::string shortened(const std::string& text, double width, const TextStyle& style);
 
-  /// The drawing. Throws if a text was not valid UTF-8.
+  /// The drawing.
   Image image();
 
  private:

@@ -55,7 +55,8 @@ TEST_F(ClassifierCli, LearnsATableAndEvaluatesIt) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(trained.json()["model"], model_);
   EXPECT_GT(trained.json()["hard_accuracy"], 0.9);
-  EXPECT_NE(trained.out.find("samples 122 for training"), std::string::npos) << trained.out;
+  EXPECT_NE(trained.out.find("samples 98 for training, 24 for validation"), std::string::npos)
+      << trained.out;
 
   const CliResult judged = eval({"--compiled", "--simulated"});
   ASSERT_EQ(judged.code, 0) << judged.err;
@@ -168,7 +169,9 @@ TEST_F(ClassifierCli, ReportsInvalidData) {
   write_bytes(csv_, "a,b\n1,2\n");
   complains(train(), "[csv] " + csv_ + ": no column 'kind'; the columns are a, b");
   write_bytes(csv_, "a,kind\n1,x\n2,y\nthree,x\n");
-  complains(train(), "[csv] " + csv_ + ":4: expected a number in column 'a', received 'three'");
+  complains(train(), "[csv] " + csv_ +
+                         ":4: expected a number in column 'a', received 'three', but a number in "
+                         "line 2; --set data.categories=a reads categories");
   complains(run_cli({"train", "mnist", "--out", (scratch_ / "run").string()}),
             "[data] mnist needs data: give its folder with --data");
   complains(run_cli({"train", "mnist", "--data", "/nowhere", "--out", (scratch_ / "run").string()}),

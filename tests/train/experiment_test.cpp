@@ -127,7 +127,7 @@ TEST(Experiment, ErrorsNameTheExpectedValue) {
           "my.toml: expected network.arity to be an integer or a list of integers from 1 to 6, "
           "received [ 2, 7 ]");
   refuses("[head]\nkind = 'digits'",
-          "my.toml: expected head.kind to be classes, binary, bits or regression, received "
+          "my.toml: expected head.kind to be auto, classes, binary, bits or regression, received "
           "'digits'");
   refuses("[head]\nweights = 'twos'",
           "my.toml: expected head.weights to be ones or powers, received 'twos'");

@@ -10,7 +10,7 @@
 namespace boolgrad::train {
 
 Experiment with_chosen_head(Experiment experiment, std::vector<std::string>* notices) {
-  constexpr std::size_t most_classes = 20;
+  constexpr std::size_t max_classes = 20;
   if (!experiment.head.is_automatic) return experiment;
   const bool is_table = experiment.task.kind == data::TaskKind::csv && !experiment.data.in_memory;
   if (is_table && experiment.data.path.empty()) return experiment;
@@ -18,7 +18,7 @@ Experiment with_chosen_head(Experiment experiment, std::vector<std::string>* not
   if (!is_table) return experiment;
   const data::TableOptions options = table_options(experiment, true);
   const std::optional<std::size_t> numbers = data::distinct_numbers(experiment.data.path, options);
-  if (!numbers || *numbers <= most_classes) return experiment;
+  if (!numbers || *numbers <= max_classes) return experiment;
   experiment.head.kind = HeadKind::regression;
   if (notices != nullptr) {
     notices->push_back(
