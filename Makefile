@@ -20,13 +20,14 @@ DOCS_PACKAGES := python3 mkdocs mkdocs-material doxygen
 PICTURE_PACKAGES := python3 gifsicle
 # Test libraries, programs that check exported files, Vulkan on the CPU with its validation layers, and what the tests
 # of the documentation need.
-TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz \
+TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz strace \
                  mesa-vulkan-drivers vulkan-validationlayers $(DOCS_PACKAGES)
 # Ubuntu has the browser as a snap only; there the tests of HTML files are skipped.
 ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
 TEST_PACKAGES += chromium
 endif
 CHECK_PACKAGES := clang-format-$(LLVM) clang-tidy-$(LLVM)
+FUZZ_PACKAGES := clang libclang-rt-14-dev
 BENCH_PACKAGES := python3-venv
 PYTHON_PACKAGES := python3-venv python3-dev
 # The interpreter that the Python package is built and tested with: 3.10 or later.
@@ -123,6 +124,24 @@ build/python/.ready: python/requirements.txt
 	@$(PYTHON) -m venv build/python
 	@build/python/bin/pip install --quiet --requirement python/requirements.txt
 	@touch $@
+
+# Findings are written to build/fuzz/findings; new inputs to build/fuzz/corpora, from where
+# `make fuzz-merge` adds those that reach new code to the repository.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(notdir $(wildcard tests/fuzz/corpora/*))
+
+.PHONY: fuzz
+fuzz: build-fuzz ## Fuzzes every reader for FUZZ_SECONDS (60) each; FUZZ_TARGETS chooses readers
+	@python3 tools/fuzz.py run --seconds $(FUZZ_SECONDS) --jobs $(JOBS) $(FUZZ_TARGETS)
+
+.PHONY: fuzz-merge
+fuzz-merge: build-fuzz ## Minimises the corpora in tests/fuzz/corpora, with the inputs that `make fuzz` found
+	@python3 tools/fuzz.py merge $(FUZZ_TARGETS)
+
+.PHONY: build-fuzz
+build-fuzz: test-packages build/fuzz/build.ninja
+	@$(call install,$(FUZZ_PACKAGES))
+	@cmake --build --preset fuzz -j $(JOBS)
 
 PREFIX ?= /usr/local
 
