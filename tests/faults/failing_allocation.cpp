@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+// NOLINTBEGIN: names and parameters are those of the C library.
+
 extern "C" {
 // The C library's own functions, under the names by which it calls them itself. `dlsym` would
 // allocate.
@@ -66,3 +68,5 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
   return *memory == nullptr ? ENOMEM : 0;
 }
 }
+
+// NOLINTEND
