@@ -27,8 +27,12 @@ struct GridErrors {
   }
 };
 
+/// Whether a target has bits that may have any value.
+bool has_any_value(const Tensor& target);
+
 /// Compares the first channels of `state` with `target`, uint8 [channels, grids or 1, height,
-/// width]. Cells inside the rectangles `ignored` do not count.
+/// width]. Cells inside the rectangles `ignored` do not count, nor do bits whose target is
+/// `any_value`.
 GridErrors compare(const BitGrid& state, const Tensor& target,
                    const std::vector<Rectangle>& ignored = {});
 

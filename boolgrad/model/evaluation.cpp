@@ -180,8 +180,8 @@ Predictions predict(const Model& model, const data::SampleSet& samples, const De
 
 automata::RolloutSize rollout_size(const data::AutomatonTask& task,
                                    const AutomatonOptions& options) {
-  const std::int64_t batch = task.starts.defined() ? task.starts.shape()[1] : options.batch;
-  return {batch, task.height(), task.width(), options.steps};
+  const std::int64_t batch = task.starts.defined() ? task.batch : options.batch;
+  return {batch, task.height(), task.width(), options.steps + options.stay_steps};
 }
 
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
@@ -190,7 +190,7 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
   const auto seed = static_cast<std::uint64_t>(spec.seed);
   automata::RolloutSize size = rollout_size(task, options);
   const std::int64_t batch = size.batch;
-  if (!task.starts.defined()) size.batch = evaluation_start_count(options);
+  size.batch = task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(options);
   RolloutArguments draws{.seed = seed,
                          .random_starts = !starts_are_fixed(task, options),
                          .start_stream = evaluation_start_stream,
@@ -201,8 +201,14 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
     inputs.starts = make_starts(task, options, size, seed, evaluation_start_stream, 0);
   }
   Evaluation result;
-  const HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
-  const std::int64_t bits = size.batch * task.channels() * task.height() * task.width();
+  HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
+  std::int64_t bits = size.batch * task.channels() * task.height() * task.width();
+  if (automata::has_any_value(task.target)) {
+    const automata::GridErrors errors =
+        automata::compare(automata::BitGrid::from(program.hard_state()), task.target);
+    hard = {.bits = errors.bits, .samples = errors.grids};
+    bits = errors.all_bits;
+  }
   result.hard_loss = static_cast<double>(hard.bits);
   result.hard_accuracy = accuracy_of(hard.samples, size.batch);
   result.bit_accuracy = accuracy_of(hard.bits, bits);
@@ -211,9 +217,10 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
   const std::int64_t few = std::min(batch, size.batch);
   draws.samples = size.batch;
   if (inputs.starts.defined()) inputs.starts = slice(inputs.starts, 1, 0, few);
+  if (task.target.shape()[1] > 1) inputs.target = slice(task.target, 1, 0, few);
   Tensor last;
   result.soft_loss = program.soft_rollout(few, inputs, draws, last);
-  result.soft_accuracy = automata::compare(automata::BitGrid::from(last), task.target).accuracy();
+  result.soft_accuracy = automata::compare(automata::BitGrid::from(last), inputs.target).accuracy();
   result.picture = slice(slice(last, 1, 0, 1), 0, 0, task.channels());
   return result;
 }

@@ -24,6 +24,9 @@ std::vector<SpecKey<ModelSpec>> make_keys() {
       K::text("task.file", BOOLGRAD_MEMBER(task.file)),
       K::integer("task.outputs", BOOLGRAD_MEMBER(task.outputs), 0),
       K::integer("task.square", BOOLGRAD_MEMBER(task.square), 1, max_side),
+      K::text("task.rule", BOOLGRAD_MEMBER(task.rule)),
+      K::text("task.examples", BOOLGRAD_MEMBER(task.examples)),
+      K::integer("task.max_side", BOOLGRAD_MEMBER(task.max_side), 0, 256),
 
       K::text("data.path", BOOLGRAD_MEMBER(data.path)),
       K::text("data.target", BOOLGRAD_MEMBER(data.target)),
@@ -59,6 +62,7 @@ std::vector<SpecKey<ModelSpec>> make_keys() {
       K::integer("automaton.height", BOOLGRAD_MEMBER(automaton.height), 1, max_side),
       K::integer("automaton.width", BOOLGRAD_MEMBER(automaton.width), 1, max_side),
       K::integer("automaton.steps", BOOLGRAD_MEMBER(automaton.steps), 1, max_gates),
+      K::integer("automaton.stay_steps", BOOLGRAD_MEMBER(automaton.stay_steps), 0, max_gates),
       K::integer("automaton.batch", BOOLGRAD_MEMBER(automaton.batch), 1, max_gates),
       K::choice<StartKind>("automaton.start", BOOLGRAD_MEMBER(automaton.start),
                            {{"random", StartKind::random}, {"seed", StartKind::seed}}),

@@ -141,7 +141,7 @@ TEST(Experiment, ErrorsNameTheExpectedValue) {
   refuses("seed = -1", "my.toml: expected seed to be an integer of at least 0, received -1");
   refuses("[task]\nkind = 'divide'",
           "my.toml: expected task.kind to be multiply, add, and, xor, parity, reverse, copy, gray, "
-          "popcount, table, life, checkerboard, picture, idx, cifar10, npy, csv, monk1, monk2 or "
+          "popcount, table, life, rule, checkerboard, picture, idx, cifar10, npy, csv, monk1, monk2 or "
           "monk3, "
           "received 'divide'");
   refuses("[seed]\nx = 1",

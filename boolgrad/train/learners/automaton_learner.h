@@ -9,6 +9,7 @@
 #include "boolgrad/automata/host_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/train/learners/batch_order.h"
 #include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::train {
@@ -46,6 +47,17 @@ class AutomatonLearner final : public Learner {
   automata::RolloutSize size() const { return rollout_size(stage_task_, stage_); }
   bool uses_pool() const { return experiment_.rollout.pool > 0; }
   bool trains_in_full() const;
+  /// The states that enter the loss: those after the last steps, and those in which a pattern
+  /// should stay.
+  std::int64_t loss_steps() const {
+    return experiment_.rollout.loss_steps + experiment_.automaton.stay_steps;
+  }
+  /// Whether a step has only some of the tori of a rule.
+  bool samples_tori() const {
+    return stage_task_.starts.defined() && stage_task_.batch < stage_task_.starts.shape()[1];
+  }
+  /// Starts and targets of a step, in a random order through all of them.
+  AutomatonInputs sampled_tori(std::int64_t step);
   /// Fresh starts for the first half of the batch, states of the pool for the second.
   Tensor pool_starts(std::int64_t step);
   void return_to_pool();
@@ -58,6 +70,7 @@ class AutomatonLearner final : public Learner {
   std::unique_ptr<DeviceAutomaton> evaluator_;  ///< full size, while a stage has other sizes
   std::vector<Tensor> frozen_;
   mutable std::optional<EvaluationStarts> evaluation_starts_;  ///< made on first use
+  std::optional<BatchOrder> tori_;  ///< the order of sampled tori; made on first use
   Tensor pool_;                           ///< uint8 [channels, pool, height, width]
   std::vector<std::int64_t> pool_slots_;  ///< slots that the grids of the last step return to
 };
