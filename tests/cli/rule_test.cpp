@@ -119,6 +119,42 @@ TEST_F(RuleTest, IsLearnedFromAnAnimation) {
   EXPECT_GT(eval()["scenarios"][0]["wrong_bits"], 0) << "three steps are too few";
 }
 
+/// Full trainings, which take a few seconds.
+TEST_F(RuleTest, IsLearnedFromItsDefinition) {
+  for (const char* rule : {"B36/S23", "B2/S/3"}) {
+    const CliResult result = run_cli(
+        {"train", "rule", "--rule", rule, "--out", out_, "--overwrite", "--quiet", "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.json()["hard_loss"], 0.0) << rule;
+    for (const json& scenario : eval()["scenarios"]) {
+      EXPECT_EQ(scenario["wrong_bits"], 0) << rule << " " << scenario;
+    }
+  }
+}
+
+TEST_F(RuleTest, IsLearnedFromExamples) {
+  const data::CellRule seeds = data::parse_cell_rule("B2/S");
+  Tensor grid = Tensor::zeros({1, 20, 20}, DType::uint8);
+  std::string bytes;
+  for (std::size_t i = 0; i < 400; i += 1 + i % 7) grid.mutable_values<std::uint8_t>()[i] = 1;
+  for (int step = 0; step < 12; ++step) {
+    for (const std::uint8_t cell : grid.values<std::uint8_t>()) bytes += static_cast<char>(cell);
+    grid = seeds.step(grid);
+  }
+  const std::string path = (scratch_ / "seeds.npy").string();
+  write_bytes(path, testing_support::npy("|u1", "(12, 20, 20)", bytes));
+  const std::int64_t known = data::read_examples(path).known();
+  EXPECT_LT(known, 500) << "some are not seen";
+  const CliResult result =
+      run_cli({"train", "rule", "--examples", path, "--out", out_, "--quiet", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["hard_loss"], 0.0);
+  const json scenarios = eval()["scenarios"];
+  EXPECT_EQ(scenarios[0]["name"], std::to_string(known) + " of 512 known");
+  EXPECT_EQ(scenarios[0]["wrong_bits"], 0);
+  EXPECT_EQ(scenarios[1]["wrong_bits"], 0) << "in the cells that are known";
+}
+
 TEST_F(RuleTest, ReportsErrors) {
   EXPECT_EQ(complaint({}, 1),
             "[rule] expected a rule, such as --rule B36/S23, or --examples FILE, received neither");

@@ -321,7 +321,7 @@ TEST_F(ExamplesTest, MayBeAnAnimation) {
     writer.finish();
     const CellRule seen = read_examples(path);
     EXPECT_EQ(seen.states(), 3);
-    EXPECT_GT(seen.known(), 3000);
+    EXPECT_GT(seen.known(), 1000);
     const Tensor other = random_grid(3, 30, 30, 2);
     Tensor known;
     const Tensor after = seen.step(other, &known);
