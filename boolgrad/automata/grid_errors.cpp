@@ -68,4 +68,21 @@ BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>&
   return state;
 }
 
+GridErrors hard_errors(const Rule& rule, const BitGrid& starts, const std::vector<BitGrid>& fire,
+                       std::int64_t steps, std::int64_t counted, const Tensor& target) {
+  BitAutomaton automaton(rule);
+  BitGrid state = starts;
+  GridErrors errors;
+  errors.all_grids = starts.batch();
+  for (std::int64_t step = 0; step < steps; ++step) {
+    automaton.step(state, fire.empty() ? nullptr : &fire[static_cast<std::size_t>(step)]);
+    if (step + counted < steps) continue;
+    const GridErrors one = compare(state, target);
+    errors.bits += one.bits;
+    errors.all_bits += one.all_bits;
+    errors.grids = std::max(errors.grids, one.grids);
+  }
+  return errors;
+}
+
 }  // namespace boolgrad::automata

@@ -41,4 +41,9 @@ GridErrors compare(const BitGrid& state, const Tensor& target,
 BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>& fire,
                     std::int64_t steps);
 
+/// The errors of the hardened rule in the last `counted` of the states after 1 to `steps` steps.
+/// Bits are added up; grids are those of the state with the most grids with errors.
+GridErrors hard_errors(const Rule& rule, const BitGrid& starts, const std::vector<BitGrid>& fire,
+                       std::int64_t steps, std::int64_t counted, const Tensor& target);
+
 }  // namespace boolgrad::automata

@@ -184,6 +184,33 @@ automata::RolloutSize rollout_size(const data::AutomatonTask& task,
   return {batch, task.height(), task.width(), options.steps + options.stay_steps};
 }
 
+EvaluationStarts evaluation_starts(const ModelSpec& spec, const data::AutomatonTask& task) {
+  const AutomatonOptions& options = spec.automaton;
+  const auto seed = static_cast<std::uint64_t>(spec.seed);
+  automata::RolloutSize size = rollout_size(task, options);
+  size.batch = task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(options);
+  const Tensor starts = make_starts(task, options, size, seed, evaluation_start_stream, 0);
+  EvaluationStarts result{size, automata::BitGrid::from(starts), {}};
+  if (options.fire_rate == 1) return result;
+  const Tensor fire = automata::fire_masks(size, options.fire_rate, seed, evaluation_fire_stream);
+  for (std::int64_t step = 0; step < size.steps; ++step) {
+    result.fire.push_back(automata::BitGrid::from(slice(fire, 0, step, step + 1)));
+  }
+  return result;
+}
+
+automata::GridErrors errors_from(const EvaluationStarts& starts, const automata::Rule& rule,
+                                 const ModelSpec& spec, const data::AutomatonTask& task) {
+  return automata::hard_errors(rule, starts.starts, starts.fire, starts.size.steps,
+                               spec.automaton.stay_steps + 1, task.target);
+}
+
+void set_errors(Evaluation& evaluation, const automata::GridErrors& errors) {
+  evaluation.hard_loss = static_cast<double>(errors.bits);
+  evaluation.hard_accuracy = accuracy_of(errors.grids, errors.all_grids);
+  evaluation.bit_accuracy = accuracy_of(errors.bits, errors.all_bits);
+}
+
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
                     const data::AutomatonTask& task) {
   const AutomatonOptions& options = spec.automaton;
@@ -201,17 +228,16 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
     inputs.starts = make_starts(task, options, size, seed, evaluation_start_stream, 0);
   }
   Evaluation result;
-  HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
-  std::int64_t bits = size.batch * task.channels() * task.height() * task.width();
+  const HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
+  automata::GridErrors errors{
+      .bits = hard.bits,
+      .grids = hard.samples,
+      .all_bits = size.batch * task.channels() * task.height() * task.width(),
+      .all_grids = size.batch};
   if (automata::has_any_value(task.target)) {
-    const automata::GridErrors errors =
-        automata::compare(automata::BitGrid::from(program.hard_state()), task.target);
-    hard = {.bits = errors.bits, .samples = errors.grids};
-    bits = errors.all_bits;
+    errors = automata::compare(automata::BitGrid::from(program.hard_state()), task.target);
   }
-  result.hard_loss = static_cast<double>(hard.bits);
-  result.hard_accuracy = accuracy_of(hard.samples, size.batch);
-  result.bit_accuracy = accuracy_of(hard.bits, bits);
+  set_errors(result, errors);
 
   // Soft rollouts are expensive: use the first starts only, as many as in a training step.
   const std::int64_t few = std::min(batch, size.batch);
@@ -231,7 +257,11 @@ Evaluation evaluate(const automata::Rule& rule, const ModelSpec& spec, const Dev
                                                         {.size = rollout_size(task, spec.automaton),
                                                          .loss_channels = task.channels(),
                                                          .loss = spec.loss});
-  return evaluate(*program, spec, task);
+  Evaluation evaluation = evaluate(*program, spec, task);
+  if (spec.automaton.stay_steps > 0) {
+    set_errors(evaluation, errors_from(evaluation_starts(spec, task), rule, spec, task));
+  }
+  return evaluation;
 }
 
 }  // namespace boolgrad

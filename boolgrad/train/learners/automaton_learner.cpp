@@ -255,6 +255,15 @@ void AutomatonLearner::load_progress(const TensorFile& file) {
 }
 
 Evaluation AutomatonLearner::evaluate() {
+  Evaluation evaluation = evaluate_program();
+  if (experiment_.automaton.stay_steps == 0) return evaluation;
+  // The program compares the last state only.
+  read_back();
+  set_errors(evaluation, hard_errors());
+  return evaluation;
+}
+
+Evaluation AutomatonLearner::evaluate_program() {
   if (trains_in_full()) return boolgrad::evaluate(*program_, experiment_, task_);
   // The program has other grids. Use the CPU, where making a program costs nothing.
   if (!evaluator_) {
@@ -267,38 +276,28 @@ Evaluation AutomatonLearner::evaluate() {
   return boolgrad::evaluate(*evaluator_, experiment_, task_);
 }
 
-const AutomatonLearner::EvaluationStarts& AutomatonLearner::evaluation_starts() const {
-  if (evaluation_starts_) return *evaluation_starts_;
-  const AutomatonOptions& options = experiment_.automaton;
-  automata::RolloutSize size = rollout_size(task_, options);
-  size.batch = task_.starts.defined() ? task_.starts.shape()[1] : evaluation_start_count(options);
-  const Tensor starts = make_starts(task_, options, size, seed(), evaluation_start_stream, 0);
-  evaluation_starts_.emplace(EvaluationStarts{size, automata::BitGrid::from(starts), {}});
-  if (options.fire_rate == 1) return *evaluation_starts_;
-  const Tensor fire = automata::fire_masks(size, options.fire_rate, seed(), evaluation_fire_stream);
-  for (std::int64_t step = 0; step < size.steps; ++step) {
-    evaluation_starts_->fire.push_back(automata::BitGrid::from(slice(fire, 0, step, step + 1)));
-  }
+const EvaluationStarts& AutomatonLearner::starts() const {
+  if (!evaluation_starts_) evaluation_starts_.emplace(evaluation_starts(experiment_, task_));
   return *evaluation_starts_;
 }
 
-double AutomatonLearner::hard_loss() const {
+automata::GridErrors AutomatonLearner::hard_errors() const {
   const NoGrad off_the_tape;
-  const EvaluationStarts& on = evaluation_starts();
-  const automata::BitGrid state =
-      automata::hard_states(model_.rule(), on.starts, on.fire, on.size.steps);
-  return static_cast<double>(automata::compare(state, task_.target).bits);
+  return errors_from(starts(), model_.rule(), experiment_, task_);
 }
 
+double AutomatonLearner::hard_loss() const { return static_cast<double>(hard_errors().bits); }
+
 std::unique_ptr<MoveEvaluator> AutomatonLearner::move_evaluator() const {
-  const EvaluationStarts& on = evaluation_starts();
+  const EvaluationStarts& on = starts();
   const automata::Rule& rule = model_.rule();
   if (automata::has_any_value(task_.target) ||
       automata::EditedRollout::bytes(rule, on.starts, on.size.steps) > max_evaluator_bytes) {
     return Learner::move_evaluator();
   }
   return std::make_unique<RolloutEvaluator>(
-      automata::EditedRollout(rule, on.starts, on.fire, on.size.steps, task_.target));
+      automata::EditedRollout(rule, on.starts, on.fire, on.size.steps, task_.target,
+                              experiment_.automaton.stay_steps + 1));
 }
 
 }  // namespace boolgrad::train

@@ -9,6 +9,7 @@
 #include "boolgrad/automata/host_automaton.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/data/automaton_task.h"
+#include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/train/learners/batch_order.h"
 #include "boolgrad/train/learners/learner.h"
 
@@ -27,13 +28,11 @@ class AutomatonLearner final : public Learner {
   void enter(std::int64_t step) override;
 
  private:
-  /// The evaluation starts, which training does not use, and their fire masks.
-  struct EvaluationStarts {
-    automata::RolloutSize size;
-    automata::BitGrid starts;
-    std::vector<automata::BitGrid> fire;
-  };
-  const EvaluationStarts& evaluation_starts() const;
+  const EvaluationStarts& starts() const;
+  /// The errors of the model in all states that should equal the target.
+  automata::GridErrors hard_errors() const;
+  /// Evaluates the program's parameters, hardened in the last state only.
+  Evaluation evaluate_program();
 
   StepResult take_step(std::int64_t step, double learning_rate) override;
   std::vector<Tensor> gradients(std::int64_t step) override;
