@@ -29,8 +29,7 @@ Tensor broadcast_target(const Tensor& target, const Tensor& like) {
 Tensor mask_of(const Tensor& target, DType dtype) {
   if (!has_any_value(target)) return {};
   Tensor mask(target.shape(), DType::uint8);
-  std::ranges::transform(target.values<std::uint8_t>(),
-                         mask.mutable_values<std::uint8_t>().begin(),
+  std::ranges::transform(target.values<std::uint8_t>(), mask.mutable_values<std::uint8_t>().begin(),
                          [](std::uint8_t bit) { return matters(bit) ? 1 : 0; });
   return cast(mask, dtype);
 }

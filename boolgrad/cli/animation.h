@@ -17,8 +17,8 @@ namespace boolgrad::cli {
 picture::Image for_terminal(const picture::Image& cells);
 
 struct AnimationOptions {
-  std::string gif;    ///< output file; empty for none
-  std::string mp4;    ///< output file; empty for none
+  std::string gif;  ///< output file; empty for none
+  std::string mp4;  ///< output file; empty for none
   FrameOptions frames = {};
   bool show = false;  ///< show about 15 frames per second on a terminal, else only the last state
 };

@@ -45,8 +45,7 @@ void add_data_options(CLI::App& command, train::ExperimentChanges& changes) {
 void check_data_options(std::string_view where, const train::ExperimentChanges& changes,
                         const train::Experiment& experiment) {
   const bool is_table = experiment.task.kind == data::TaskKind::csv;
-  const bool grows_pattern =
-      experiment.is_automaton() && !experiment.learns_rule();
+  const bool grows_pattern = experiment.is_automaton() && !experiment.learns_rule();
   const std::string name = printable(experiment.name);
   if (!changes.target.empty() && !grows_pattern && !is_table) {
     throw UsageError(fmt::format(
@@ -55,9 +54,8 @@ void check_data_options(std::string_view where, const train::ExperimentChanges& 
   }
   const bool has_rule = !changes.rule.empty() || !changes.examples.empty();
   if (has_rule && experiment.task.kind != data::TaskKind::rule) {
-    throw UsageError(
-        fmt::format("[{}] --rule and --examples are for the experiment rule, not for {}", where,
-                    name));
+    throw UsageError(fmt::format(
+        "[{}] --rule and --examples are for the experiment rule, not for {}", where, name));
   }
   if (!changes.rule.empty() && !changes.examples.empty()) {
     throw UsageError(fmt::format("[{}] expected --rule or --examples, received both", where));

@@ -55,15 +55,16 @@ std::vector<Line> play_rule(const ModelSpec& spec, const automata::Rule& rule,
   const bool is_life = spec.task.kind == data::TaskKind::life;
   const bool is_complete = expected.known() == expected.neighbourhoods();
   const std::string name = is_life ? "Conway's" : expected.name();
-  return {{{is_complete ? "all neighbourhoods"
-                        : fmt::format("{} of {} known", expected.known(), expected.neighbourhoods()),
-            task.height(), task.width(), 1},
-           step},
-          {{fmt::format("every step as {}", printable(name, 9)), side, side, steps},
-           {.bits = errors,
-            .grids = errors > 0 ? 1 : 0,
-            .all_bits = side * side * steps * expected.channels(),
-            .all_grids = 1}}};
+  return {
+      {{is_complete ? "all neighbourhoods"
+                    : fmt::format("{} of {} known", expected.known(), expected.neighbourhoods()),
+        task.height(), task.width(), 1},
+       step},
+      {{fmt::format("every step as {}", printable(name, 9)), side, side, steps},
+       {.bits = errors,
+        .grids = errors > 0 ? 1 : 0,
+        .all_bits = side * side * steps * expected.channels(),
+        .all_grids = 1}}};
 }
 
 void print_line(const Line& line) {
@@ -122,12 +123,12 @@ nlohmann::json to_json(const ModelSpec& spec, const Evaluation& evaluation,
   }
   const automata::GridErrors& plain = lines.front().errors;
   nlohmann::json object = {{"experiment", spec.name},
-          {"soft_loss", evaluation.soft_loss},
-          {"soft_accuracy", evaluation.soft_accuracy},
-          {"hard_loss", plain.bits},
-          {"hard_accuracy", plain.accuracy()},
-          {"bit_accuracy", plain.bit_accuracy()},
-          {"scenarios", std::move(scenarios)}};
+                           {"soft_loss", evaluation.soft_loss},
+                           {"soft_accuracy", evaluation.soft_accuracy},
+                           {"hard_loss", plain.bits},
+                           {"hard_accuracy", plain.accuracy()},
+                           {"bit_accuracy", plain.bit_accuracy()},
+                           {"scenarios", std::move(scenarios)}};
   if (stay) object["stays"] = {{"right_steps", stay->right}, {"steps", stay->steps}};
   return object;
 }

@@ -163,8 +163,7 @@ Outcome play(const Playback& playback, const RunArguments& arguments) {
   PlaybackResult result = boolgrad::play(playback, &animation);
   if (!arguments.png.empty()) {
     const picture::Image cells = state_image(result.last, playback.channels);
-    picture::write_png(arguments.png,
-                       picture::enlarged(cells, scale_of(arguments, playback.size)));
+    picture::write_png(arguments.png, picture::enlarged(cells, scale_of(arguments, playback.size)));
   }
   return {std::move(result), animation.frames()};
 }
@@ -183,8 +182,7 @@ std::string ordinal(std::int64_t number) {
   return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
 }
 
-void print_report(const RunArguments& arguments, const Playback& playback,
-                  const Outcome& played) {
+void print_report(const RunArguments& arguments, const Playback& playback, const Outcome& played) {
   const PlaybackResult& outcome = played.result;
   fmt::print("{}: {}x{} cells, {} steps{}\n", printable(arguments.model), playback.size.height,
              playback.size.width, playback.steps,
@@ -267,8 +265,7 @@ void add_run(CLI::App& root, CommonOptions& common, Job& job) {
   command->add_option("--seed", arguments->seed, "Seed of random starts and updates")
       ->type_name("N");
   command->add_option("--gif", arguments->gif, "Write an animation")->type_name("FILE");
-  command
-      ->add_option("--mp4", arguments->mp4, "Write a video; needs ffmpeg in PATH")
+  command->add_option("--mp4", arguments->mp4, "Write a video; needs ffmpeg in PATH")
       ->type_name("FILE");
   command->add_option("--png", arguments->png, "Write a picture of the last state")
       ->type_name("FILE");
@@ -276,9 +273,7 @@ void add_run(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option("--every", arguments->frames.every,
                    "Steps per frame; by default chosen for at most about 200 frames")
       ->type_name("N");
-  command
-      ->add_option("--last", arguments->frames.last,
-                   "Show only the states of the last N steps")
+  command->add_option("--last", arguments->frames.last, "Show only the states of the last N steps")
       ->type_name("N");
   command
       ->add_option("--fps", arguments->frames.fps,

@@ -141,7 +141,8 @@ int states_seen(const Examples& examples) {
 
 /// `step 3, row 4, column 7`, counted from 0.
 std::string place_of(const Examples& examples, std::int64_t pair, std::int64_t y, std::int64_t x) {
-  return fmt::format("{} {}, row {}, column {}", examples.is_sequence ? "step" : "pair", pair, y, x);
+  return fmt::format("{} {}, row {}, column {}", examples.is_sequence ? "step" : "pair", pair, y,
+                     x);
 }
 
 }  // namespace
@@ -171,11 +172,12 @@ CellRule read_examples(const std::filesystem::path& path) {
         const auto [known, is_new] = first.try_emplace(number, Seen{state, pair, y, x});
         const Seen& earlier = known->second;
         if (earlier.state != state) {
-          fail(where,
-               "{}: the cell at {} becomes {}, but with the same neighbourhood the one at {} became "
-               "{}: the rule reads more than 3x3 cells, has more states, or steps are missing",
-               path.string(), place_of(examples, pair, y, x), state,
-               place_of(examples, earlier.pair, earlier.y, earlier.x), earlier.state);
+          fail(
+              where,
+              "{}: the cell at {} becomes {}, but with the same neighbourhood the one at {} became "
+              "{}: the rule reads more than 3x3 cells, has more states, or steps are missing",
+              path.string(), place_of(examples, pair, y, x), state,
+              place_of(examples, earlier.pair, earlier.y, earlier.x), earlier.state);
         }
         table[static_cast<std::size_t>(number)] = state;
       }

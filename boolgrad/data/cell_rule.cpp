@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <regex>
 #include <utility>
 
@@ -49,8 +49,10 @@ unsigned counts_in(const std::string& digits) {
 
 /// Why a text in another notation is refused; empty if it is in none that is known.
 std::string why_refused(const std::string& text) {
-  if (std::regex_search(text, std::regex("^[Rr][0-9]"))) return "which reads a larger neighbourhood";
-  if (std::regex_search(text, std::regex("[Hh]$")) && std::regex_search(text, std::regex("^[Bb]"))) {
+  if (std::regex_search(text, std::regex("^[Rr][0-9]")))
+    return "which reads a larger neighbourhood";
+  if (std::regex_search(text, std::regex("[Hh]$")) &&
+      std::regex_search(text, std::regex("^[Bb]"))) {
     return "which counts the neighbours of hexagons";
   }
   if (std::regex_match(text, std::regex("[Bb][0-8a-zA-Z-]*/[Ss][0-8a-zA-Z-]*"))) {
@@ -62,10 +64,11 @@ std::string why_refused(const std::string& text) {
 
 [[noreturn]] void refuse(const std::string& text) {
   const std::string why = why_refused(text);
-  fail(where,
-       "expected births and survivals by the number of the 8 neighbours, such as B36/S23, or B2/S/3 "
-       "with three states, received '{}'{}",
-       printable(text, 80), why.empty() ? "" : ", " + why);
+  fail(
+      where,
+      "expected births and survivals by the number of the 8 neighbours, such as B36/S23, or B2/S/3 "
+      "with three states, received '{}'{}",
+      printable(text, 80), why.empty() ? "" : ", " + why);
 }
 
 CellRule table_rule(std::string_view digits) {
@@ -87,9 +90,8 @@ CellRule table_rule(std::string_view digits) {
 void check_states(const Tensor& grids, int states) {
   if (!grids.defined() || grids.rank() != 3 || grids.dtype() != DType::uint8) {
     fail("rule_step", "expected uint8 [grids, height, width], received {}",
-         grids.defined()
-             ? fmt::format("{} {}", to_string(grids.dtype()), to_string(grids.shape()))
-             : "none");
+         grids.defined() ? fmt::format("{} {}", to_string(grids.dtype()), to_string(grids.shape()))
+                         : "none");
   }
   for (const std::uint8_t state : grids.values<std::uint8_t>()) {
     if (state >= states) {

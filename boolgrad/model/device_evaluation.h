@@ -41,8 +41,8 @@ automata::GridErrors errors_from(const EvaluationStarts& starts, const automata:
 /// Puts errors into an evaluation.
 void set_errors(Evaluation& evaluation, const automata::GridErrors& errors);
 
-/// Evaluates a rule on the evaluation starts, the hardened one in the last state. The program's grids must have the size given by the
-/// specification.
+/// Evaluates a rule on the evaluation starts, the hardened one in the last state. The program's
+/// grids must have the size given by the specification.
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
                     const data::AutomatonTask& task);
 

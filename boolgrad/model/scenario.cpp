@@ -71,8 +71,8 @@ Tensor random_states(const Shape& shape, int states, std::uint64_t seed) {
   Tensor cells({shape[1], shape[2], shape[3]}, DType::uint8);
   const std::span<std::uint8_t> to = cells.mutable_values<std::uint8_t>();
   for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = static_cast<std::uint8_t>(random_below({.seed = seed, .stream = start_stream, .index = i},
-                                                   static_cast<std::uint64_t>(states)));
+    to[i] = static_cast<std::uint8_t>(random_below(
+        {.seed = seed, .stream = start_stream, .index = i}, static_cast<std::uint64_t>(states)));
   }
   return data::bits_of_states(cells, states);
 }

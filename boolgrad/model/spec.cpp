@@ -36,10 +36,9 @@ std::vector<SpecKey<ModelSpec>> make_keys() {
                                   {{"auto", data::HeaderKind::automatic},
                                    {"yes", data::HeaderKind::present},
                                    {"no", data::HeaderKind::absent}}),
-      K::named<data::MissingValues>(
-          "data.missing", BOOLGRAD_MEMBER(data.missing),
-          {data::MissingValues::refuse, data::MissingValues::drop, data::MissingValues::mean,
-           data::MissingValues::category}),
+      K::named<data::MissingValues>("data.missing", BOOLGRAD_MEMBER(data.missing),
+                                    {data::MissingValues::refuse, data::MissingValues::drop,
+                                     data::MissingValues::mean, data::MissingValues::category}),
       K::named<data::TextEncoding>("data.encoding", BOOLGRAD_MEMBER(data.encoding),
                                    {data::TextEncoding::utf8, data::TextEncoding::latin1}),
       K::below_one("data.validation", BOOLGRAD_MEMBER(data.validation)),

@@ -35,9 +35,9 @@ struct DataOptions {
   std::string target;      ///< for `csv`: the column to learn; empty for the last
   std::string categories;  ///< for `csv`: numeric columns to treat as categories: `size,month`
   std::string ignore;      ///< for `csv`: columns to leave out: `id,name`
-  data::HeaderKind header = data::HeaderKind::automatic;           ///< for `csv`
-  data::MissingValues missing = data::MissingValues::refuse;       ///< for `csv`
-  data::TextEncoding encoding = data::TextEncoding::utf8;          ///< for `csv`
+  data::HeaderKind header = data::HeaderKind::automatic;      ///< for `csv`
+  data::MissingValues missing = data::MissingValues::refuse;  ///< for `csv`
+  data::TextEncoding encoding = data::TextEncoding::utf8;     ///< for `csv`
   double validation = 0;   ///< share of the training samples held out for validation; 0: none
   double test = 0;         ///< for `csv`: share of the file held out for the test
   std::int64_t limit = 0;  ///< maximum number of training samples; 0: all
@@ -60,9 +60,9 @@ struct AutomatonOptions {
   Border border = Border::zero;
   std::int64_t height = 16;
   std::int64_t width = 16;
-  std::int64_t steps = 20;  ///< from the start to the state that is compared with the target
+  std::int64_t steps = 20;      ///< from the start to the state that is compared with the target
   std::int64_t stay_steps = 0;  ///< further steps in which the state should equal the target
-  std::int64_t batch = 2;   ///< grids per training step
+  std::int64_t batch = 2;       ///< grids per training step
   StartKind start = StartKind::random;
   double fire_rate = 1;
   std::int64_t evaluation_starts = 32;  ///< starts that decide whether the task is solved

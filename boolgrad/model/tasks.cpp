@@ -21,8 +21,7 @@ data::CellRule cell_rule_of(const ModelSpec& spec) {
   }
   if (!task.examples.empty()) return data::read_examples(task.examples);
   if (task.rule.empty()) {
-    fail("rule",
-         "expected a rule, such as --rule B36/S23, or --examples FILE, received neither");
+    fail("rule", "expected a rule, such as --rule B36/S23, or --examples FILE, received neither");
   }
   return data::parse_cell_rule(task.rule);
 }
@@ -54,9 +53,8 @@ data::Pattern pattern_of(const ModelSpec& spec) {
     fail("target", "expected a picture, such as --target heart.png, received none");
   }
   if (task.file.ends_with(".txt")) return data::read_bitmap(task.file);
-  return task.max_side > 0
-             ? data::fitted_pattern(task.file, task.max_side)
-             : data::picture_pattern(task.file, automaton.height, automaton.width);
+  return task.max_side > 0 ? data::fitted_pattern(task.file, task.max_side)
+                           : data::picture_pattern(task.file, automaton.height, automaton.width);
 }
 
 data::AutomatonTask make_automaton_task(const ModelSpec& spec) {

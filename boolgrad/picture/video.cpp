@@ -131,8 +131,8 @@ class VideoWriter::Encoder {
     posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, messages, STDERR_FILENO);
-    const int error = posix_spawn(&process_, program.c_str(), &files, nullptr, arguments.data(),
-                                  environ);
+    const int error =
+        posix_spawn(&process_, program.c_str(), &files, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     if (error == 0) return;
     process_ = -1;

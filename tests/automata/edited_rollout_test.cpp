@@ -50,7 +50,9 @@ Case make_case(std::uint64_t seed) {
   const std::int64_t targets = choose.below(2) == 0 ? 1 : size.batch;
   return {
       Rule::make(shape, border, Parametrisation::sigmoid, DType::float32, {kind, 1}, seed % 10000),
-      BitGrid::from(random_starts(grids, seed, 1)), fire, size.steps,
+      BitGrid::from(random_starts(grids, seed, 1)),
+      fire,
+      size.steps,
       random_starts({choose.between(1, shape.channels), targets, size.height, size.width}, seed, 3),
       choose.between(1, size.steps)};
 }
@@ -101,9 +103,9 @@ TEST(EditedRollout, CountsTheErrorsOfTheCircuit) {
                           given.counted);
     std::int64_t kept = errors_of_circuit(given);
     RC_ASSERT(rollout.errors() == kept);
-    RC_ASSERT(hard_errors(given.rule, given.starts, given.fire, given.steps, given.counted,
-                          given.target)
-                  .bits == kept);
+    RC_ASSERT(
+        hard_errors(given.rule, given.starts, given.fire, given.steps, given.counted, given.target)
+            .bits == kept);
     for (int change = 0; change < 12; ++change) {
       const auto layer = static_cast<std::size_t>(
           choose.below(static_cast<std::int64_t>(given.rule.parameters().size())));
@@ -126,14 +128,14 @@ TEST(EditedRollout, CountsTheErrorsOfTheCircuit) {
 TEST(EditedRollout, AppliesMasks) {
   Case given = make_case(12);
   const EditedRollout before(given.rule, given.starts, given.fire, given.steps, given.target,
-                          given.counted);
+                             given.counted);
   logic::Network update = given.rule.update();
   Tensor mask = Tensor::ones({update.outputs()}, DType::float32);
   mask.mutable_values<float>()[0] = 0;
   update.set_mask(update.layers().size() - 1, mask);
   given.rule = Rule(given.rule.border(), given.rule.kernels(), given.rule.perceive(), update);
   const EditedRollout after(given.rule, given.starts, given.fire, given.steps, given.target,
-                          given.counted);
+                            given.counted);
   EXPECT_EQ(after.errors(), errors_of_circuit(given));
   EXPECT_NE(after.errors(), before.errors());
 }
@@ -142,9 +144,7 @@ TEST(EditedRollout, ComparesStatesThatThereAre) {
   const Case given = make_case(12);
   for (const std::int64_t counted : {0, 6}) {
     expect_error(
-        [&] {
-          EditedRollout(given.rule, given.starts, given.fire, 4, given.target, counted);
-        },
+        [&] { EditedRollout(given.rule, given.starts, given.fire, 4, given.target, counted); },
         "[edited_rollout] expected 1 to 5 states to compare, received " + std::to_string(counted));
   }
 }

@@ -71,6 +71,24 @@ TEST_F(RuleTest, SeveralStatesHaveAChannelEach) {
   EXPECT_EQ(run["height"], 64);
 }
 
+/// The tori of a step depend on the step only.
+TEST_F(RuleTest, StoppedAndResumedGivesTheSameModel) {
+  const auto model_after = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"train",  "rule",
+                                    "--rule", "B2/S/3",
+                                    "--set",  "automaton.kernels=2",
+                                    "--set",  "automaton.update=[8]",
+                                    "--out",  out_,
+                                    "--quiet"};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_EQ(run_cli(all).code, 0);
+    return testing_support::read_bytes(out_ + "/model.safetensors");
+  };
+  const std::string straight = model_after({"--steps", "7"});
+  EXPECT_NE(model_after({"--steps", "3", "--overwrite"}), straight);
+  EXPECT_EQ(model_after({"--steps", "7", "--resume"}), straight);
+}
+
 TEST_F(RuleTest, RunsAreNamedAfterTheRule) {
   const auto folder = [](const train::ExperimentChanges& changes) {
     const std::filesystem::path file =
@@ -88,11 +106,11 @@ TEST_F(RuleTest, RunsAreNamedAfterTheRule) {
 /// A model that plays Life is right on examples of Life.
 TEST_F(RuleTest, IsLearnedFromAnAnimation) {
   const std::string life = (scratch_ / "life.safetensors").string();
-  save_model(life,
-             train::to_toml(train::parse_experiment(
-                 "[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1", "life", "life",
-                 "")),
-             life_rule().to_file());
+  save_model(
+      life,
+      train::to_toml(train::parse_experiment(
+          "[task]\nkind = 'life'\n[automaton]\nchannels = 1\nsteps = 1", "life", "life", "")),
+      life_rule().to_file());
   const std::string gif = (scratch_ / "seen.gif").string();
   ASSERT_EQ(run_cli({"run", life, "--size", "24x32", "--steps", "20", "--gif", gif}).code, 0);
   const std::int64_t known = data::read_examples(gif).known();

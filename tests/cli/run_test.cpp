@@ -132,9 +132,9 @@ TEST_F(RunTest, SaysThatStatesAreLeftOut) {
 }
 
 TEST_F(RunTest, AnimatesWhatIsAskedFor) {
-  const CliResult result = run(life_, {"--size", "6x7", "--steps", "50", "--seed", "3", "--gif",
-                                       gif_, "--png", png_, "--last", "12", "--every", "5",
-                                       "--fps", "10", "--scale", "3"});
+  const CliResult result =
+      run(life_, {"--size", "6x7", "--steps", "50", "--seed", "3", "--gif", gif_, "--png", png_,
+                  "--last", "12", "--every", "5", "--fps", "10", "--scale", "3"});
   EXPECT_EQ(result.code, 0) << result.err;
   const std::vector<picture::Image> all = life_frames(6, 7, 50, 3, 3);
   const Shown animation = shown(gif_);
@@ -185,8 +185,8 @@ TEST_F(VideoTest, SendsFramesToFfmpeg) {
   for (const auto& [frame, times] : {std::pair{0, 3}, {1, 1}, {2, 1}, {3, 10}}) {
     for (int i = 0; i < times; ++i) {
       for (const picture::Colour c : all[static_cast<std::size_t>(frame)].pixels) {
-        expected += {static_cast<char>(c.red), static_cast<char>(c.green),
-                     static_cast<char>(c.blue)};
+        expected +=
+            {static_cast<char>(c.red), static_cast<char>(c.green), static_cast<char>(c.blue)};
       }
     }
   }

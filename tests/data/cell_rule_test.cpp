@@ -53,8 +53,8 @@ Tensor plain_step(const Tensor& grid, const Successor& successor, bool orthogona
           living += grid.at(other) == 1 ? 1 : 0;
         }
       }
-      after.push_back(static_cast<std::uint8_t>(
-          successor(static_cast<int>(grid.at(y * width + x)), living)));
+      after.push_back(
+          static_cast<std::uint8_t>(successor(static_cast<int>(grid.at(y * width + x)), living)));
     }
   }
   return Tensor::of(after, grid.shape());
@@ -74,12 +74,15 @@ void expect_follows(const std::string& name, const Successor& successor, int sta
 }
 
 TEST(CellRule, FollowsItsName) {
-  expect_follows("B3/S23", [](int s, int n) { return n == 3 || (s == 1 && n == 2); }, 2);
+  expect_follows(
+      "B3/S23", [](int s, int n) { return n == 3 || (s == 1 && n == 2); }, 2);
   expect_follows(
       "b36/s23", [](int s, int n) { return n == 3 || (s == 0 && n == 6) || (s == 1 && n == 2); },
       2);
-  expect_follows("B2/S", [](int s, int n) { return s == 0 && n == 2; }, 2);
-  expect_follows("B0/S8", [](int s, int n) { return s == 0 ? n == 0 : n == 8; }, 2);
+  expect_follows(
+      "B2/S", [](int s, int n) { return s == 0 && n == 2; }, 2);
+  expect_follows(
+      "B0/S8", [](int s, int n) { return s == 0 ? n == 0 : n == 8; }, 2);
   // Brian's Brain: on, then dying, then off.
   const Successor brain = [](int s, int n) { return s == 0 ? (n == 2 ? 1 : 0) : (s + 1) % 3; };
   expect_follows("B2/S/3", brain, 3);
@@ -109,8 +112,7 @@ TEST(CellRule, ReadsATruthTable) {
     for (int bit = 3; bit >= 0; --bit) {
       Neighbourhood cells{};
       for (int i = 0; i < 9; ++i) {
-        cells[static_cast<std::size_t>(i)] =
-            static_cast<std::uint8_t>((4 * digit + bit) >> i & 1);
+        cells[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>((4 * digit + bit) >> i & 1);
       }
       value = 2 * value + *life.next(cells);
     }
@@ -164,8 +166,7 @@ TEST(CellRule, ChecksTablesAndStates) {
   expect_error([&] { table(511, 0); },
                "[rule] expected a table of 512 entries for 2 states, received 511");
   expect_error([&] { table(512, 2); }, "[rule] expected a table of states below 2, received 2");
-  expect_error([] { CellRule(NeighbourCounts{}, 5); },
-               "[rule] expected 2 to 4 states, received 5");
+  expect_error([] { CellRule(NeighbourCounts{}, 5); }, "[rule] expected 2 to 4 states, received 5");
   expect_error([] { parse_cell_rule("B3/S23").step(random_grid(3, 9, 9)); },
                "[rule_step] expected states below 2, received 2");
 }

@@ -17,8 +17,8 @@ using testing_support::write_rgba;
 
 class FittedPattern : public testing::Test {
  protected:
-  /// Writes rows of letters: the eight colours as in text bitmaps, `-` for a transparent pixel. Each
-  /// letter is a square of `side` pixels.
+  /// Writes rows of letters: the eight colours as in text bitmaps, `-` for a transparent pixel.
+  /// Each letter is a square of `side` pixels.
   void draw(const std::vector<std::string>& rows, std::size_t side = 1) {
     const std::string letters = "krgybmcw";
     std::vector<std::uint8_t> bytes;

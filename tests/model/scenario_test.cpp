@@ -172,8 +172,8 @@ TEST(Rules, StartFromAllStates) {
                      {{0, 1}, [](unsigned bits) { return (bits & 1) != 0; }}});
   const automata::Rule fading(Border::periodic, 1, std::move(perceive), std::move(update));
   const train::Experiment experiment = train::parse_experiment(
-      "[task]\nkind = 'rule'\nrule = 'B/S/3'\n[automaton]\nchannels = 2\nsteps = 1", "test",
-      "test", "");
+      "[task]\nkind = 'rule'\nrule = 'B/S/3'\n[automaton]\nchannels = 2\nsteps = 1", "test", "test",
+      "");
   const Tensor starts = starts_for(experiment, fading, 2, 40, 50, 7);
   ASSERT_EQ(starts.shape(), (Shape{2, 2, 40, 50}));
   std::array<int, 3> counts{};

@@ -61,14 +61,14 @@ TEST_F(Gif, IsReadBackFrameByFrame) {
 }
 
 TEST_F(Gif, IsReadWithTransparencyInterlacingAndDisposal) {
-  // Two frames of 1 by 8 pixels: interlaced, then one pixel that is cleared after it was shown, then
-  // one whose second pixel is transparent.
+  // Two frames of 1 by 8 pixels: interlaced, then one pixel that is cleared after it was shown,
+  // then one whose second pixel is transparent.
   std::string file = "GIF89a";
   const auto append = [&](std::initializer_list<int> bytes) {
     for (const int byte : bytes) file += static_cast<char>(byte);
   };
-  append({1, 0, 8, 0, 0x91, 0, 0});                               // screen, four colours
-  append({0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255});             // black, red, green, blue
+  append({1, 0, 8, 0, 0x91, 0, 0});                    // screen, four colours
+  append({0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255});  // black, red, green, blue
   const auto frame = [&](int disposal, int transparent, int top, int height, int flags,
                          const std::vector<int>& pixels) {
     append({0x21, 0xF9, 4, disposal << 2 | (transparent >= 0 ? 1 : 0), 1, 0,

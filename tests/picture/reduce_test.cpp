@@ -77,8 +77,7 @@ TEST(SquareSide, IsTheLargestOfAllImages) {
   EXPECT_EQ(square_side(two), 3);
   const std::vector<Image> plain = {filled_image(12, 12, white)};
   EXPECT_EQ(square_side(plain), 4) << "a grid of 3 by 3";
-  expect_error([] { square_side({}); },
-               "[square_side] expected at least one image, received none");
+  expect_error([] { square_side({}); }, "[square_side] expected at least one image, received none");
 }
 
 }  // namespace

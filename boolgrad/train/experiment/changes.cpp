@@ -36,8 +36,8 @@ std::vector<std::string> target_overrides(const std::string& target, const Exper
   const std::int64_t max_side = experiment.task.max_side;
   const bool is_bitmap = target.ends_with(".txt");
   if (!is_bitmap && max_side == 0) return overrides;
-  const Shape shape = (is_bitmap ? data::read_bitmap(target) : data::fitted_pattern(target, max_side))
-                          .bits.shape();
+  const Shape shape =
+      (is_bitmap ? data::read_bitmap(target) : data::fitted_pattern(target, max_side)).bits.shape();
   overrides.push_back(fmt::format("automaton.height={}", shape[1]));
   overrides.push_back(fmt::format("automaton.width={}", shape[2]));
   if (max_side > 0) {
@@ -136,8 +136,7 @@ Experiment changed_experiment(const fs::path& path, const ExperimentChanges& cha
                               std::vector<std::string>* notices) {
   check(changes);
   const std::vector<std::string> overrides = overrides_of(changes, read_experiment(path));
-  return with_epochs(chosen(read_experiment(path, overrides, notices), notices),
-                     changes.epochs);
+  return with_epochs(chosen(read_experiment(path, overrides, notices), notices), changes.epochs);
 }
 
 Experiment changed_experiment(const std::string& text, const std::string& source,

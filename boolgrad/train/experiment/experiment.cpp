@@ -284,10 +284,11 @@ void check_rule(const Experiment& experiment, const std::string& source) {
   const std::int64_t steps =
       automaton.steps + automaton.stay_steps + experiment.rollout.extra_steps;
   if (steps != 1) {
-    fail(where,
-         "{}: expected automaton.steps = 1 for a rule, without stay_steps and extra_steps, received "
-         "{} steps",
-         source, steps);
+    fail(
+        where,
+        "{}: expected automaton.steps = 1 for a rule, without stay_steps and extra_steps, received "
+        "{} steps",
+        source, steps);
   }
 }
 
@@ -299,8 +300,7 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
          source, automaton.perceive.empty() ? "none" : fmt::format("{}", automaton.perceive[0]));
   }
   const bool too_small = automaton.height < 3 || automaton.width < 3;
-  if (automaton.border == Border::periodic && too_small &&
-      !experiment.learns_rule()) {
+  if (automaton.border == Border::periodic && too_small && !experiment.learns_rule()) {
     fail(where, "{}: expected a grid of at least 3x3 cells with periodic borders, received {}x{}",
          source, automaton.height, automaton.width);
   }

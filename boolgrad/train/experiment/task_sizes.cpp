@@ -17,11 +17,11 @@ Experiment with_sizes_of_rule(Experiment experiment, std::vector<std::string>* n
   experiment.automaton.channels = rule.channels();
   if (experiment.task.examples.empty() || notices == nullptr) return experiment;
   const std::int64_t known = rule.known();
-  notices->push_back(fmt::format(
-      "{}: {} states, {} of {} neighbourhoods seen{}",
-      printable(std::filesystem::path(experiment.task.examples).filename().string()), rule.states(),
-      known, rule.neighbourhoods(),
-      known < rule.neighbourhoods() ? "; the others may become anything" : ""));
+  notices->push_back(
+      fmt::format("{}: {} states, {} of {} neighbourhoods seen{}",
+                  printable(std::filesystem::path(experiment.task.examples).filename().string()),
+                  rule.states(), known, rule.neighbourhoods(),
+                  known < rule.neighbourhoods() ? "; the others may become anything" : ""));
   return experiment;
 }
 

@@ -188,8 +188,8 @@ std::vector<Tensor> AutomatonLearner::gradients(std::int64_t step) {
 
 double AutomatonLearner::loss_terms() const {
   const automata::RolloutSize now = size();
-  return static_cast<double>(loss_steps() * now.batch * stage_task_.channels() *
-                             now.height * now.width);
+  return static_cast<double>(loss_steps() * now.batch * stage_task_.channels() * now.height *
+                             now.width);
 }
 
 AutomatonInputs AutomatonLearner::sampled_tori(std::int64_t step) {
@@ -295,9 +295,8 @@ std::unique_ptr<MoveEvaluator> AutomatonLearner::move_evaluator() const {
       automata::EditedRollout::bytes(rule, on.starts, on.size.steps) > max_evaluator_bytes) {
     return Learner::move_evaluator();
   }
-  return std::make_unique<RolloutEvaluator>(
-      automata::EditedRollout(rule, on.starts, on.fire, on.size.steps, task_.target,
-                              experiment_.automaton.stay_steps + 1));
+  return std::make_unique<RolloutEvaluator>(automata::EditedRollout(
+      rule, on.starts, on.fire, on.size.steps, task_.target, experiment_.automaton.stay_steps + 1));
 }
 
 }  // namespace boolgrad::train

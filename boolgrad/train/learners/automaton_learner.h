@@ -69,7 +69,7 @@ class AutomatonLearner final : public Learner {
   std::unique_ptr<DeviceAutomaton> evaluator_;  ///< full size, while a stage has other sizes
   std::vector<Tensor> frozen_;
   mutable std::optional<EvaluationStarts> evaluation_starts_;  ///< made on first use
-  std::optional<BatchOrder> tori_;  ///< the order of sampled tori; made on first use
+  std::optional<BatchOrder> tori_;        ///< the order of sampled tori; made on first use
   Tensor pool_;                           ///< uint8 [channels, pool, height, width]
   std::vector<std::int64_t> pool_slots_;  ///< slots that the grids of the last step return to
 };
