@@ -135,6 +135,16 @@ std::vector<Scenario> scenarios_of(const ModelSpec& spec) {
   Scenario resets = plain(fmt::format("{0}x{0} reset every step", side), factor);
   resets.options.reset = side;
   all.push_back(resets);
+  if (spec.task.kind != data::TaskKind::picture) return all;
+
+  // On its own grid, and once: a picture that knows its border does not grow on another one.
+  for (const std::int64_t hit : {1, 2, 4}) {
+    if (hit > std::min(a.height, a.width)) break;
+    Scenario struck = plain(fmt::format("{0}x{0} lost when grown", hit), 1);
+    struck.options.damage = {{middle(a.height, a.width, hit), struck.steps, struck.steps}};
+    struck.steps *= 4;
+    all.push_back(struck);
+  }
   return all;
 }
 

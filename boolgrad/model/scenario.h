@@ -35,8 +35,9 @@ Tensor starts_for(const ModelSpec& spec, const automata::Rule& rule, std::int64_
 
 /// Fresh starts, and for pictures also four times the steps; grids two and four times as large; a
 /// fire rate of 0.6; a square that stays dead; one that is dead for the first half of the steps;
-/// and one that is reset at a random position after every step. On larger grids, the number of
-/// steps grows as well if starts are random.
+/// and one that is reset at a random position after every step. For pictures also squares that are
+/// cleared once, when the picture has grown. On larger grids, the number of steps grows as well if
+/// starts are random.
 std::vector<Scenario> scenarios_of(const ModelSpec& spec);
 
 /// Runs a scenario from `grids` fresh starts. Cells that are held at 0 do not count.

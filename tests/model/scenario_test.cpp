@@ -131,6 +131,12 @@ TEST_F(PictureTest, IsAlsoRunForFourTimesTheSteps) {
   EXPECT_EQ(all[1].name, "four times the steps");
   EXPECT_EQ(all[1].steps, 20);
   EXPECT_EQ(all[1].height, 3);
+  // The grid is too small for the third square.
+  ASSERT_EQ(all.size(), 10U);
+  EXPECT_EQ(all[9].name, "2x2 lost when grown");
+  EXPECT_EQ(all[9].steps, 20);
+  EXPECT_EQ(all[9].options.damage[0].first, 5);
+  EXPECT_EQ(all[9].options.damage[0].last, 5);
 }
 
 /// In Life, a single cell dies in the first step.
