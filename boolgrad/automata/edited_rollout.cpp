@@ -71,14 +71,18 @@ std::uint64_t all_bits(bool value) { return value ? ~std::uint64_t{0} : 0; }
 
 EditedRollout::EditedRollout(const Rule& rule, const BitGrid& starts,
                              const std::vector<BitGrid>& fire, std::int64_t steps,
-                             const Tensor& target)
+                             const Tensor& target, std::int64_t counted)
     : batch_(starts.batch()),
       height_(starts.height()),
       width_(starts.width()),
       steps_(static_cast<std::size_t>(steps)),
+      counted_(static_cast<std::size_t>(counted)),
       words_(words_of(starts)),
       channels_(static_cast<std::size_t>(rule.channels())),
       target_channels_(static_cast<std::size_t>(target.shape()[0])) {
+  if (counted < 1 || counted > steps + 1) {
+    fail("edited_rollout", "expected 1 to {} states to compare, received {}", steps + 1, counted);
+  }
   scratch_.resize(words_);
   collect_gates(rule);
   list_shifts(rule.border());
@@ -264,8 +268,10 @@ void EditedRollout::run_all() {
       next_state(step, c, stored_.data() + offset_of(step + 1, value_of_neighbour(c, centre)));
     }
   }
-  for (std::size_t c = 0; c < target_channels_; ++c) {
-    errors_ += errors_in(c, stored_.data() + offset_of(steps_, value_of_neighbour(c, centre)));
+  for (std::size_t step = steps_ + 1 - counted_; step <= steps_; ++step) {
+    for (std::size_t c = 0; c < target_channels_; ++c) {
+      errors_ += errors_in(c, stored_.data() + offset_of(step, value_of_neighbour(c, centre)));
+    }
   }
 }
 
@@ -328,18 +334,25 @@ std::int64_t EditedRollout::errors_with(std::size_t layer, std::int64_t gate, un
     }
     reevaluate_gates(step, edited_table_, edited_truth_);
     find_changed_channels(step);
+    if (counts(step + 1)) count_changes(step + 1);
   }
   ++mark_;
   for (std::size_t i = 0; i < changed_.size(); ++i) {
-    const std::size_t c = changed_[i];
-    const std::uint32_t value = value_of_neighbour(c, centre);
-    const std::uint64_t* shown = changed_states_.data() + i * words_;
-    record_difference(steps_, value, shown);
-    if (c >= target_channels_) continue;
-    edited_errors_ += errors_in(c, shown) - errors_in(c, stored_.data() + offset_of(steps_, value));
+    record_difference(steps_, value_of_neighbour(changed_[i], centre),
+                      changed_states_.data() + i * words_);
   }
   std::ranges::fill(pending_, 0);  // nothing reads the last state
   return edited_errors_;
+}
+
+/// Counts the errors of the channels that differ after `step` steps in place of the stored ones.
+void EditedRollout::count_changes(std::size_t step) {
+  for (std::size_t i = 0; i < changed_.size(); ++i) {
+    const std::size_t c = changed_[i];
+    if (c >= target_channels_) continue;
+    const std::uint64_t* before = stored_.data() + offset_of(step, value_of_neighbour(c, centre));
+    edited_errors_ += errors_in(c, changed_states_.data() + i * words_) - errors_in(c, before);
+  }
 }
 
 /// Finds the channels whose next state differs from the stored one.

@@ -21,9 +21,9 @@ class EditedRollout {
  public:
   /// Starts from the current tables and masks of `rule`, whose gates must have two inputs. `fire`
   /// is empty or holds one grid of one channel per step. `target`, uint8 [channels, grids or 1,
-  /// height, width], is compared with the first channels of the last state.
+  /// height, width], is compared with the first channels of the last `counted` states.
   EditedRollout(const Rule& rule, const BitGrid& starts, const std::vector<BitGrid>& fire,
-                std::int64_t steps, const Tensor& target);
+                std::int64_t steps, const Tensor& target, std::int64_t counted = 1);
 
   /// The memory of such an object.
   static std::size_t bytes(const Rule& rule, const BitGrid& starts, std::int64_t steps);
@@ -72,10 +72,13 @@ class EditedRollout {
   void record_difference(std::size_t step, std::uint32_t value, const std::uint64_t* words);
   void reevaluate_gates(std::size_t step, std::size_t changed_table, unsigned table);
   void find_changed_channels(std::size_t step);
+  void count_changes(std::size_t step);
   void evaluate(const Gate& gate, unsigned table, std::size_t step, std::uint64_t* to) const;
   void next_state(std::size_t step, std::size_t channel, std::uint64_t* to) const;
   void neighbours(const std::uint64_t* own, std::size_t position, std::uint64_t* to) const;
   std::int64_t errors_in(std::size_t channel, const std::uint64_t* shown) const;
+  /// Whether the state after `step` steps is compared with the target.
+  bool counts(std::size_t step) const { return step + counted_ > steps_; }
 
   std::size_t offset_of(std::size_t step, std::size_t value) const {
     return (step * values_ + value) * words_;
@@ -89,6 +92,7 @@ class EditedRollout {
   std::int64_t height_;
   std::int64_t width_;
   std::size_t steps_;
+  std::size_t counted_;  ///< number of last states that are compared
   std::size_t words_;
   std::size_t channels_;
   std::size_t target_channels_;

@@ -27,8 +27,12 @@ struct GridErrors {
   }
 };
 
+/// Whether a target has bits that may have any value.
+bool has_any_value(const Tensor& target);
+
 /// Compares the first channels of `state` with `target`, uint8 [channels, grids or 1, height,
-/// width]. Cells inside the rectangles `ignored` do not count.
+/// width]. Cells inside the rectangles `ignored` do not count, nor do bits whose target is
+/// `any_value`.
 GridErrors compare(const BitGrid& state, const Tensor& target,
                    const std::vector<Rectangle>& ignored = {});
 
@@ -36,5 +40,10 @@ GridErrors compare(const BitGrid& state, const Tensor& target,
 /// step, or is empty if all cells fire.
 BitGrid hard_states(const Rule& rule, BitGrid state, const std::vector<BitGrid>& fire,
                     std::int64_t steps);
+
+/// The errors of the hardened rule in the last `counted` of the states after 1 to `steps` steps.
+/// Bits are added up; grids are those of the state with the most grids with errors.
+GridErrors hard_errors(const Rule& rule, const BitGrid& starts, const std::vector<BitGrid>& fire,
+                       std::int64_t steps, std::int64_t counted, const Tensor& target);
 
 }  // namespace boolgrad::automata

@@ -15,6 +15,7 @@
 #include "boolgrad/ops/loss.h"
 #include "boolgrad/ops/reduction.h"
 #include "boolgrad/ops/shaping.h"
+#include "boolgrad/options/target.h"
 
 namespace boolgrad::automata {
 namespace {
@@ -22,6 +23,15 @@ namespace {
 /// The target, broadcast to the states of a rollout.
 Tensor broadcast_target(const Tensor& target, const Tensor& like) {
   return add(cast(target, like.dtype()), Tensor::zeros(like.shape(), like.dtype()));
+}
+
+/// 1 where a target is 0 or 1, and 0 elsewhere; undefined if it is 0 or 1 everywhere.
+Tensor mask_of(const Tensor& target, DType dtype) {
+  if (!has_any_value(target)) return {};
+  Tensor mask(target.shape(), DType::uint8);
+  std::ranges::transform(target.values<std::uint8_t>(), mask.mutable_values<std::uint8_t>().begin(),
+                         [](std::uint8_t bit) { return matters(bit) ? 1 : 0; });
+  return cast(mask, dtype);
 }
 
 class HostAutomaton final : public logic::HostProgram<DeviceAutomaton> {
@@ -154,7 +164,10 @@ class HostAutomaton final : public logic::HostProgram<DeviceAutomaton> {
 
   Tensor loss_at(const Tensor& states, const Tensor& target) const {
     const Tensor shown = slice(states, 1, 0, spec_.loss_channels);
-    return loss_of(spec_.loss, shown, broadcast_target(target, shown));
+    const Tensor mask = mask_of(target, shown.dtype());
+    if (!mask.defined()) return loss_of(spec_.loss, shown, broadcast_target(target, shown));
+    const Tensor wanted = multiply(cast(target, shown.dtype()), mask);
+    return loss_of(spec_.loss, multiply(shown, mask), broadcast_target(wanted, shown));
   }
 
   void keep_last(const Tensor& states, const RolloutSize& size) {

@@ -28,16 +28,18 @@ picture::Image for_terminal(const picture::Image& cells) {
 }
 
 AnimationRecorder::AnimationRecorder(const AnimationOptions& options, const Playback& playback)
-    : frames_(playback.steps),
+    : frames_(playback.steps, options.frames),
       steps_(playback.steps),
       channels_(playback.channels),
       next_show_(std::chrono::steady_clock::now()) {
-  if (!options.gif.empty()) gif_.emplace(options.gif, playback);
+  if (!options.gif.empty()) gif_.emplace(options.gif, playback, options.frames);
+  if (!options.mp4.empty()) mp4_.emplace(options.mp4, playback, options.frames);
   if (options.show) terminal_.emplace(stdout);
 }
 
 void AnimationRecorder::add(std::int64_t step, const automata::BitGrid& state) {
   if (gif_) gif_->add(step, state);
+  if (mp4_) mp4_->add(step, state);
   if (terminal_) show(step, state_image(state, channels_));
 }
 

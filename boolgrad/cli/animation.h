@@ -1,4 +1,4 @@
-// Animations of an automaton, as a GIF file and in the terminal.
+// Animations of an automaton, as GIF and MP4 files and in the terminal.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,9 @@ namespace boolgrad::cli {
 picture::Image for_terminal(const picture::Image& cells);
 
 struct AnimationOptions {
-  std::string gif;    ///< output file; empty for none
+  std::string gif;  ///< output file; empty for none
+  std::string mp4;  ///< output file; empty for none
+  FrameOptions frames = {};
   bool show = false;  ///< show about 15 frames per second on a terminal, else only the last state
 };
 
@@ -26,12 +28,14 @@ class AnimationRecorder final : public FrameSink {
   /// Throws if the file cannot be written or the grid is too large for an image.
   AnimationRecorder(const AnimationOptions& options, const Playback& playback);
 
-  bool is_active() const override { return gif_ || terminal_; }
+  bool is_active() const override { return gif_ || mp4_ || terminal_; }
   bool wants(std::int64_t step, bool notable) const override {
     return frames_.contains(step, notable);
   }
   /// The last frame ends the animation.
   void add(std::int64_t step, const automata::BitGrid& state) override;
+  /// Which states are frames.
+  const FrameChoice& frames() const { return frames_; }
 
  private:
   void show(std::int64_t step, const picture::Image& cells);
@@ -40,6 +44,7 @@ class AnimationRecorder final : public FrameSink {
   std::int64_t steps_;
   std::int64_t channels_;
   std::optional<GifRecorder> gif_;
+  std::optional<VideoRecorder> mp4_;
   std::optional<picture::Animation> terminal_;
   std::chrono::steady_clock::time_point next_show_;
 };

@@ -18,6 +18,16 @@ void add_data_options(CLI::App& command, train::ExperimentChanges& changes) {
           "For automata: the pattern to grow, a PNG or a text bitmap (.txt). For CSV files: "
           "the column to predict")
       ->type_name("FILE|COLUMN");
+  command
+      .add_option("--rule", changes.rule,
+                  "For the experiment `rule`: a rule such as B36/S23 or B2/S/3, or the 128 "
+                  "hexadecimal digits of a truth table")
+      ->type_name("RULE");
+  command
+      .add_option("--examples", changes.examples,
+                  "For the experiment `rule`: an NPY or GIF file of successive states to learn "
+                  "from")
+      ->type_name("FILE");
   command.add_flag("--no-header", changes.no_header,
                    "The CSV file has no line with the names of its columns");
   command
@@ -35,13 +45,20 @@ void add_data_options(CLI::App& command, train::ExperimentChanges& changes) {
 void check_data_options(std::string_view where, const train::ExperimentChanges& changes,
                         const train::Experiment& experiment) {
   const bool is_table = experiment.task.kind == data::TaskKind::csv;
-  const bool grows_pattern =
-      experiment.is_automaton() && experiment.task.kind != data::TaskKind::life;
+  const bool grows_pattern = experiment.is_automaton() && !experiment.learns_rule();
   const std::string name = printable(experiment.name);
   if (!changes.target.empty() && !grows_pattern && !is_table) {
     throw UsageError(fmt::format(
         "[{}] --target is for automata that grow a pattern and for CSV files, not for {}", where,
         name));
+  }
+  const bool has_rule = !changes.rule.empty() || !changes.examples.empty();
+  if (has_rule && experiment.task.kind != data::TaskKind::rule) {
+    throw UsageError(fmt::format(
+        "[{}] --rule and --examples are for the experiment rule, not for {}", where, name));
+  }
+  if (!changes.rule.empty() && !changes.examples.empty()) {
+    throw UsageError(fmt::format("[{}] expected --rule or --examples, received both", where));
   }
   if (!changes.data.empty() && !experiment.is_classifier()) {
     throw UsageError(fmt::format("[{}] --data is for classifiers, not for {}", where, name));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/cli/animation.h"
@@ -28,7 +29,9 @@ struct RunArguments {
   std::vector<std::string> damage;
   std::optional<std::int64_t> seed;
   std::string gif;
+  std::string mp4;
   std::string png;
+  FrameOptions frames = {};
   bool show = false;
   Device device = {};
 };
@@ -94,6 +97,17 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
     throw UsageError(
         fmt::format("[run] expected --seed of at least 0, received {}", *arguments.seed));
   }
+  const FrameOptions& frames = arguments.frames;
+  const bool has_files = !arguments.gif.empty() || !arguments.mp4.empty();
+  if (!has_files && !arguments.show && (frames.every || frames.last)) {
+    throw UsageError("[run] --every and --last are for --gif, --mp4 and --show, received none");
+  }
+  if (!has_files && frames.fps) {
+    throw UsageError("[run] --fps is for --gif and --mp4, received neither");
+  }
+  if (!has_files && arguments.png.empty() && frames.scale) {
+    throw UsageError("[run] --scale is for --gif, --mp4 and --png, received none");
+  }
   check_device(arguments.device, on_gpus);
 }
 
@@ -121,23 +135,37 @@ Playback playback_of(const RunArguments& arguments) {
   return make_playback(loaded, options, "run", arguments.model);
 }
 
+std::int64_t scale_of(const RunArguments& arguments, const GridSize& size) {
+  return arguments.frames.scale.value_or(pixels_per_cell(size.height, size.width));
+}
+
 /// Throws before any step if the picture could not be written.
 void check_png(const RunArguments& arguments, const GridSize& size) {
   if (arguments.png.empty()) return;
-  picture::check_size("png", size.width, size.height);
+  const std::int64_t scale = scale_of(arguments, size);
+  picture::check_size("png", size.width * scale, size.height * scale);
   const Replacement writable("png", arguments.png);
 }
 
-PlaybackResult play(const Playback& playback, const RunArguments& arguments) {
+/// The outcome of a run, and what its animation shows.
+struct Outcome {
+  PlaybackResult result;
+  FrameChoice frames;
+};
+
+Outcome play(const Playback& playback, const RunArguments& arguments) {
   check_png(arguments, playback.size);
-  AnimationRecorder animation({.gif = arguments.gif, .show = arguments.show}, playback);
+  AnimationRecorder animation({.gif = arguments.gif,
+                               .mp4 = arguments.mp4,
+                               .frames = arguments.frames,
+                               .show = arguments.show},
+                              playback);
   PlaybackResult result = boolgrad::play(playback, &animation);
   if (!arguments.png.empty()) {
     const picture::Image cells = state_image(result.last, playback.channels);
-    picture::write_png(arguments.png,
-                       picture::enlarged(cells, pixels_per_cell(cells.height, cells.width)));
+    picture::write_png(arguments.png, picture::enlarged(cells, scale_of(arguments, playback.size)));
   }
-  return result;
+  return {std::move(result), animation.frames()};
 }
 
 double updates_per_second(const Playback& playback, const PlaybackResult& outcome) {
@@ -148,8 +176,14 @@ double updates_per_second(const Playback& playback, const PlaybackResult& outcom
   return updates / std::max(outcome.seconds, 1e-9);
 }
 
-void print_report(const RunArguments& arguments, const Playback& playback,
-                  const PlaybackResult& outcome) {
+/// `2nd`, `3rd`, `11th`
+std::string ordinal(std::int64_t number) {
+  const std::int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+void print_report(const RunArguments& arguments, const Playback& playback, const Outcome& played) {
+  const PlaybackResult& outcome = played.result;
   fmt::print("{}: {}x{} cells, {} steps{}\n", printable(arguments.model), playback.size.height,
              playback.size.width, playback.steps,
              playback.options.fire_rate < 1
@@ -165,11 +199,18 @@ void print_report(const RunArguments& arguments, const Playback& playback,
     fmt::print("  bit errors  unknown: {}\n", printable(playback.why_no_target));
   }
   if (!arguments.gif.empty()) fmt::print("  gif         {}\n", printable(arguments.gif));
+  if (!arguments.mp4.empty()) fmt::print("  mp4         {}\n", printable(arguments.mp4));
+  const bool has_files = !arguments.gif.empty() || !arguments.mp4.empty();
+  if (has_files && played.frames.is_thinned()) {
+    fmt::print("  frames      every {}; --every 1 shows all states\n",
+               ordinal(played.frames.every()));
+  }
   if (!arguments.png.empty()) fmt::print("  png         {}\n", printable(arguments.png));
 }
 
 nlohmann::json to_json(const RunArguments& arguments, const Playback& playback,
-                       const PlaybackResult& outcome) {
+                       const Outcome& played) {
+  const PlaybackResult& outcome = played.result;
   const auto path_or_null = [](const std::string& path) {
     return path.empty() ? nlohmann::json() : nlohmann::json(path);
   };
@@ -182,13 +223,15 @@ nlohmann::json to_json(const RunArguments& arguments, const Playback& playback,
           {"wrong_bits", outcome.bit_errors ? nlohmann::json(*outcome.bit_errors) : nullptr},
           {"cell_updates_per_second", updates_per_second(playback, outcome)},
           {"gif", path_or_null(arguments.gif)},
+          {"mp4", path_or_null(arguments.mp4)},
+          {"steps_per_frame", played.frames.every()},
           {"png", path_or_null(arguments.png)}};
 }
 
 int run(const RunArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments, common);
   const Playback playback = playback_of(arguments);
-  const PlaybackResult outcome = play(playback, arguments);
+  const Outcome outcome = play(playback, arguments);
   if (!common.quiet) print_report(arguments, playback, outcome);
   if (common.json) print_json(to_json(arguments, playback, outcome));
   return 0;
@@ -222,8 +265,24 @@ void add_run(CLI::App& root, CommonOptions& common, Job& job) {
   command->add_option("--seed", arguments->seed, "Seed of random starts and updates")
       ->type_name("N");
   command->add_option("--gif", arguments->gif, "Write an animation")->type_name("FILE");
+  command->add_option("--mp4", arguments->mp4, "Write a video; needs ffmpeg in PATH")
+      ->type_name("FILE");
   command->add_option("--png", arguments->png, "Write a picture of the last state")
       ->type_name("FILE");
+  command
+      ->add_option("--every", arguments->frames.every,
+                   "Steps per frame; by default chosen for at most about 200 frames")
+      ->type_name("N");
+  command->add_option("--last", arguments->frames.last, "Show only the states of the last N steps")
+      ->type_name("N");
+  command
+      ->add_option("--fps", arguments->frames.fps,
+                   "Frames per second; about six seconds in all by default")
+      ->type_name("RATE");
+  command
+      ->add_option("--scale", arguments->frames.scale,
+                   "Pixels per cell; 320 to 512 pixels in all by default")
+      ->type_name("N");
   command->add_flag("--show", arguments->show, "Show the animation in the terminal");
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {

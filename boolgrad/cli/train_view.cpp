@@ -44,12 +44,13 @@ std::string cases_text(const train::Experiment& experiment) {
   const data::AutomatonTask task = make_automaton_task(experiment);
   const std::int64_t count =
       task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(experiment.automaton);
+  if (experiment.task.kind == data::TaskKind::rule) return fmt::format("{} tori", count);
   return count == 1 ? "1 evaluation start" : fmt::format("{} evaluation starts", count);
 }
 
-/// Whether evaluated states are worth showing. Those of life are grids of 3 by 3 cells.
+/// Whether evaluated states are worth showing. Those of rules are grids of 3 by 3 cells.
 bool has_picture(const train::Experiment& experiment) {
-  return experiment.is_automaton() && experiment.task.kind != data::TaskKind::life;
+  return experiment.is_automaton() && !experiment.learns_rule();
 }
 
 /// What the accuracies of a classifier were measured on: `48 validation samples`.

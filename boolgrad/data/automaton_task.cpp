@@ -3,48 +3,102 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <span>
+#include <vector>
 
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/random.h"
+#include "boolgrad/options/target.h"
 
 namespace boolgrad::data {
 
-Tensor life_step(const Tensor& grids) {
-  if (grids.rank() != 3 || grids.dtype() != DType::uint8) {
-    fail("life_step", "expected uint8 [grids, height, width], received {} {}",
-         to_string(grids.dtype()), to_string(grids.shape()));
+CellRule conways_rule() { return {{.birth = 1U << 3, .survival = 1U << 2 | 1U << 3}, 2}; }
+
+Tensor life_step(const Tensor& grids) { return conways_rule().step(grids); }
+
+namespace {
+
+constexpr std::int64_t side = 3;
+constexpr std::size_t cells = 9;
+
+/// The number of a torus that is moved by so many rows and columns.
+std::int64_t moved(const CellRule& rule, const Neighbourhood& torus, std::size_t rows,
+                   std::size_t columns) {
+  Neighbourhood other{};
+  for (std::size_t i = 0; i < cells; ++i) {
+    other[(i / 3 + rows) % 3 * 3 + (i % 3 + columns) % 3] = torus[i];
   }
-  const std::int64_t height = grids.shape()[1];
-  const std::int64_t width = grids.shape()[2];
-  Tensor next(grids.shape(), DType::uint8);
-  const std::span<const std::uint8_t> from = grids.values<std::uint8_t>();
-  const std::span<std::uint8_t> to = next.mutable_values<std::uint8_t>();
-  for (std::int64_t i = 0; i < grids.size(); ++i) {
-    const std::int64_t x = i % width;
-    const std::int64_t y = i / width % height;
-    const std::int64_t first = i - y * width - x;
-    int living = 0;
-    for (const std::int64_t dy : {-1, 0, 1}) {
-      for (const std::int64_t dx : {-1, 0, 1}) {
-        const std::int64_t row = (y + dy + height) % height;
-        const std::int64_t column = (x + dx + width) % width;
-        living += from[static_cast<std::size_t>(first + row * width + column)];
-      }
+  return rule.index(other);
+}
+
+/// Whether no translation of a torus has a smaller number.
+bool is_first(const CellRule& rule, const Neighbourhood& torus, std::int64_t number) {
+  for (std::size_t move = 1; move < cells; ++move) {
+    if (moved(rule, torus, move / 3, move % 3) < number) return false;
+  }
+  return true;
+}
+
+/// All 3x3 grids of the states of a rule, or the distinct ones.
+Tensor tori_of(const CellRule& rule, Tori which) {
+  std::vector<std::uint8_t> states;
+  for (std::int64_t number = 0; number < rule.neighbourhoods(); ++number) {
+    Neighbourhood torus{};
+    std::int64_t rest = number;
+    for (std::uint8_t& state : torus) {
+      state = static_cast<std::uint8_t>(rest % rule.states());
+      rest /= rule.states();
     }
-    // `living` includes the cell itself.
-    const bool lives = from[static_cast<std::size_t>(i)] != 0;
-    to[static_cast<std::size_t>(i)] = living == 3 || (living == 4 && lives) ? 1 : 0;
+    if (which == Tori::distinct && !is_first(rule, torus, number)) continue;
+    states.insert(states.end(), torus.begin(), torus.end());
   }
-  return next;
+  const auto grids = static_cast<std::int64_t>(states.size() / cells);
+  return Tensor::of(states, {grids, side, side});
+}
+
+/// The grids that have a cell whose next state is known, and what is known of them.
+struct KnownTori {
+  std::vector<std::uint8_t> starts, after, known;
+};
+
+KnownTori known_tori(const Tensor& tori, const Tensor& after, const Tensor& known) {
+  KnownTori kept;
+  const std::span<const std::uint8_t> flags = known.values<std::uint8_t>();
+  const auto append = [](std::vector<std::uint8_t>& to, const Tensor& from, std::size_t first) {
+    const auto part = from.values<std::uint8_t>().subspan(first, cells);
+    to.insert(to.end(), part.begin(), part.end());
+  };
+  for (std::size_t first = 0; first < flags.size(); first += cells) {
+    const auto part = flags.subspan(first, cells);
+    if (std::ranges::find(part, 1) == part.end()) continue;
+    append(kept.starts, tori, first);
+    append(kept.after, after, first);
+    append(kept.known, known, first);
+  }
+  return kept;
+}
+
+}  // namespace
+
+AutomatonTask rule_task(const CellRule& rule, Tori tori, std::int64_t batch) {
+  const Tensor all = tori_of(rule, tori);
+  Tensor known;
+  const Tensor after = rule.step(all, &known);
+  const KnownTori kept = known_tori(all, after, known);
+  if (kept.starts.empty()) fail("rule", "expected a rule of which something is known");
+  const Shape shape{static_cast<std::int64_t>(kept.starts.size() / cells), side, side};
+  AutomatonTask task{.target = bits_of_states(Tensor::of(kept.after, shape), rule.states()),
+                     .starts = bits_of_states(Tensor::of(kept.starts, shape), rule.states()),
+                     .batch = std::min(batch, shape[0])};
+  const std::span<std::uint8_t> bits = task.target.mutable_values<std::uint8_t>();
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (kept.known[i % kept.known.size()] == 0) bits[i] = any_value;
+  }
+  return task;
 }
 
 AutomatonTask life_task() {
-  constexpr std::int64_t cells = 9;
-  constexpr std::int64_t grids = 1 << cells;
-  Tensor starts({grids, 3, 3}, DType::uint8);
-  const std::span<std::uint8_t> to = starts.mutable_values<std::uint8_t>();
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = (i / cells >> (i % cells)) & 1;
-  return {life_step(starts).viewed_as({1, grids, 3, 3}), starts.viewed_as({1, grids, 3, 3})};
+  const CellRule rule = conways_rule();
+  return rule_task(rule, Tori::all, rule.neighbourhoods());
 }
 
 Tensor grown_part(const Tensor& target, double share) {

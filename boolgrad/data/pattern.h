@@ -31,6 +31,16 @@ Pattern read_bitmap(const std::filesystem::path& path);
 /// rounded to the nearest of eight colours, in three channels: red, green and blue.
 Pattern picture_pattern(const std::filesystem::path& path, std::int64_t height, std::int64_t width);
 
+/// A PNG on a grid of its own.
+///
+/// A picture of up to `max_side` pixels per side is taken as it is; squares of equal pixels count
+/// as one. A larger one is reduced to 16 cells, or `max_side` if that is less, on its longer side.
+///
+/// Transparent cells are background and off. In an opaque picture the background is the most
+/// frequent colour of the cells at its edge. If all other cells have one colour, the pattern has
+/// one channel. Otherwise it has three, and the background is off unless a cell is black.
+Pattern fitted_pattern(const std::filesystem::path& path, std::int64_t max_side);
+
 /// An image with one pixel per cell: the first three channels as red, green and blue, or the first
 /// channel in black and white if there are fewer. All values but 0 are on.
 picture::Image pattern_image(const Tensor& bits);

@@ -15,6 +15,7 @@ std::string_view to_string(TaskKind kind) {
     case TaskKind::popcount: return "popcount";
     case TaskKind::table: return "table";
     case TaskKind::life: return "life";
+    case TaskKind::rule: return "rule";
     case TaskKind::checkerboard: return "checkerboard";
     case TaskKind::picture: return "picture";
     case TaskKind::idx: return "idx";

@@ -24,6 +24,7 @@ enum class TaskKind : std::uint8_t {
   table,  ///< a truth table from a CSV file
   // Patterns and rules for automata.
   life,
+  rule,  ///< a rule by name, by truth table or by examples
   checkerboard,
   picture,
   // Labelled samples: images or arrays in a folder, a CSV file, or the built-in MONK's problems.
@@ -39,7 +40,7 @@ enum class TaskKind : std::uint8_t {
 /// The kind of model that learns a task.
 enum class TaskFamily : std::uint8_t { circuit, automaton, classifier };
 
-inline constexpr std::size_t task_kind_count = 20;
+inline constexpr std::size_t task_kind_count = 21;
 
 /// All kinds, in the order above.
 constexpr std::array<TaskKind, task_kind_count> all_task_kinds() {

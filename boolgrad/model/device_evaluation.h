@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "boolgrad/automata/bit_grid.h"
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/backend/device/automaton.h"
 #include "boolgrad/backend/device/network.h"
 #include "boolgrad/model/evaluation.h"
@@ -22,8 +25,24 @@ FeatureSamples feature_samples(const Classifier& classifier, const data::SampleS
 /// The group sums of a classifier for samples, computed on `device`. They do not depend on labels.
 NetworkScores scores_of(const Model& model, const data::SampleSet& samples, const Device& device);
 
-/// Evaluates a rule on the evaluation starts. The program's grids must have the size given by the
-/// specification.
+/// The evaluation starts of an automaton, which training does not use, and their fire masks.
+struct EvaluationStarts {
+  automata::RolloutSize size;
+  automata::BitGrid starts;
+  std::vector<automata::BitGrid> fire;  ///< one per step; empty if all cells fire
+};
+
+EvaluationStarts evaluation_starts(const ModelSpec& spec, const data::AutomatonTask& task);
+
+/// The errors of a hardened rule from these starts, in all states that should equal the target.
+automata::GridErrors errors_from(const EvaluationStarts& starts, const automata::Rule& rule,
+                                 const ModelSpec& spec, const data::AutomatonTask& task);
+
+/// Puts errors into an evaluation.
+void set_errors(Evaluation& evaluation, const automata::GridErrors& errors);
+
+/// Evaluates a rule on the evaluation starts, the hardened one in the last state. The program's
+/// grids must have the size given by the specification.
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
                     const data::AutomatonTask& task);
 

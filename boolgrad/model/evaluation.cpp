@@ -180,8 +180,35 @@ Predictions predict(const Model& model, const data::SampleSet& samples, const De
 
 automata::RolloutSize rollout_size(const data::AutomatonTask& task,
                                    const AutomatonOptions& options) {
-  const std::int64_t batch = task.starts.defined() ? task.starts.shape()[1] : options.batch;
-  return {batch, task.height(), task.width(), options.steps};
+  const std::int64_t batch = task.starts.defined() ? task.batch : options.batch;
+  return {batch, task.height(), task.width(), options.steps + options.stay_steps};
+}
+
+EvaluationStarts evaluation_starts(const ModelSpec& spec, const data::AutomatonTask& task) {
+  const AutomatonOptions& options = spec.automaton;
+  const auto seed = static_cast<std::uint64_t>(spec.seed);
+  automata::RolloutSize size = rollout_size(task, options);
+  size.batch = task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(options);
+  const Tensor starts = make_starts(task, options, size, seed, evaluation_start_stream, 0);
+  EvaluationStarts result{size, automata::BitGrid::from(starts), {}};
+  if (options.fire_rate == 1) return result;
+  const Tensor fire = automata::fire_masks(size, options.fire_rate, seed, evaluation_fire_stream);
+  for (std::int64_t step = 0; step < size.steps; ++step) {
+    result.fire.push_back(automata::BitGrid::from(slice(fire, 0, step, step + 1)));
+  }
+  return result;
+}
+
+automata::GridErrors errors_from(const EvaluationStarts& starts, const automata::Rule& rule,
+                                 const ModelSpec& spec, const data::AutomatonTask& task) {
+  return automata::hard_errors(rule, starts.starts, starts.fire, starts.size.steps,
+                               spec.automaton.stay_steps + 1, task.target);
+}
+
+void set_errors(Evaluation& evaluation, const automata::GridErrors& errors) {
+  evaluation.hard_loss = static_cast<double>(errors.bits);
+  evaluation.hard_accuracy = accuracy_of(errors.grids, errors.all_grids);
+  evaluation.bit_accuracy = accuracy_of(errors.bits, errors.all_bits);
 }
 
 Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
@@ -190,7 +217,7 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
   const auto seed = static_cast<std::uint64_t>(spec.seed);
   automata::RolloutSize size = rollout_size(task, options);
   const std::int64_t batch = size.batch;
-  if (!task.starts.defined()) size.batch = evaluation_start_count(options);
+  size.batch = task.starts.defined() ? task.starts.shape()[1] : evaluation_start_count(options);
   RolloutArguments draws{.seed = seed,
                          .random_starts = !starts_are_fixed(task, options),
                          .start_stream = evaluation_start_stream,
@@ -202,18 +229,24 @@ Evaluation evaluate(DeviceAutomaton& program, const ModelSpec& spec,
   }
   Evaluation result;
   const HardErrors hard = program.hard_rollout(size.batch, inputs, draws);
-  const std::int64_t bits = size.batch * task.channels() * task.height() * task.width();
-  result.hard_loss = static_cast<double>(hard.bits);
-  result.hard_accuracy = accuracy_of(hard.samples, size.batch);
-  result.bit_accuracy = accuracy_of(hard.bits, bits);
+  automata::GridErrors errors{
+      .bits = hard.bits,
+      .grids = hard.samples,
+      .all_bits = size.batch * task.channels() * task.height() * task.width(),
+      .all_grids = size.batch};
+  if (automata::has_any_value(task.target)) {
+    errors = automata::compare(automata::BitGrid::from(program.hard_state()), task.target);
+  }
+  set_errors(result, errors);
 
   // Soft rollouts are expensive: use the first starts only, as many as in a training step.
   const std::int64_t few = std::min(batch, size.batch);
   draws.samples = size.batch;
   if (inputs.starts.defined()) inputs.starts = slice(inputs.starts, 1, 0, few);
+  if (task.target.shape()[1] > 1) inputs.target = slice(task.target, 1, 0, few);
   Tensor last;
   result.soft_loss = program.soft_rollout(few, inputs, draws, last);
-  result.soft_accuracy = automata::compare(automata::BitGrid::from(last), task.target).accuracy();
+  result.soft_accuracy = automata::compare(automata::BitGrid::from(last), inputs.target).accuracy();
   result.picture = slice(slice(last, 1, 0, 1), 0, 0, task.channels());
   return result;
 }
@@ -224,7 +257,11 @@ Evaluation evaluate(const automata::Rule& rule, const ModelSpec& spec, const Dev
                                                         {.size = rollout_size(task, spec.automaton),
                                                          .loss_channels = task.channels(),
                                                          .loss = spec.loss});
-  return evaluate(*program, spec, task);
+  Evaluation evaluation = evaluate(*program, spec, task);
+  if (spec.automaton.stay_steps > 0) {
+    set_errors(evaluation, errors_from(evaluation_starts(spec, task), rule, spec, task));
+  }
+  return evaluation;
 }
 
 }  // namespace boolgrad

@@ -31,7 +31,7 @@ struct Goal {
 };
 
 Goal goal_of(const ModelSpec& spec, const GridSize& size) {
-  if (!spec.is_automaton() || is_life(spec)) return {};
+  if (!spec.is_automaton() || spec.learns_rule()) return {};
   try {
     const Tensor target = target_for(spec, size.height, size.width);
     return {target.viewed_as({target.shape()[0], 1, size.height, size.width})};
@@ -41,9 +41,11 @@ Goal goal_of(const ModelSpec& spec, const GridSize& size) {
   }
 }
 
-/// Number of channels to show: those of the target, or three colours, or one.
+/// Number of channels to show: those of the target or of the states of a rule, or three colours, or
+/// one.
 std::int64_t shown_channels(const ModelSpec& spec, const automata::Rule& rule, const Goal& goal) {
   if (goal.target.defined()) return goal.target.shape()[0];
+  if (spec.learns_rule()) return rule.channels();
   const Goal at_home = goal_of(spec, default_size(spec));
   if (at_home.target.defined()) return at_home.target.shape()[0];
   return rule.channels() >= 3 ? 3 : 1;
@@ -77,16 +79,14 @@ const automata::Rule& automaton_of(const LoadedModel& loaded, std::string_view w
   return rule;
 }
 
-bool is_life(const ModelSpec& spec) { return spec.task.kind == data::TaskKind::life; }
-
 GridSize default_size(const ModelSpec& spec) {
-  if (is_life(spec)) return {64, 64};
+  if (spec.learns_rule()) return {64, 64};
   return {spec.automaton.height, spec.automaton.width};
 }
 
 std::int64_t default_steps(const ModelSpec& spec, const GridSize& size) {
-  constexpr std::int64_t of_life = 100;
-  if (is_life(spec)) return of_life;
+  constexpr std::int64_t of_rules = 100;
+  if (spec.learns_rule()) return of_rules;
   const AutomatonOptions& options = spec.automaton;
   if (options.start == StartKind::seed) return options.steps;
   const double scale =

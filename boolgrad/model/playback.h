@@ -23,11 +23,8 @@ using circuit::GridSize;
 const automata::Rule& automaton_of(const LoadedModel& loaded, std::string_view where,
                                    const std::string& path);
 
-/// Whether a model plays Conway's Game of Life.
-bool is_life(const ModelSpec& spec);
-
-/// The default grid to run an automaton on: that of its training, or 64x64 for life, which trains
-/// on 3x3 cells.
+/// The default grid to run an automaton on: that of its training, or 64x64 for a rule, which is
+/// learned on 3x3 cells.
 GridSize default_size(const ModelSpec& spec);
 
 /// As many steps as in training. A larger grid that starts from noise gets more, since order has to

@@ -5,10 +5,12 @@
 
 #include "boolgrad/automata/starts.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/random.h"
 #include "boolgrad/core/random_streams.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/model/tasks.h"
+#include "boolgrad/options/target.h"
 
 namespace boolgrad {
 namespace {
@@ -45,8 +47,9 @@ Tensor centred(const Tensor& bits, std::int64_t height, std::int64_t width) {
 }  // namespace
 
 Tensor target_for(const ModelSpec& spec, std::int64_t height, std::int64_t width) {
-  if (spec.task.kind == data::TaskKind::life) {
-    fail("target", "expected an automaton with a target state, received life");
+  if (spec.learns_rule()) {
+    fail("target", "expected an automaton with a target state, received {}",
+         to_string(spec.task.kind));
   }
   if (spec.task.kind == data::TaskKind::checkerboard) {
     return data::checkerboard_pattern(height, width, spec.task.square).bits;
@@ -61,13 +64,35 @@ std::uint64_t fresh_seed(const ModelSpec& spec) {
   return static_cast<std::uint64_t>(spec.seed) + offset;
 }
 
+namespace {
+
+/// Random states, each equally often, as bits [channels, grids, height, width].
+Tensor random_states(const Shape& shape, int states, std::uint64_t seed) {
+  Tensor cells({shape[1], shape[2], shape[3]}, DType::uint8);
+  const std::span<std::uint8_t> to = cells.mutable_values<std::uint8_t>();
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] = static_cast<std::uint8_t>(random_below(
+        {.seed = seed, .stream = start_stream, .index = i}, static_cast<std::uint64_t>(states)));
+  }
+  return data::bits_of_states(cells, states);
+}
+
+/// Starts of a rule with one state more than channels.
+Tensor rule_starts(const Shape& shape, std::uint64_t seed) {
+  const auto states = static_cast<int>(shape[0] + 1);
+  return states == 2 ? automata::random_starts(shape, seed, start_stream)
+                     : random_states(shape, states, seed);
+}
+
+}  // namespace
+
 Tensor starts_for(const ModelSpec& spec, const automata::Rule& rule, std::int64_t grids,
                   std::int64_t height, std::int64_t width, std::uint64_t seed) {
   const Shape shape{rule.channels(), grids, height, width};
-  const bool from_seed =
-      spec.task.kind != data::TaskKind::life && spec.automaton.start == StartKind::seed;
-  return from_seed ? automata::seed_starts(shape)
-                   : automata::random_starts(shape, seed, start_stream);
+  if (spec.learns_rule()) return rule_starts(shape, seed);
+  return spec.automaton.start == StartKind::seed
+             ? automata::seed_starts(shape)
+             : automata::random_starts(shape, seed, start_stream);
 }
 
 std::vector<Scenario> scenarios_of(const ModelSpec& spec) {
@@ -83,6 +108,11 @@ std::vector<Scenario> scenarios_of(const ModelSpec& spec) {
   std::vector<Scenario> all{
       plain(a.start == StartKind::random ? "fresh starts" : "from the seed", 1),
       plain("twice as large", 2), plain("four times as large", 4)};
+  if (spec.task.kind == data::TaskKind::picture) {
+    Scenario longer = plain("four times the steps", 1);
+    longer.steps *= 4;
+    all.insert(all.begin() + 1, longer);
+  }
 
   Scenario slow = plain(fmt::format("fire rate {}", low_fire_rate), 1);
   slow.options.fire_rate = low_fire_rate;
@@ -105,6 +135,16 @@ std::vector<Scenario> scenarios_of(const ModelSpec& spec) {
   Scenario resets = plain(fmt::format("{0}x{0} reset every step", side), factor);
   resets.options.reset = side;
   all.push_back(resets);
+  if (spec.task.kind != data::TaskKind::picture) return all;
+
+  // On its own grid, and once: a picture that knows its border does not grow on another one.
+  for (const std::int64_t hit : {1, 2, 4}) {
+    if (hit > std::min(a.height, a.width)) break;
+    Scenario struck = plain(fmt::format("{0}x{0} lost when grown", hit), 1);
+    struck.options.damage = {{middle(a.height, a.width, hit), struck.steps, struck.steps}};
+    struck.steps *= 4;
+    all.push_back(struck);
+  }
   return all;
 }
 
@@ -121,18 +161,47 @@ automata::GridErrors play(const ModelSpec& spec, const automata::Rule& rule,
                            simulation.damaged());
 }
 
-std::int64_t differences_from_life(const automata::Rule& rule, std::int64_t height,
-                                   std::int64_t width, std::int64_t steps, std::uint64_t seed,
-                                   const Device& device) {
-  const Tensor starts = automata::random_starts({1, 1, height, width}, seed, start_stream);
+Stay stay_of(const ModelSpec& spec, const automata::Rule& rule, const Device& device) {
+  constexpr std::int64_t times = 16;
+  const AutomatonOptions& a = spec.automaton;
+  const Tensor target = target_for(spec, a.height, a.width);
+  const Tensor wanted = target.viewed_as({target.shape()[0], 1, a.height, a.width});
+  const std::uint64_t seed = fresh_seed(spec);
+  Simulation simulation(rule, starts_for(spec, rule, 1, a.height, a.width, seed),
+                        {.fire_rate = a.fire_rate, .seed = seed, .device = device});
+  simulation.step(a.steps);
+  Stay stay;
+  while (automata::compare(simulation.state(), wanted).bits == 0) {
+    stay.right = stay.steps;
+    if (simulation.steps() >= times * a.steps) break;
+    simulation.step();
+    ++stay.steps;
+  }
+  return stay;
+}
+
+std::int64_t differences_from_rule(const automata::Rule& rule, const data::CellRule& expected,
+                                   std::int64_t height, std::int64_t width, std::int64_t steps,
+                                   std::uint64_t seed, const Device& device) {
+  const bool is_complete = expected.known() == expected.neighbourhoods();
+  const Tensor starts = rule_starts({expected.channels(), 1, height, width}, seed);
   Simulation simulation(rule, starts, {.device = device});
-  Tensor expected = starts.viewed_as({1, height, width});
+  Tensor states = data::states_of_bits(starts);
   std::int64_t differences = 0;
   for (std::int64_t step = 0; step < steps; ++step) {
     simulation.step();
-    expected = data::life_step(expected);
-    differences +=
-        automata::compare(simulation.state(), expected.viewed_as({1, 1, height, width}), {}).bits;
+    Tensor known;
+    states = expected.step(states, &known);
+    Tensor bits = data::bits_of_states(states, expected.states());
+    if (!is_complete) {
+      const std::span<std::uint8_t> values = bits.mutable_values<std::uint8_t>();
+      const std::span<const std::uint8_t> flags = known.values<std::uint8_t>();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (flags[i % flags.size()] == 0) values[i] = any_value;
+      }
+      states = data::states_of_bits(simulation.state().to_tensor(DType::uint8));
+    }
+    differences += automata::compare(simulation.state(), bits).bits;
   }
   return differences;
 }

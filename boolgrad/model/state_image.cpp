@@ -17,8 +17,9 @@ picture::Image painted(std::int64_t channels, std::int64_t height, std::int64_t 
   picture::Image image = picture::filled_image(width, height, picture::black);
   for (std::int64_t y = 0; y < height; ++y) {
     for (std::int64_t x = 0; x < width; ++x) {
-      const auto shade = [&](std::int64_t channel) {
-        const double value = level(channels < colours ? 0 : channel, y, x);
+      const auto shade = [&](std::int64_t colour) {
+        double value = level(channels < colours ? 0 : colour, y, x);
+        if (channels == 2 && colour == 2) value = std::max<double>(value, level(1, y, x));
         return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
       };
       image.at(x, y) = {shade(0), shade(1), shade(2)};

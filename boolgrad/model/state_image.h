@@ -9,8 +9,8 @@
 
 namespace boolgrad {
 
-/// The first grid of a state, with one pixel per cell: three `channels` as red, green and blue;
-/// with fewer, the first one in black and white.
+/// The first grid of a state, with one pixel per cell: three `channels` as red, green and blue; two
+/// in white and blue; one in black and white.
 picture::Image state_image(const automata::BitGrid& state, std::int64_t channels);
 
 /// The same for soft values from 0 to 1, [channels, grids, height, width], in shades.

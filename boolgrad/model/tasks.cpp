@@ -13,16 +13,55 @@ data::BooleanTask make_task(const ModelSpec& spec) {
   return data::boolean_task(task.kind, static_cast<int>(task.bits));
 }
 
-data::AutomatonTask make_automaton_task(const ModelSpec& spec) {
+data::CellRule cell_rule_of(const ModelSpec& spec) {
+  const TaskOptions& task = spec.task;
+  if (task.kind == data::TaskKind::life) return data::conways_rule();
+  if (task.kind != data::TaskKind::rule) {
+    fail("rule", "expected an automaton that learns a rule, received {}", to_string(task.kind));
+  }
+  if (!task.examples.empty()) return data::read_examples(task.examples);
+  if (task.rule.empty()) {
+    fail("rule", "expected a rule, such as --rule B36/S23, or --examples FILE, received neither");
+  }
+  return data::parse_cell_rule(task.rule);
+}
+
+namespace {
+
+data::AutomatonTask rule_task(const ModelSpec& spec) {
+  if (spec.task.kind == data::TaskKind::life) return data::life_task();
+  const data::CellRule rule = cell_rule_of(spec);
+  if (rule.channels() != spec.automaton.channels) {
+    fail("rule", "expected automaton.channels = {} for {}, which has {} states, received {}",
+         rule.channels(), rule.name(), rule.states(), spec.automaton.channels);
+  }
+  return data::rule_task(rule, data::Tori::distinct, spec.automaton.batch);
+}
+
+}  // namespace
+
+data::Pattern pattern_of(const ModelSpec& spec) {
   const TaskOptions& task = spec.task;
   const AutomatonOptions& automaton = spec.automaton;
-  if (task.kind == data::TaskKind::life) return data::life_task();
-  const data::Pattern pattern =
-      task.kind == data::TaskKind::checkerboard
-          ? data::checkerboard_pattern(automaton.height, automaton.width, task.square)
-      : task.file.ends_with(".txt")
-          ? data::read_bitmap(task.file)
-          : data::picture_pattern(task.file, automaton.height, automaton.width);
+  if (task.kind == data::TaskKind::checkerboard) {
+    return data::checkerboard_pattern(automaton.height, automaton.width, task.square);
+  }
+  if (task.kind != data::TaskKind::picture) {
+    fail("target", "expected an automaton with a target state, received {}", to_string(task.kind));
+  }
+  if (task.file.empty()) {
+    fail("target", "expected a picture, such as --target heart.png, received none");
+  }
+  if (task.file.ends_with(".txt")) return data::read_bitmap(task.file);
+  return task.max_side > 0 ? data::fitted_pattern(task.file, task.max_side)
+                           : data::picture_pattern(task.file, automaton.height, automaton.width);
+}
+
+data::AutomatonTask make_automaton_task(const ModelSpec& spec) {
+  if (spec.learns_rule()) return rule_task(spec);
+  const TaskOptions& task = spec.task;
+  const AutomatonOptions& automaton = spec.automaton;
+  const data::Pattern pattern = pattern_of(spec);
   const Shape& shape = pattern.bits.shape();
   if (shape[1] != automaton.height || shape[2] != automaton.width) {
     fail("target", "{}: expected {}x{} cells, the size of the grid, received {}x{}", task.file,

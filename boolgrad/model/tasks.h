@@ -4,12 +4,20 @@
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/data/automaton_task.h"
 #include "boolgrad/data/boolean_task.h"
+#include "boolgrad/data/pattern.h"
 #include "boolgrad/model/spec.h"
 
 namespace boolgrad {
 
 /// The truth table that a circuit learns.
 data::BooleanTask make_task(const ModelSpec& spec);
+
+/// The rule that an automaton learns: of `life`, or the one that is named or seen in examples.
+/// Throws for other tasks, and if there is neither a name nor a file.
+data::CellRule cell_rule_of(const ModelSpec& spec);
+
+/// The pattern that an automaton grows, on its grid. Throws for rules.
+data::Pattern pattern_of(const ModelSpec& spec);
 
 /// The target state of an automaton.
 data::AutomatonTask make_automaton_task(const ModelSpec& spec);

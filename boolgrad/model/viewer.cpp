@@ -19,7 +19,7 @@ constexpr std::uint64_t max_viewer_seed = (std::uint64_t{1} << 53) - 1;
 
 void add_target(const ModelSpec& spec, ModelViewer& viewer) {
   circuit::HtmlAutomaton& automaton = viewer.options.automaton;
-  if (!spec.is_automaton() || is_life(spec)) return;
+  if (!spec.is_automaton() || spec.learns_rule()) return;
   if (spec.task.kind == data::TaskKind::checkerboard) {
     const std::int64_t period = 2 * spec.task.square;
     automaton.target = data::checkerboard_pattern(period, period, spec.task.square).bits;
@@ -36,14 +36,14 @@ void add_target(const ModelSpec& spec, ModelViewer& viewer) {
 ModelViewer viewer_of_automaton(const ModelSpec& spec, const automata::Rule& rule) {
   ModelViewer viewer;
   const GridSize size = default_size(spec);
-  const bool from_seed = !is_life(spec) && spec.automaton.start == StartKind::seed;
+  const bool from_seed = !spec.learns_rule() && spec.automaton.start == StartKind::seed;
   circuit::HtmlAutomaton& automaton = viewer.options.automaton;
   automaton.height = size.height;
   automaton.width = size.width;
   automaton.start = from_seed ? circuit::HtmlStart::seed : circuit::HtmlStart::random;
   automaton.seed = fresh_seed(spec) & max_viewer_seed;
   automaton.fire_rate = spec.automaton.fire_rate;
-  automaton.trained_steps = spec.is_automaton() && !is_life(spec) ? spec.automaton.steps : 0;
+  automaton.trained_steps = spec.is_automaton() && !spec.learns_rule() ? spec.automaton.steps : 0;
   automaton.start_stream = start_stream;
   automaton.fire_stream = fire_stream;
   automaton.damage_stream = damage_stream;

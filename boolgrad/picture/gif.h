@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "boolgrad/picture/image.h"
 
@@ -34,5 +35,9 @@ class GifWriter {
   class Encoder;
   std::unique_ptr<Encoder> encoder_;
 };
+
+/// The frames of an animation as a viewer shows them, all of the size of the screen. What no frame
+/// covers is black. Throws for other file types, damaged files and more than 2^27 pixels in all.
+std::vector<Image> read_gif(const std::filesystem::path& path);
 
 }  // namespace boolgrad::picture

@@ -94,7 +94,13 @@ void check_start(const std::filesystem::path& path, std::FILE* file) {
 
 }  // namespace
 
-Image read_png(const std::filesystem::path& path) {
+namespace {
+
+/// Reads the pixels of a file in a format of libpng. `make` returns where they go to, for a width
+/// and a height.
+template <class Make>
+void read_pixels(const std::filesystem::path& path, png_uint_32 format, const png_color* background,
+                 Make make) {
   const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
   if (file == nullptr) fail_to_read(path);
   check_start(path, file.get());
@@ -106,13 +112,39 @@ Image read_png(const std::filesystem::path& path) {
     }
   };
   check(png_image_begin_read_from_stdio(&*png, file.get()));
-  png->format = PNG_FORMAT_RGB;
+  png->format = format;
   // Without this flag libpng treats 16-bit samples as linear light, and the image is too bright.
   png->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  Image image = filled_image(png->width, png->height, white);
+  check(png_image_finish_read(&*png, background, make(png->width, png->height), 0, nullptr));
+}
+
+}  // namespace
+
+Image read_png(const std::filesystem::path& path) {
+  Image image;
   const png_color background{white.red, white.green, white.blue};
-  check(png_image_finish_read(&*png, &background, image.pixels.data(), 0, nullptr));
+  read_pixels(path, PNG_FORMAT_RGB, &background, [&](std::int64_t width, std::int64_t height) {
+    image = filled_image(width, height, white);
+    return image.pixels.data();
+  });
   return image;
+}
+
+OpaqueImage read_png_with_opacity(const std::filesystem::path& path) {
+  constexpr std::size_t samples = 4;
+  OpaqueImage result;
+  std::vector<std::uint8_t> bytes;
+  read_pixels(path, PNG_FORMAT_RGBA, nullptr, [&](std::int64_t width, std::int64_t height) {
+    result.image = filled_image(width, height, black);
+    bytes.resize(samples * result.image.pixels.size());
+    return bytes.data();
+  });
+  for (std::size_t i = 0; i < result.image.pixels.size(); ++i) {
+    const std::uint8_t* pixel = bytes.data() + samples * i;
+    result.opacity.push_back(pixel[3]);
+    if (pixel[3] > 0) result.image.pixels[i] = {pixel[0], pixel[1], pixel[2]};
+  }
+  return result;
 }
 
 void write_png(const std::filesystem::path& path, const Image& image) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "boolgrad/core/fail.h"
+
 namespace boolgrad::picture {
 namespace {
 
@@ -70,6 +72,33 @@ Image reduced(const Image& image, std::int64_t width, std::int64_t height) {
     }
   }
   return result;
+}
+
+namespace {
+
+bool has_squares(const Image& image, std::int64_t side) {
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      if (image.at(x, y) != image.at(x / side * side, y / side * side)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t square_side(std::span<const Image> images) {
+  constexpr std::int64_t fewest = 3;
+  if (images.empty()) fail("square_side", "expected at least one image, received none");
+  const std::int64_t width = images.front().width;
+  const std::int64_t height = images.front().height;
+  for (std::int64_t side = std::min(width, height) / fewest; side > 1; --side) {
+    if (width % side != 0 || height % side != 0) continue;
+    if (std::ranges::all_of(images, [side](const Image& one) { return has_squares(one, side); })) {
+      return side;
+    }
+  }
+  return 1;
 }
 
 }  // namespace boolgrad::picture

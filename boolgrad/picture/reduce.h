@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "boolgrad/picture/image.h"
 
@@ -11,5 +12,9 @@ namespace boolgrad::picture {
 ///
 /// Averages are taken of the stored values, not of linear light. Halves are rounded up.
 Image reduced(const Image& image, std::int64_t width, std::int64_t height);
+
+/// The side of the largest squares of one colour that make up all of these images, which have one
+/// size. Their grid has at least 3 by 3 squares.
+std::int64_t square_side(std::span<const Image> images);
 
 }  // namespace boolgrad::picture

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boolgrad/automata/bit_automaton.h"
+#include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/rollout.h"
 #include "boolgrad/automata/starts.h"
 #include "boolgrad/data/automaton_task.h"
@@ -23,6 +24,7 @@ struct Case {
   std::vector<BitGrid> fire;
   std::int64_t steps;
   Tensor target;
+  std::int64_t counted;  ///< last states that are compared
 };
 
 Case make_case(std::uint64_t seed) {
@@ -48,18 +50,14 @@ Case make_case(std::uint64_t seed) {
   const std::int64_t targets = choose.below(2) == 0 ? 1 : size.batch;
   return {
       Rule::make(shape, border, Parametrisation::sigmoid, DType::float32, {kind, 1}, seed % 10000),
-      BitGrid::from(random_starts(grids, seed, 1)), fire, size.steps,
-      random_starts({choose.between(1, shape.channels), targets, size.height, size.width}, seed,
-                    3)};
+      BitGrid::from(random_starts(grids, seed, 1)),
+      fire,
+      size.steps,
+      random_starts({choose.between(1, shape.channels), targets, size.height, size.width}, seed, 3),
+      choose.between(1, size.steps)};
 }
 
-std::int64_t errors_of_circuit(const Case& given) {
-  BitAutomaton automaton(given.rule);
-  BitGrid state = given.starts;
-  for (std::int64_t t = 0; t < given.steps; ++t) {
-    automaton.step(state, given.fire.empty() ? nullptr : &given.fire[static_cast<std::size_t>(t)]);
-  }
-  const BitGrid expected = BitGrid::from(given.target);
+std::int64_t errors_in(const BitGrid& state, const BitGrid& expected) {
   std::int64_t errors = 0;
   for (std::int64_t c = 0; c < expected.channels(); ++c) {
     for (std::int64_t i = 0; i < state.batch(); ++i) {
@@ -70,6 +68,18 @@ std::int64_t errors_of_circuit(const Case& given) {
         }
       }
     }
+  }
+  return errors;
+}
+
+std::int64_t errors_of_circuit(const Case& given) {
+  BitAutomaton automaton(given.rule);
+  BitGrid state = given.starts;
+  const BitGrid expected = BitGrid::from(given.target);
+  std::int64_t errors = 0;
+  for (std::int64_t t = 0; t < given.steps; ++t) {
+    automaton.step(state, given.fire.empty() ? nullptr : &given.fire[static_cast<std::size_t>(t)]);
+    if (t >= given.steps - given.counted) errors += errors_in(state, expected);
   }
   return errors;
 }
@@ -89,9 +99,13 @@ TEST(EditedRollout, CountsTheErrorsOfTheCircuit) {
   EXPECT_TRUE(rc::check("errors agree after every edit", [](std::uint64_t seed) {
     Case given = make_case(seed);
     Choices choose(seed + 1);
-    EditedRollout rollout(given.rule, given.starts, given.fire, given.steps, given.target);
+    EditedRollout rollout(given.rule, given.starts, given.fire, given.steps, given.target,
+                          given.counted);
     std::int64_t kept = errors_of_circuit(given);
     RC_ASSERT(rollout.errors() == kept);
+    RC_ASSERT(
+        hard_errors(given.rule, given.starts, given.fire, given.steps, given.counted, given.target)
+            .bits == kept);
     for (int change = 0; change < 12; ++change) {
       const auto layer = static_cast<std::size_t>(
           choose.below(static_cast<std::int64_t>(given.rule.parameters().size())));
@@ -113,15 +127,26 @@ TEST(EditedRollout, CountsTheErrorsOfTheCircuit) {
 
 TEST(EditedRollout, AppliesMasks) {
   Case given = make_case(12);
-  const EditedRollout before(given.rule, given.starts, given.fire, given.steps, given.target);
+  const EditedRollout before(given.rule, given.starts, given.fire, given.steps, given.target,
+                             given.counted);
   logic::Network update = given.rule.update();
   Tensor mask = Tensor::ones({update.outputs()}, DType::float32);
   mask.mutable_values<float>()[0] = 0;
   update.set_mask(update.layers().size() - 1, mask);
   given.rule = Rule(given.rule.border(), given.rule.kernels(), given.rule.perceive(), update);
-  const EditedRollout after(given.rule, given.starts, given.fire, given.steps, given.target);
+  const EditedRollout after(given.rule, given.starts, given.fire, given.steps, given.target,
+                            given.counted);
   EXPECT_EQ(after.errors(), errors_of_circuit(given));
   EXPECT_NE(after.errors(), before.errors());
+}
+
+TEST(EditedRollout, ComparesStatesThatThereAre) {
+  const Case given = make_case(12);
+  for (const std::int64_t counted : {0, 6}) {
+    expect_error(
+        [&] { EditedRollout(given.rule, given.starts, given.fire, 4, given.target, counted); },
+        "[edited_rollout] expected 1 to 5 states to compare, received " + std::to_string(counted));
+  }
 }
 
 TEST(EditedRollout, PredictsItsMemory) {

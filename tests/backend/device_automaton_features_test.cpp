@@ -6,6 +6,7 @@
 
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/options/names.h"
+#include "boolgrad/options/target.h"
 #include "tests/backend/device_automata.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
@@ -289,6 +290,34 @@ TEST_P(DeviceAutomatonFeatures, EvaluatesSoftGatesAlone) {
   const RolloutOnTape expected = rollout_on_tape(rule, scene.size, {}, inputs, plain);
   EXPECT_NEAR(loss, expected.loss.item(), 1e-5 * expected.loss.item());
   EXPECT_LT(largest_error(last, expected.states.detach().viewed_as(last.shape())), 1e-5);
+}
+
+TEST_P(DeviceAutomatonFeatures, SomeTargetsDoNotCount) {
+  const AutomatonScene scene = scene_of(Parametrisation::softmax16);
+  const automata::Rule rule = rule_of(scene);
+  AutomatonInputs inputs = inputs_for(scene);
+  inputs.target = cast(inputs.target, DType::uint8);
+  const std::span<std::uint8_t> bits = inputs.target.mutable_values<std::uint8_t>();
+  for (std::size_t i = 0; i < bits.size(); i += 3) bits[i] = any_value;
+  for (const std::int64_t loss_steps : {1, 3}) {
+    for (const LossKind kind : {LossKind::squares, LossKind::bce}) {
+      const AutomatonTraining training{.loss_steps = loss_steps, .loss = {.kind = kind}};
+      const auto here = automaton_on_device({}, rule, scene.size, training);
+      const auto there = automaton_on_device(device(), rule, scene.size, training);
+      here->set_inputs(inputs);
+      there->set_inputs(inputs);
+      const double expected = here->gradients({});
+      EXPECT_NEAR(there->gradients({}), expected, 1e-5 * expected);
+      const std::vector<Tensor> gradients = there->parameter_gradients();
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        EXPECT_LT(largest_error(gradients[i], here->parameter_gradients()[i]), 2e-5)
+            << "layer " << i;
+      }
+      Tensor last;
+      const double soft = here->soft_rollout(2, inputs, {}, last);
+      EXPECT_NEAR(there->soft_rollout(2, inputs, {}, last), soft, 1e-5 * soft);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceAutomatonFeatures, all_other_devices, name_of_device);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/data/automaton_task.h"
@@ -113,6 +115,95 @@ TEST_F(RunTest, LongAnimationsSkipStepsButNotTheLast) {
   ASSERT_EQ(animation.frames.size(), 168U) << "every sixth, and the last";
   EXPECT_TRUE(animation.frames[3] == all[18]);
   EXPECT_TRUE(animation.frames.back() == all.back());
+}
+
+TEST_F(RunTest, SaysThatStatesAreLeftOut) {
+  const CliResult few = run(life_, {"--size", "5x5", "--steps", "200", "--gif", gif_});
+  EXPECT_EQ(few.out.find("frames"), std::string::npos) << few.out;
+  const CliResult many = run(life_, {"--size", "5x5", "--steps", "601", "--gif", gif_, "--json"});
+  EXPECT_NE(many.out.find("  frames      every 4th; --every 1 shows all states\n"),
+            std::string::npos)
+      << many.out;
+  EXPECT_EQ(many.json()["steps_per_frame"], 4);
+  const CliResult all = run(life_, {"--size", "5x5", "--steps", "601", "--gif", gif_, "--every",
+                                    "1", "--quiet", "--json"});
+  EXPECT_EQ(all.json()["steps_per_frame"], 1);
+  EXPECT_EQ(shown(gif_).frames.size(), 602U);
+}
+
+TEST_F(RunTest, AnimatesWhatIsAskedFor) {
+  const CliResult result =
+      run(life_, {"--size", "6x7", "--steps", "50", "--seed", "3", "--gif", gif_, "--png", png_,
+                  "--last", "12", "--every", "5", "--fps", "10", "--scale", "3"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const std::vector<picture::Image> all = life_frames(6, 7, 50, 3, 3);
+  const Shown animation = shown(gif_);
+  ASSERT_EQ(animation.frames.size(), 4U) << "after 38, 43, 48 and 50 steps";
+  EXPECT_TRUE(animation.frames[0] == all[38]);
+  EXPECT_TRUE(animation.frames[1] == all[43]);
+  EXPECT_TRUE(animation.frames[2] == all[48]);
+  EXPECT_TRUE(animation.frames[3] == all[50]);
+  EXPECT_EQ(animation.hundredths[1], 10);
+  EXPECT_EQ(animation.frames[0].width, 21);
+  EXPECT_TRUE(picture::read_png(png_) == all[50]) << "the scale holds for the picture too";
+  EXPECT_EQ(result.out.find("frames"), std::string::npos) << "as asked: " << result.out;
+}
+
+/// A program `ffmpeg` that keeps what it reads, or fails.
+class VideoTest : public RunTest {
+ protected:
+  VideoTest() : path_(std::getenv("PATH")) {
+    fs::create_directories(scratch_ / "bin");
+    setenv("PATH", ((scratch_ / "bin").string() + ":" + path_).c_str(), 1);
+  }
+  ~VideoTest() override { setenv("PATH", path_.c_str(), 1); }
+
+  void install(const std::string& script) {
+    const fs::path program = scratch_ / "bin/ffmpeg";
+    write_bytes(program, "#!/bin/sh\n" + script);
+    fs::permissions(program, fs::perms::owner_all);
+  }
+
+  std::string path_;
+  std::string mp4_ = (scratch_ / "out.mp4").string();
+};
+
+TEST_F(VideoTest, SendsFramesToFfmpeg) {
+  install("for last; do :; done\necho \"$*\" > '" + (scratch_ / "words").string() +
+          "'\ncat > \"$last\"\n");
+  const CliResult result = run(life_, {"--size", "4x5", "--steps", "3", "--seed", "7", "--mp4",
+                                       mp4_, "--scale", "2", "--fps", "5", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["mp4"], mp4_);
+  EXPECT_NE(result.out.find("  mp4         " + mp4_ + "\n"), std::string::npos) << result.out;
+  const std::string words = testing_support::read_bytes(scratch_ / "words");
+  EXPECT_NE(words.find("-pixel_format rgb24 -video_size 10x8 -framerate 5 "), std::string::npos)
+      << words;
+  // The first frame is shown for half a second, the last for two.
+  std::string expected;
+  const std::vector<picture::Image> all = life_frames(4, 5, 3, 2, 7);
+  for (const auto& [frame, times] : {std::pair{0, 3}, {1, 1}, {2, 1}, {3, 10}}) {
+    for (int i = 0; i < times; ++i) {
+      for (const picture::Colour c : all[static_cast<std::size_t>(frame)].pixels) {
+        expected +=
+            {static_cast<char>(c.red), static_cast<char>(c.green), static_cast<char>(c.blue)};
+      }
+    }
+  }
+  EXPECT_TRUE(testing_support::read_bytes(mp4_) == expected);
+}
+
+TEST_F(VideoTest, SaysWhyThereIsNone) {
+  install("echo 'no such encoder' >&2\nexit 3\n");
+  EXPECT_EQ(complaint({"--size", "64x64", "--mp4", mp4_}, 1),
+            "[mp4] cannot write " + mp4_ + ": ffmpeg ended with exit code 3 (no such encoder)");
+  EXPECT_FALSE(fs::exists(mp4_));
+  for (const auto& file : fs::directory_iterator(scratch_.path())) {
+    EXPECT_NE(file.path().extension(), ".tmp") << file.path();
+  }
+  setenv("PATH", (scratch_ / "none").c_str(), 1);
+  EXPECT_EQ(complaint({"--mp4", mp4_}, 1),
+            "[mp4] writing a video needs ffmpeg, which is not in PATH");
 }
 
 TEST_F(RunTest, AppliesDamageAtTheGivenPlaceAndTime) {
@@ -242,6 +333,22 @@ TEST_F(RunTest, ReportsInvalidOptions) {
   EXPECT_EQ(complaint({"--steps", "-1"}, 2),
             "[run] expected --steps from 0 to 1000000000, received -1");
   EXPECT_EQ(complaint({"--seed", "-1"}, 2), "[run] expected --seed of at least 0, received -1");
+  EXPECT_EQ(complaint({"--every", "2"}, 2),
+            "[run] --every and --last are for --gif, --mp4 and --show, received none");
+  EXPECT_EQ(complaint({"--fps", "2", "--png", png_}, 2),
+            "[run] --fps is for --gif and --mp4, received neither");
+  EXPECT_EQ(complaint({"--scale", "2"}, 2),
+            "[run] --scale is for --gif, --mp4 and --png, received none");
+  EXPECT_EQ(complaint({"--gif", gif_, "--every", "0"}, 1),
+            "[animation] expected every from 1 to 1000000000, received 0");
+  EXPECT_EQ(complaint({"--gif", gif_, "--last", "-3"}, 1),
+            "[animation] expected last from 1 to 1000000000, received -3");
+  EXPECT_EQ(complaint({"--gif", gif_, "--scale", "999"}, 1),
+            "[animation] expected scale from 1 to 256, received 999");
+  EXPECT_EQ(complaint({"--gif", gif_, "--fps", "nan"}, 1),
+            "[animation] expected fps from 0.1 to 100, received nan");
+  EXPECT_EQ(complaint({"--gif", gif_, "--steps", "20000", "--every", "1"}, 1),
+            "[animation] expected at most 10000 frames, received 20001: choose a larger every");
   EXPECT_EQ(complaint({"--show", "--quiet"}, 2), "[run] expected --show or --quiet, received both");
   EXPECT_EQ(run_cli({"run"}).code, 2);
 }

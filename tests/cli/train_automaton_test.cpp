@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "boolgrad/backend/device/devices.h"
+#include "boolgrad/model/model.h"
 #include "boolgrad/picture/png.h"
 #include "tests/cli/run_cli.h"
 
@@ -131,6 +133,36 @@ TEST_F(TrainAutomatonTest, APictureIsScaledToTheGrid) {
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(refused.complaint(),
             "[target] expected an automaton of at least 3 channels for this target, received 2");
+}
+
+TEST_F(TrainAutomatonTest, APictureOfOnesOwnSetsTheGridAndTheName) {
+  const std::string path = (scratch_ / "My heart.png").string();
+  picture::Image heart = picture::filled_image(5, 4, picture::white);
+  for (const auto& [x, y] : {std::pair{1, 0}, {3, 0}, {0, 1}, {2, 1}, {4, 1}, {2, 2}, {2, 3}}) {
+    heart.at(x, y) = {200, 20, 30};
+  }
+  picture::write_png(path, picture::enlarged(heart, 20));
+  const CliResult result =
+      run_cli({"train", "picture", "--target", path, "--set", "automaton.channels=4", "--set",
+               "automaton.update=[16]", "--steps", "2", "--out", out_, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with("..##..##..\n##..##..##\n....##....\n....##....\ntarget  " +
+                                     path + ", 4x5 cells in black and white\n"))
+      << result.out;
+  EXPECT_EQ(result.json()["experiment"], "My heart");
+  const LoadedModel loaded = load_model(out_ + "/model.safetensors");
+  EXPECT_EQ(loaded.spec->automaton.height, 4);
+  EXPECT_EQ(loaded.spec->automaton.width, 5);
+  EXPECT_EQ(loaded.spec->automaton.steps, 6);
+  EXPECT_EQ(loaded.spec->automaton.stay_steps, 6);
+  const CliResult evaluated = run_cli({"eval", out_, "--json"});
+  EXPECT_EQ(evaluated.json()["stays"]["steps"], 0);
+  EXPECT_NE(evaluated.out.find("\n  the picture is wrong after its 6 steps\n"), std::string::npos)
+      << evaluated.out;
+  const CliResult none = run_cli({"train", "picture", "--out", out_, "--overwrite"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.complaint(),
+            "[target] expected a picture, such as --target heart.png, received none");
 }
 
 TEST_F(TrainAutomatonTest, ObeysTheMemoryLimit) {

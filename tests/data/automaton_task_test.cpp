@@ -30,7 +30,7 @@ TEST(LifeStep, FollowsConway) {
       [] {
         life_step(Tensor::zeros({3, 3}, DType::uint8));
       },
-      "[life_step] expected uint8 [grids, height, width], received uint8 [3, 3]");
+      "[rule_step] expected uint8 [grids, height, width], received uint8 [3, 3]");
 }
 
 TEST(LifeStep, GoesAroundTheTorus) {

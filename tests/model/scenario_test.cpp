@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "boolgrad/model/tasks.h"
 #include "boolgrad/train/learners/initial_model.h"
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
@@ -120,10 +124,78 @@ TEST(Scenarios, DoNotCountCellsHeldAtZero) {
   EXPECT_EQ(play(experiment, rule, frozen, 4).all_bits, 4 * 8 * 2);
 }
 
+TEST_F(PictureTest, IsAlsoRunForFourTimesTheSteps) {
+  const std::vector<Scenario> all = scenarios_of(experiment_);
+  EXPECT_EQ(all[0].name, "from the seed");
+  EXPECT_EQ(all[0].steps, 5);
+  EXPECT_EQ(all[1].name, "four times the steps");
+  EXPECT_EQ(all[1].steps, 20);
+  EXPECT_EQ(all[1].height, 3);
+  // The grid is too small for the third square.
+  ASSERT_EQ(all.size(), 10U);
+  EXPECT_EQ(all[9].name, "2x2 lost when grown");
+  EXPECT_EQ(all[9].steps, 20);
+  EXPECT_EQ(all[9].options.damage[0].first, 5);
+  EXPECT_EQ(all[9].options.damage[0].last, 5);
+}
+
+/// In Life, a single cell dies in the first step.
+TEST_F(PictureTest, StaysAsLongAsItIsRight) {
+  const auto stay = [&](const std::string& rows, std::int64_t steps) {
+    write_bytes(scratch_ / "arrow.txt", rows);
+    train::Experiment one = experiment_;
+    one.automaton.steps = steps;
+    const Stay found = stay_of(one, life_rule());
+    return std::pair{found.right, found.steps};
+  };
+  EXPECT_EQ(stay("...\n...\n...\n", 2), (std::pair<std::int64_t, std::int64_t>{30, 30}));
+  EXPECT_EQ(stay("...\n.#.\n...\n", 2), (std::pair<std::int64_t, std::int64_t>{0, 0}));
+}
+
+/// Life that is known in part only: each step is compared in the cells that are known.
+TEST(Rules, AreComparedWhereTheyAreKnown) {
+  const data::CellRule life = data::conways_rule();
+  std::vector<std::optional<std::uint8_t>> table;
+  for (std::int64_t number = 0; number < 512; ++number) {
+    data::Neighbourhood cells{};
+    for (std::size_t i = 0; i < 9; ++i) cells[i] = static_cast<std::uint8_t>(number >> i & 1);
+    table.push_back(life.next(cells));
+    if (number % 3 == 0) table.back().reset();
+  }
+  const data::CellRule part("part", 2, table);
+  EXPECT_EQ(differences_from_rule(life_rule(), part, 20, 70, 30, 1), 0);
+  table[1] = std::uint8_t{1};  // the upper left neighbour alone gives birth
+  const data::CellRule wrong("wrong", 2, table);
+  EXPECT_GT(differences_from_rule(life_rule(), wrong, 20, 70, 30, 1), 0);
+}
+
+/// A rule of three states that is written by hand: a cell dies in two steps, and none is born.
+TEST(Rules, StartFromAllStates) {
+  logic::Network perceive(9, Parametrisation::sigmoid, DType::float32);
+  add_gates(perceive, {{{4}, [](unsigned bits) { return bits != 0; }}});
+  logic::Network update(4, Parametrisation::sigmoid, DType::float32);
+  add_gates(update, {{{0, 1}, [](unsigned) { return false; }},
+                     {{0, 1}, [](unsigned bits) { return (bits & 1) != 0; }}});
+  const automata::Rule fading(Border::periodic, 1, std::move(perceive), std::move(update));
+  const train::Experiment experiment = train::parse_experiment(
+      "[task]\nkind = 'rule'\nrule = 'B/S/3'\n[automaton]\nchannels = 2\nsteps = 1", "test", "test",
+      "");
+  const Tensor starts = starts_for(experiment, fading, 2, 40, 50, 7);
+  ASSERT_EQ(starts.shape(), (Shape{2, 2, 40, 50}));
+  std::array<int, 3> counts{};
+  const Tensor states = data::states_of_bits(starts);
+  for (std::int64_t i = 0; i < states.size(); ++i) {
+    ++counts.at(static_cast<std::size_t>(states.at(i)));
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 4000 / 3.0, 150);
+  EXPECT_EQ(differences_from_rule(fading, cell_rule_of(experiment), 30, 30, 3, 1), 0);
+  EXPECT_GT(differences_from_rule(fading, data::parse_cell_rule("B2/S/3"), 30, 30, 3, 1), 0);
+}
+
 TEST(Life, IsDistinguishedFromOtherRules) {
-  EXPECT_EQ(differences_from_life(life_rule(), 20, 70, 30, 1), 0);
+  EXPECT_EQ(differences_from_rule(life_rule(), data::conways_rule(), 20, 70, 30, 1), 0);
   const train::Experiment life = experiment_of({"task.kind=life", "automaton.channels=1"});
-  EXPECT_GT(differences_from_life(train::make_rule(life), 20, 70, 5, 1), 0);
+  EXPECT_GT(differences_from_rule(train::make_rule(life), data::conways_rule(), 20, 70, 5, 1), 0);
 }
 
 }  // namespace

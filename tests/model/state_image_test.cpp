@@ -24,6 +24,11 @@ TEST(StateImage, ShowsTheFirstGridInColoursOrBlackAndWhite) {
   const picture::Image one = state_image(state, 1);
   EXPECT_EQ(one.at(1, 0), picture::white);
   EXPECT_EQ(one.at(2, 1), picture::black);
+  state.set(1, 0, 1, 1, true);
+  const picture::Image two = state_image(state, 2);
+  EXPECT_EQ(two.at(1, 0), picture::white);
+  EXPECT_EQ(two.at(1, 1), (picture::Colour{0, 0, 255}));
+  EXPECT_EQ(two.at(0, 0), picture::black);
   expect_error([&] { state_image(state, 5); },
                "[state_image] expected 1 to 4 channels, received 5");
 }

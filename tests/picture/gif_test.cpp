@@ -56,7 +56,86 @@ TEST_F(Gif, IsReadBackFrameByFrame) {
       RC_ASSERT(seen.frames[i] == image_of(frames[i], width, palette));
       RC_ASSERT(seen.hundredths[i] == static_cast<int>(i) + 2);
     }
+    RC_ASSERT(read_gif(path_) == seen.frames);
   }));
+}
+
+TEST_F(Gif, IsReadWithTransparencyInterlacingAndDisposal) {
+  // Two frames of 1 by 8 pixels: interlaced, then one pixel that is cleared after it was shown,
+  // then one whose second pixel is transparent.
+  std::string file = "GIF89a";
+  const auto append = [&](std::initializer_list<int> bytes) {
+    for (const int byte : bytes) file += static_cast<char>(byte);
+  };
+  append({1, 0, 8, 0, 0x91, 0, 0});                    // screen, four colours
+  append({0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255});  // black, red, green, blue
+  const auto frame = [&](int disposal, int transparent, int top, int height, int flags,
+                         const std::vector<int>& pixels) {
+    append({0x21, 0xF9, 4, disposal << 2 | (transparent >= 0 ? 1 : 0), 1, 0,
+            transparent >= 0 ? transparent : 0, 0});
+    append({0x2C, 0, 0, top, 0, 1, 0, height, 0, flags, 2});
+    // Codes of three bits: a clear code before every pixel keeps them at that size.
+    unsigned bits = 0;
+    int count = 0;
+    std::string block;
+    const auto put = [&](unsigned code) {
+      bits |= code << count;
+      for (count += 3; count >= 8; count -= 8, bits >>= 8) block += static_cast<char>(bits & 255);
+    };
+    for (const int pixel : pixels) {
+      put(4);
+      put(static_cast<unsigned>(pixel));
+    }
+    put(5);
+    if (count > 0) block += static_cast<char>(bits);
+    append({static_cast<int>(block.size())});
+    file += block;
+    append({0});
+  };
+  // Rows 0, 4, 2, 6, 1, 3, 5, 7.
+  frame(0, -1, 0, 8, 0x40, {0, 1, 2, 3, 1, 1, 2, 2});
+  frame(2, -1, 3, 1, 0, {3});
+  frame(3, 0, 0, 2, 0, {3, 0});
+  frame(0, 0, 7, 1, 0, {0});
+  append({0x3B});
+  testing_support::write_bytes(path_, file);
+  const std::vector<Image> frames = read_gif(path_);
+  const auto colours = [&](std::size_t index) {
+    std::string text;
+    for (const Colour c : frames.at(index).pixels) {
+      text += c.red > 0 ? 'r' : c.green > 0 ? 'g' : c.blue > 0 ? 'b' : '.';
+    }
+    return text;
+  };
+  ASSERT_EQ(frames.size(), 4U);
+  EXPECT_EQ(colours(0), ".rgrrgbg");
+  EXPECT_EQ(colours(1), ".rgbrgbg");
+  EXPECT_EQ(colours(2), "brg.rgbg") << "one pixel is cleared, one stays";
+  EXPECT_EQ(colours(3), ".rg.rgbg") << "as before the third frame";
+}
+
+TEST_F(Gif, IsCheckedWhenItIsRead) {
+  const std::string name = "[gif] " + path_.string() + ": ";
+  expect_error([&] { read_gif(path_); },
+               "[gif] cannot read " + path_.string() + ": No such file or directory");
+  testing_support::write_bytes(path_, "no picture at all");
+  expect_error([&] { read_gif(path_); },
+               name + "expected a GIF image, received a file of a different type");
+  GifWriter gif(path_, 40, 30, eight_colours);
+  gif.add(Frame(1200, 3), 1);
+  gif.finish();
+  const std::string whole = testing_support::read_bytes(path_);
+  ASSERT_EQ(read_gif(path_).size(), 1U);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    testing_support::write_bytes(path_, whole.substr(0, bytes));
+    EXPECT_THROW(read_gif(path_), Error) << bytes;
+  }
+  // A frame that is wider than the screen.
+  std::string wide = whole;
+  wide[6] = 39;
+  testing_support::write_bytes(path_, wide);
+  expect_error([&] { read_gif(path_); },
+               name + "expected frames within 39 by 30 pixels, received one of 40 by 30 at 0, 0");
 }
 
 TEST_F(Gif, StoresOnlyWhatChanged) {

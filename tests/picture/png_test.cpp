@@ -97,6 +97,9 @@ TEST_F(Png, BlendsTransparentPixelsWithWhite) {
   EXPECT_EQ(seen[1], white);
   EXPECT_GT(seen[2].red, 100);
   EXPECT_LT(seen[2].red, 220);
+  const OpaqueImage unblended = read_png_with_opacity(path_);
+  EXPECT_EQ(unblended.opacity, (std::vector<std::uint8_t>{255, 0, 128}));
+  EXPECT_EQ(unblended.image.pixels, (std::vector<Colour>{{200, 10, 20}, black, black}));
 
   write_raw(path_, 2, 8, PNG_COLOR_TYPE_PALETTE, {{0, 1}}, [](png_structp png, png_infop info) {
     const std::vector<png_color> palette = {{1, 2, 3}, {40, 50, 60}};

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <array>
+#include <vector>
 
 #include "tests/support/messages.h"
 #include "tests/support/pictures.h"
@@ -62,6 +63,21 @@ TEST(Reduce, RejectsEmptyImages) {
                "[reduced] expected an image of at least 1 by 1 pixels, received 0 by 3");
   expect_error([] { reduced({}, 3, 3); },
                "[reduced] expected an image of at least 1 by 1 pixels, received 0 by 0");
+}
+
+TEST(SquareSide, IsTheLargestOfAllImages) {
+  const Image coarse = random_image(4, 3, 1);
+  const std::vector<Image> one = {enlarged(coarse, 6)};
+  EXPECT_EQ(square_side(one), 6);
+  std::vector<Image> two = {enlarged(coarse, 6), enlarged(enlarged(coarse, 3), 2)};
+  EXPECT_EQ(square_side(two), 6);
+  two[1].at(3, 3) = {1, 2, 3};
+  EXPECT_EQ(square_side(two), 1);
+  two[1] = enlarged(random_image(8, 6, 2), 3);
+  EXPECT_EQ(square_side(two), 3);
+  const std::vector<Image> plain = {filled_image(12, 12, white)};
+  EXPECT_EQ(square_side(plain), 4) << "a grid of 3 by 3";
+  expect_error([] { square_side({}); }, "[square_side] expected at least one image, received none");
 }
 
 }  // namespace

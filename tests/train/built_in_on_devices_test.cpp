@@ -99,6 +99,7 @@ const std::map<std::string, Overrides> smaller = {
     {"lizard", {"search.members=1"}},
     {"lizard-torus", {"search.members=1"}},
     {"letter-g", {"search.members=1"}},
+    {"picture", {"search.members=1", "automaton.height=16", "automaton.width=16"}},
 };
 
 class BuiltInOnDevices : public testing::TestWithParam<std::tuple<Device, std::string>> {};
@@ -125,6 +126,12 @@ TEST_P(BuiltInOnDevices, TrainsAsOnTheCpu) {
     case data::TaskKind::csv:
       testing_support::write_flowers(data / "flowers.csv", 150);
       overrides.push_back("data.path=" + (data / "flowers.csv").string());
+      break;
+    case data::TaskKind::rule:
+      overrides.insert(overrides.end(), {"task.rule=B2/S/3", "automaton.channels=2"});
+      break;
+    case data::TaskKind::picture:
+      if (name == "picture") overrides.push_back("task.file=" + (folder / "letter-g.txt").string());
       break;
     default: break;
   }

@@ -77,6 +77,24 @@ log_every = 1
 checkpoint_every = 0
 )";
 
+inline const std::string rule = R"(
+[task]
+kind = "rule"
+rule = "B36/S23"
+[automaton]
+channels = 1
+kernels = 2
+perceive = [8, 4]
+update = [12]
+steps = 1
+batch = 40
+[training]
+steps = 12
+learning_rate = 0.05
+log_every = 4
+checkpoint_every = 0
+)";
+
 inline const std::string classifier = R"(
 [task]
 kind = "monk1"
@@ -216,6 +234,10 @@ inline void add_tasks_and_data(KeyCases& rows) {
   rows.add({"task.file", dark, "DATA/dark.txt", "DATA/light.txt"});
   rows.add({"task.outputs", table, "1", "2"});
   rows.automata("task.square", "1", "2");
+  rows.add({"task.rule", rule, "B36/S23", "B2/S"});
+  rows.add({"task.examples", rule, "DATA/seen.npy", "DATA/other.npy", {"task.rule="}});
+  const Overrides pictured = {"task.file=DATA/cross.png", "automaton.channels=3"};
+  rows.add({"task.max_side", dark, "0", "4", pictured});
 
   rows.add({"data.path", images, "DATA/images", "DATA/fewer"});
   rows.add({"data.target", flowers, "kind", "colour"});
@@ -313,6 +335,7 @@ inline void add_networks(KeyCases& rows) {
   rows.automata("automaton.fire_rate", "1", "0.6");
   rows.automata("automaton.training_fire_rate", "0", "0.5");
   rows.automata("automaton.loss_steps", "1", "2");
+  rows.automata("automaton.stay_steps", "0", "2");
   rows.automata("automaton.extra_steps", "0", "3");
   rows.automata("automaton.pool", "0", "4");
   rows.automata("automaton.evaluation_starts", "3", "8");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "boolgrad/model/model.h"
+#include "boolgrad/picture/png.h"
 #include "boolgrad/train/experiment/experiment_keys.h"
 #include "boolgrad/train/learners/automaton_learner.h"
 #include "boolgrad/train/learners/initial_model.h"
@@ -64,6 +65,14 @@ void write_data(const std::filesystem::path& folder) {
   write_bytes(folder / "gaps.csv", gaps);
   write_bytes(folder / "a.csv", "a,b,out1,out2\n0,0,0,0\n1,0,1,0\n0,1,1,0\n1,1,0,1\n");
   write_bytes(folder / "b.csv", "a,b,out1,out2\n0,0,1,0\n1,0,0,0\n0,1,0,1\n1,1,1,1\n");
+  std::string seen(18, '\0');
+  seen[4] = 1;
+  write_bytes(folder / "seen.npy", testing_support::npy("|u1", "(2, 3, 3)", seen));
+  seen[9 + 4] = 1;
+  write_bytes(folder / "other.npy", testing_support::npy("|u1", "(2, 3, 3)", seen));
+  picture::Image cross = picture::filled_image(4, 4, picture::white);
+  for (std::int64_t i = 0; i < 4; ++i) cross.at(i, i) = picture::black;
+  picture::write_png(folder / "cross.png", cross);
   write_bytes(folder / "dark.txt", "....\n....\n....\n....\n");
   write_bytes(folder / "light.txt", "####\n####\n####\n####\n");
 }

@@ -75,7 +75,9 @@ struct RolloutArguments {
 struct AutomatonInputs {
   Tensor starts;  ///< initial states: float32 or uint8 [channels, samples, height, width]
   Tensor fire;    ///< fire masks: uint8 [steps, samples, height, width]
-  Tensor target;  ///< [loss channels, samples or 1, height, width]
+  /// [loss channels, samples or 1, height, width]. What is `any_value` has no loss; errors of
+  /// hardened rules count it all the same.
+  Tensor target;
 };
 
 /// The errors of a hardened rule.

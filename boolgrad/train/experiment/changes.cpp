@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/data/cell_rule.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/train/experiment/chosen_head.h"
+#include "boolgrad/train/experiment/task_sizes.h"
 #include "boolgrad/train/learners/learner.h"
 
 namespace boolgrad::train {
@@ -23,24 +27,43 @@ std::string quoted(std::string_view key, std::string_view text) {
   return fmt::format("{}={}", key, text);
 }
 
-/// A bitmap sets the size of the grid; a picture is scaled to the experiment's grid.
-std::vector<std::string> target_overrides(const std::string& target) {
+/// A bitmap sets the size of the grid; a picture is scaled to the experiment's grid, or sets it if
+/// the experiment has a `task.max_side`. Steps then grow with the grid: a signal needs half a side
+/// to reach the edge.
+std::vector<std::string> target_overrides(const std::string& target, const Experiment& experiment) {
   std::vector<std::string> overrides = {"task.kind=picture",
-                                        fmt::format("task.file={}", fs::absolute(target).string())};
-  if (target.ends_with(".txt")) {
-    const Shape shape = data::read_bitmap(target).bits.shape();
-    overrides.push_back(fmt::format("automaton.height={}", shape[1]));
-    overrides.push_back(fmt::format("automaton.width={}", shape[2]));
+                                        quoted("task.file", fs::absolute(target).string())};
+  const std::int64_t max_side = experiment.task.max_side;
+  const bool is_bitmap = target.ends_with(".txt");
+  if (!is_bitmap && max_side == 0) return overrides;
+  const Shape shape =
+      (is_bitmap ? data::read_bitmap(target) : data::fitted_pattern(target, max_side)).bits.shape();
+  overrides.push_back(fmt::format("automaton.height={}", shape[1]));
+  overrides.push_back(fmt::format("automaton.width={}", shape[2]));
+  if (max_side > 0) {
+    constexpr std::int64_t more = 4;
+    const std::int64_t steps = std::max(shape[1], shape[2]) / 2 + more;
+    overrides.push_back(fmt::format("automaton.steps={}", steps));
+    overrides.push_back(fmt::format("automaton.stay_steps={}", steps));
   }
   return overrides;
 }
 
-/// A run on one's own data or target is named after the file.
+/// `b36-s23` for B36/S23, `table-0123abcd` for a truth table.
+std::string name_of_rule(const std::string& rule) {
+  std::string name = data::is_rule_table(rule) ? "table-" + rule.substr(0, 8) : rule;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return file_name_of(name);
+}
+
+/// A run on one's own data, target or rule is named after it.
 std::vector<std::string> name_overrides(const ExperimentChanges& changes,
                                         const Experiment& experiment) {
   fs::path file;
   if (experiment.task.kind == data::TaskKind::csv) file = changes.data;
   else if (!experiment.is_classifier()) file = changes.target;
+  if (!changes.rule.empty()) return {quoted("name", name_of_rule(changes.rule))};
+  if (!changes.examples.empty()) file = changes.examples;
   if (file.empty()) return {};
   return {quoted("name", file_name_of(file.stem().string()))};
 }
@@ -51,6 +74,11 @@ Experiment with_epochs(Experiment experiment, const std::optional<std::int64_t>&
     experiment.training.steps = steps_of_epochs(*epochs, steps_per_epoch(experiment));
   }
   return experiment;
+}
+
+/// What the data or the task decides.
+Experiment chosen(Experiment experiment, std::vector<std::string>* notices) {
+  return with_task_sizes(with_chosen_head(std::move(experiment), notices), notices);
 }
 
 void check(const ExperimentChanges& changes) {
@@ -71,8 +99,12 @@ std::vector<std::string> overrides_of(const ExperimentChanges& changes,
   if (!changes.target.empty() && is_classifier) {
     overrides.push_back(quoted("data.target", changes.target));
   } else if (!changes.target.empty()) {
-    const std::vector<std::string> target = target_overrides(changes.target);
+    const std::vector<std::string> target = target_overrides(changes.target, experiment);
     overrides.insert(overrides.end(), target.begin(), target.end());
+  }
+  if (!changes.rule.empty()) overrides.push_back(quoted("task.rule", changes.rule));
+  if (!changes.examples.empty()) {
+    overrides.push_back(quoted("task.examples", fs::absolute(changes.examples).string()));
   }
   if (!changes.data.empty()) {
     overrides.push_back(quoted("data.path", fs::absolute(changes.data).string()));
@@ -104,8 +136,7 @@ Experiment changed_experiment(const fs::path& path, const ExperimentChanges& cha
                               std::vector<std::string>* notices) {
   check(changes);
   const std::vector<std::string> overrides = overrides_of(changes, read_experiment(path));
-  return with_epochs(with_chosen_head(read_experiment(path, overrides, notices), notices),
-                     changes.epochs);
+  return with_epochs(chosen(read_experiment(path, overrides, notices), notices), changes.epochs);
 }
 
 Experiment changed_experiment(const std::string& text, const std::string& source,
@@ -114,7 +145,7 @@ Experiment changed_experiment(const std::string& text, const std::string& source
   check(changes);
   const Experiment plain = parse_experiment(text, source, name, folder);
   const std::vector<std::string> overrides = overrides_of(changes, plain);
-  return with_epochs(with_chosen_head(parse_experiment(text, source, name, folder, overrides)),
+  return with_epochs(chosen(parse_experiment(text, source, name, folder, overrides), nullptr),
                      changes.epochs);
 }
 

@@ -19,6 +19,8 @@ struct ExperimentChanges {
   std::optional<double> knockout = {};      ///< share of the hidden gates to mask half-way
   std::string data = {};                    ///< folder or file of samples
   std::string target = {};                  ///< picture, bitmap or column
+  std::string rule = {};                    ///< name or truth table of a cellular automaton
+  std::string examples = {};                ///< successive states of a cellular automaton
   std::string memory = {};                  ///< limit of the backward pass of an automaton
   bool no_header = false;                   ///< a CSV file has no names of columns
   std::string missing = {};                 ///< what to do with missing values of a CSV file

@@ -130,8 +130,9 @@ void apply_override(Experiment& experiment, const std::string& text, const std::
   given.add(path);
 }
 
-std::array<std::string*, 3> files_of(Experiment& experiment) {
-  return {&experiment.task.file, &experiment.data.path, &experiment.training.teacher.path};
+std::array<std::string*, 4> files_of(Experiment& experiment) {
+  return {&experiment.task.file, &experiment.task.examples, &experiment.data.path,
+          &experiment.training.teacher.path};
 }
 
 /// So that a checkpoint can be resumed and a model evaluated from any folder.
@@ -275,6 +276,22 @@ void check_search(const Experiment& experiment, const std::string& source) {
   }
 }
 
+void check_rule(const Experiment& experiment, const std::string& source) {
+  const AutomatonOptions& automaton = experiment.automaton;
+  if (!experiment.task.rule.empty() && !experiment.task.examples.empty()) {
+    fail(where, "{}: expected task.rule or task.examples, received both", source);
+  }
+  const std::int64_t steps =
+      automaton.steps + automaton.stay_steps + experiment.rollout.extra_steps;
+  if (steps != 1) {
+    fail(
+        where,
+        "{}: expected automaton.steps = 1 for a rule, without stay_steps and extra_steps, received "
+        "{} steps",
+        source, steps);
+  }
+}
+
 void check_automaton(const Experiment& experiment, const std::string& source) {
   const AutomatonOptions& automaton = experiment.automaton;
   if (automaton.perceive.empty() || automaton.perceive[0] != 8) {
@@ -283,13 +300,9 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
          source, automaton.perceive.empty() ? "none" : fmt::format("{}", automaton.perceive[0]));
   }
   const bool too_small = automaton.height < 3 || automaton.width < 3;
-  if (automaton.border == Border::periodic && too_small &&
-      experiment.task.kind != data::TaskKind::life) {
+  if (automaton.border == Border::periodic && too_small && !experiment.learns_rule()) {
     fail(where, "{}: expected a grid of at least 3x3 cells with periodic borders, received {}x{}",
          source, automaton.height, automaton.width);
-  }
-  if (experiment.task.kind == data::TaskKind::picture && experiment.task.file.empty()) {
-    fail(where, "{}: expected task.file for a picture, received none", source);
   }
   if (experiment.task.kind == data::TaskKind::life && automaton.channels != 1) {
     fail(where, "{}: expected automaton.channels = 1 for life, received {}", source,
@@ -304,10 +317,11 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: expected automaton.pool of at least automaton.batch = {}, received {}", source,
          automaton.batch, rollout.pool);
   }
-  if (rollout.pool > 0 && experiment.task.kind == data::TaskKind::life) {
-    fail(where, "{}: expected automaton.pool = 0 for life, which has its own starts, received {}",
-         source, rollout.pool);
+  if (rollout.pool > 0 && experiment.learns_rule()) {
+    fail(where, "{}: expected automaton.pool = 0 for {}, which has its own starts, received {}",
+         source, to_string(experiment.task.kind), rollout.pool);
   }
+  if (experiment.task.kind == data::TaskKind::rule) check_rule(experiment, source);
   if (experiment.knockout.pattern != KnockoutPattern::none) {
     fail(where, "{}: a knockout is for circuits only", source);
   }

@@ -46,6 +46,9 @@ std::vector<ExperimentKey> make_table() {
       spec("task.file"),
       spec("task.outputs"),
       spec("task.square"),
+      spec("task.rule"),
+      spec("task.examples"),
+      spec("task.max_side"),
 
       spec("data.path"),
       spec("data.target"),
@@ -170,6 +173,7 @@ std::vector<ExperimentKey> make_table() {
       spec("automaton.height"),
       spec("automaton.width"),
       spec("automaton.steps"),
+      spec("automaton.stay_steps"),
       spec("automaton.batch"),
       spec("automaton.start"),
       spec("automaton.fire_rate"),

@@ -11,7 +11,6 @@ namespace {
 
 using E = const Experiment&;
 
-bool is_life(E e) { return e.task.kind == data::TaskKind::life; }
 bool is_csv(E e) { return e.task.kind == data::TaskKind::csv; }
 
 KeyUse circuits_only(std::string_view path, std::string_view needs, bool (*is_met)(E)) {
@@ -37,8 +36,10 @@ KeyUse all(std::string_view path, std::string_view needs = {}, bool (*is_met)(E)
   return {path, true, true, true, needs, is_met};
 }
 
-constexpr std::string_view no_life = "a task other than life";
-bool is_not_life(E e) { return !is_life(e); }
+constexpr std::string_view a_pattern = "a task other than life and rule";
+bool grows_pattern(E e) { return !e.learns_rule(); }
+bool is_rule(E e) { return e.task.kind == data::TaskKind::rule; }
+bool is_picture(E e) { return e.task.kind == data::TaskKind::picture; }
 
 constexpr std::string_view learned_wires =
     "network.candidates or convolution.candidates other than 1";
@@ -69,6 +70,9 @@ const std::vector<KeyUse>& uses() {
                     [](E e) { return e.task.kind == data::TaskKind::table; }),
       automata_only("task.square", "task.kind = checkerboard",
                     [](E e) { return e.task.kind == data::TaskKind::checkerboard; }),
+      automata_only("task.rule", "task.kind = rule", is_rule),
+      automata_only("task.examples", "task.kind = rule", is_rule),
+      automata_only("task.max_side", "task.kind = picture", is_picture),
 
       classifiers_only("data."),
       classifiers_only("data.path", "a task that reads files",
@@ -153,13 +157,15 @@ const std::vector<KeyUse>& uses() {
       classifiers_only("training.patience"),
 
       automata_only("automaton."),
-      automata_only("automaton.border", no_life, is_not_life),
-      automata_only("automaton.height", no_life, is_not_life),
-      automata_only("automaton.width", no_life, is_not_life),
-      automata_only("automaton.batch", no_life, is_not_life),
-      automata_only("automaton.start", no_life, is_not_life),
-      automata_only("automaton.evaluation_starts", no_life, is_not_life),
-      automata_only("automaton.pool", no_life, is_not_life),
+      automata_only("automaton.border", a_pattern, grows_pattern),
+      automata_only("automaton.height", a_pattern, grows_pattern),
+      automata_only("automaton.width", a_pattern, grows_pattern),
+      automata_only("automaton.batch", "a task other than life",
+                    [](E e) { return e.task.kind != data::TaskKind::life; }),
+      automata_only("automaton.start", a_pattern, grows_pattern),
+      automata_only("automaton.stay_steps", a_pattern, grows_pattern),
+      automata_only("automaton.evaluation_starts", a_pattern, grows_pattern),
+      automata_only("automaton.pool", a_pattern, grows_pattern),
 
       all("hardening."),
       all("hardening.threshold", "a hardening.kind that progresses during training",

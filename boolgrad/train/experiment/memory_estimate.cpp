@@ -57,7 +57,7 @@ double bytes_of_automaton(const Experiment& experiment) {
   constexpr double bytes_of_value = 4;
   const double cells = static_cast<double>(automaton.height) *
                        static_cast<double>(automaton.width) * static_cast<double>(automaton.batch);
-  const bool has_grid = experiment.task.kind != data::TaskKind::life;
+  const bool has_grid = !experiment.learns_rule();
   return gates * bytes_of_gate(experiment, 2, 1) +
          (has_grid ? states * bytes_of_value * cells * static_cast<double>(automaton.channels) : 0);
 }

@@ -115,7 +115,7 @@ automata::AutomatonSpec AutomatonLearner::spec_for(const automata::RolloutSize& 
   return {.size = size,
           .extra_steps = rollout.extra_steps,
           .loss_channels = task.channels(),
-          .loss_steps = rollout.loss_steps,
+          .loss_steps = loss_steps(),
           .loss = experiment_.loss,
           .gate_penalty = experiment_.training.gate_penalty,
           .memory = has_policy ? std::optional(memory_) : std::nullopt,
@@ -127,7 +127,9 @@ void AutomatonLearner::make_program() {
   program_ =
       automata::make_automaton_program(device_, model_.rule(), spec_for(size(), stage_task_));
   AutomatonInputs inputs{{}, {}, stage_task_.target};
-  if (starts_are_fixed(stage_task_, stage_)) {
+  if (samples_tori()) {
+    inputs = sampled_tori(0);
+  } else if (starts_are_fixed(stage_task_, stage_)) {
     inputs.starts = make_starts(stage_task_, stage_, size(), seed(), start_stream, 0);
   }
   program_->set_inputs(inputs);
@@ -156,6 +158,7 @@ RolloutArguments AutomatonLearner::draws(std::int64_t step) {
   const RolloutTraining& rollout = experiment_.rollout;
   const bool from_pool = uses_pool();
   if (from_pool) program_->set_inputs({pool_starts(step), {}, {}});
+  if (samples_tori()) program_->set_inputs(sampled_tori(step));
   frozen_ = frozen_gates();
   const auto extra = static_cast<std::int64_t>(
       random_below({.seed = seed(), .stream = length_stream, .step = draw},
@@ -166,7 +169,7 @@ RolloutArguments AutomatonLearner::draws(std::int64_t step) {
           .start_stream = start_stream,
           .fire_rate = rollout.fire_rate > 0 ? rollout.fire_rate : stage_.fire_rate,
           .fire_stream = fire_stream,
-          .steps = stage_.steps + extra,
+          .steps = stage_.steps + stage_.stay_steps + extra,
           .hardening = hardening_step(step),
           .frozen = frozen_};
 }
@@ -185,8 +188,22 @@ std::vector<Tensor> AutomatonLearner::gradients(std::int64_t step) {
 
 double AutomatonLearner::loss_terms() const {
   const automata::RolloutSize now = size();
-  return static_cast<double>(experiment_.rollout.loss_steps * now.batch * stage_task_.channels() *
-                             now.height * now.width);
+  return static_cast<double>(loss_steps() * now.batch * stage_task_.channels() * now.height *
+                             now.width);
+}
+
+AutomatonInputs AutomatonLearner::sampled_tori(std::int64_t step) {
+  const Tensor& starts = stage_task_.starts;
+  if (!tori_) tori_.emplace(starts.shape()[1], stage_task_.batch, seed());
+  const std::vector<std::int64_t> picked = tori_->picked(step);
+  Shape shape = starts.shape();
+  shape[1] = stage_task_.batch;
+  AutomatonInputs inputs{Tensor(shape, DType::uint8), {}, Tensor(shape, DType::uint8)};
+  for (std::size_t item = 0; item < picked.size(); ++item) {
+    copy_grid(starts, picked[item], inputs.starts, static_cast<std::int64_t>(item));
+    copy_grid(stage_task_.target, picked[item], inputs.target, static_cast<std::int64_t>(item));
+  }
+  return inputs;
 }
 
 Tensor AutomatonLearner::pool_starts(std::int64_t step) {
@@ -238,6 +255,15 @@ void AutomatonLearner::load_progress(const TensorFile& file) {
 }
 
 Evaluation AutomatonLearner::evaluate() {
+  Evaluation evaluation = evaluate_program();
+  if (experiment_.automaton.stay_steps == 0) return evaluation;
+  // The program compares the last state only.
+  read_back();
+  set_errors(evaluation, hard_errors());
+  return evaluation;
+}
+
+Evaluation AutomatonLearner::evaluate_program() {
   if (trains_in_full()) return boolgrad::evaluate(*program_, experiment_, task_);
   // The program has other grids. Use the CPU, where making a program costs nothing.
   if (!evaluator_) {
@@ -250,37 +276,27 @@ Evaluation AutomatonLearner::evaluate() {
   return boolgrad::evaluate(*evaluator_, experiment_, task_);
 }
 
-const AutomatonLearner::EvaluationStarts& AutomatonLearner::evaluation_starts() const {
-  if (evaluation_starts_) return *evaluation_starts_;
-  const AutomatonOptions& options = experiment_.automaton;
-  automata::RolloutSize size = rollout_size(task_, options);
-  if (!task_.starts.defined()) size.batch = evaluation_start_count(options);
-  const Tensor starts = make_starts(task_, options, size, seed(), evaluation_start_stream, 0);
-  evaluation_starts_.emplace(EvaluationStarts{size, automata::BitGrid::from(starts), {}});
-  if (options.fire_rate == 1) return *evaluation_starts_;
-  const Tensor fire = automata::fire_masks(size, options.fire_rate, seed(), evaluation_fire_stream);
-  for (std::int64_t step = 0; step < size.steps; ++step) {
-    evaluation_starts_->fire.push_back(automata::BitGrid::from(slice(fire, 0, step, step + 1)));
-  }
+const EvaluationStarts& AutomatonLearner::starts() const {
+  if (!evaluation_starts_) evaluation_starts_.emplace(evaluation_starts(experiment_, task_));
   return *evaluation_starts_;
 }
 
-double AutomatonLearner::hard_loss() const {
+automata::GridErrors AutomatonLearner::hard_errors() const {
   const NoGrad off_the_tape;
-  const EvaluationStarts& on = evaluation_starts();
-  const automata::BitGrid state =
-      automata::hard_states(model_.rule(), on.starts, on.fire, on.size.steps);
-  return static_cast<double>(automata::compare(state, task_.target).bits);
+  return errors_from(starts(), model_.rule(), experiment_, task_);
 }
 
+double AutomatonLearner::hard_loss() const { return static_cast<double>(hard_errors().bits); }
+
 std::unique_ptr<MoveEvaluator> AutomatonLearner::move_evaluator() const {
-  const EvaluationStarts& on = evaluation_starts();
+  const EvaluationStarts& on = starts();
   const automata::Rule& rule = model_.rule();
-  if (automata::EditedRollout::bytes(rule, on.starts, on.size.steps) > max_evaluator_bytes) {
+  if (automata::has_any_value(task_.target) ||
+      automata::EditedRollout::bytes(rule, on.starts, on.size.steps) > max_evaluator_bytes) {
     return Learner::move_evaluator();
   }
-  return std::make_unique<RolloutEvaluator>(
-      automata::EditedRollout(rule, on.starts, on.fire, on.size.steps, task_.target));
+  return std::make_unique<RolloutEvaluator>(automata::EditedRollout(
+      rule, on.starts, on.fire, on.size.steps, task_.target, experiment_.automaton.stay_steps + 1));
 }
 
 }  // namespace boolgrad::train

@@ -130,8 +130,7 @@ automata::Rule make_rule(const Experiment& experiment) {
   const NetworkOptions& network = experiment.network;
   const automata::RuleShape shape{automaton.channels, automaton.kernels, automaton.perceive,
                                   automaton.update};
-  const Border border =
-      experiment.task.kind == data::TaskKind::life ? Border::periodic : automaton.border;
+  const Border border = experiment.learns_rule() ? Border::periodic : automaton.border;
   return automata::Rule::make(shape, border, network.parametrisation, network.dtype,
                               {.kind = network.init, .strength = network.init_strength},
                               static_cast<std::uint64_t>(experiment.seed));

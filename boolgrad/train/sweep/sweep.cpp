@@ -177,8 +177,8 @@ std::vector<SweepEntry> entries_of(const Sweep& sweep) {
 bool has_converged(const Experiment& experiment, const RunReport& report) {
   constexpr std::int64_t fresh_starts = 32;
   if (!report.last.evaluation.solved()) return false;
-  // For circuits and life the evaluation covers all cases.
-  if (!experiment.is_automaton() || experiment.task.kind == data::TaskKind::life) return true;
+  // For circuits and rules the evaluation covers all cases.
+  if (!experiment.is_automaton() || experiment.learns_rule()) return true;
   const LoadedModel loaded = load_model(report.model);
   const Scenario scenario = scenarios_of(experiment).front();
   return play(experiment, loaded.model.rule(), scenario, fresh_starts).bits == 0;

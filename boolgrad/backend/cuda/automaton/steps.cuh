@@ -220,12 +220,14 @@ __device__ __forceinline__ float loss_gradient(const KernelArguments& args, cons
                                                int c, int cell, bool is_last) {
   if (c >= args.loss_channels || cell >= args.cells) return 0;
   const Compared<float> at = compared(args, state, c, cell);
+  const bool counts = at.target <= 1;  // not `any_value`
   if (args.cell_losses != nullptr) {
     double& loss = args.cell_losses[std::size_t(cell) * args.loss_channels + c];
-    const double value = loss_value(args.loss_kind, args.loss_gamma, at.y, at.target);
+    const double value =
+        counts ? loss_value(args.loss_kind, args.loss_gamma, at.y, at.target) : 0;
     loss = is_last ? value : loss + value;
   }
-  return loss_slope(args.loss_kind, args.loss_gamma, at.y, at.target);
+  return counts ? loss_slope(args.loss_kind, args.loss_gamma, at.y, at.target) : 0;
 }
 
 /// Writes the gradients of the update's outputs as edges. Gradients of cells that did not fire go
@@ -326,7 +328,7 @@ __device__ __forceinline__ void add_losses(const KernelArguments& args, double* 
         continue;
       }
       const Compared<float> at = compared(args, static_cast<const float*>(args.last), c, cell);
-      total += loss_value(args.loss_kind, args.loss_gamma, at.y, at.target);
+      if (at.target <= 1) total += loss_value(args.loss_kind, args.loss_gamma, at.y, at.target);
     }
   }
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);

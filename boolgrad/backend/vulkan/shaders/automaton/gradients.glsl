@@ -61,8 +61,9 @@ float returned_gradient(int c, int k) {
 /// The gradient of the loss of a state.
 float loss_gradient(int state, int c, int cell) {
   if (c >= push.loss_channels || cell >= push.cells) return 0.0;
-  return loss_slope(push.gamma, states[state + cell * CHANNELS + c],
-                    target[cell * push.loss_channels + c]);
+  const float wanted = target[cell * push.loss_channels + c];
+  if (wanted > 1.0) return 0.0;  // `any_value`
+  return loss_slope(push.gamma, states[state + cell * CHANNELS + c], wanted);
 }
 
 /// Writes the gradients of the update's outputs as edges. Gradients of cells that did not fire go

@@ -22,7 +22,10 @@ void main() {
   for (int i = group() * THREADS + thread(); i < push.cells * push.loss_channels; i += stride) {
     const int cell = i / push.loss_channels;
     const int c = i % push.loss_channels;
-    sum += loss_value(push.gamma, states[push.to + cell * CHANNELS + c], target[i]);
+    // Targets above 1 are `any_value`.
+    if (target[i] <= 1.0) {
+      sum += loss_value(push.gamma, states[push.to + cell * CHANNELS + c], target[i]);
+    }
   }
   sums[thread()] = sum;
   barrier();
