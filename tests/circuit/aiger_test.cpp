@@ -62,7 +62,7 @@ TEST(AigerTest, ReportsErrorsWithTheirLine) {
           "1: expected 'aag M I L O A' or 'aig M I L O A', received aag 99999999999 1 0 0 0");
   refuses("aag 2 1 1 0 0\n", "1: expected a combinational circuit, received latches or properties");
   refuses("aig 99999999 99999999 0 0 0\n",
-          "1: expected at most 65536 inputs in a file of 32 bytes, received 99999999");
+          "1: expected at most 65536 inputs in a file of 28 bytes, received 99999999");
   refuses("aig 3 1 0 0 1\n", "1: expected 2 variables for 1 inputs and 1 gates, received 3");
   refuses("aag 1 1 0 0 1\n",
           "1: expected at least 2 variables for 1 inputs and 1 gates, received 1");
