@@ -120,7 +120,8 @@ bool has_head(const Subject& subject, const ExportOptions& options) {
 struct Circuits {
   circuit::Netlist original;
   circuit::Netlist written;
-  circuit::Netlist core;                         ///< `written` without the head of a classifier
+  circuit::Netlist core;  ///< `written` without the head of a classifier
+  std::int64_t core_gates_before = 0;
   std::optional<circuit::SharedCircuit> shared;  ///< `written` with shared kernels
 };
 
@@ -165,6 +166,7 @@ Exported html_of(const Circuits& circuits, const Subject& subject, const ExportO
   if (subject.model != nullptr) viewer = viewer_of_model(*subject.model, where, subject.source);
   viewer.options.gates_before = circuit::gate_count(circuits.original);
   if (has_head(subject, options)) {
+    viewer.options.gates_before = circuits.core_gates_before;
     viewer.options.classifier =
         viewer_of_classifier(*subject.model->model.classifier(), circuits.core);
   }
@@ -174,7 +176,7 @@ Exported html_of(const Circuits& circuits, const Subject& subject, const ExportO
 
 Exported exported(const Circuits& circuits, const Subject& subject, const ExportOptions& options) {
   if (circuits.shared) return code_of(*circuits.shared, subject, options);
-  const auto& [original, netlist, core, shared] = circuits;
+  const auto& [original, netlist, core, core_gates, shared] = circuits;
   const std::string file = options.file.string();
   if (options.format == "netlist") {
     const std::string text = circuit::to_text(netlist);
@@ -231,6 +233,7 @@ Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
   if (has_head(subject, options) && options.format != "c") {
     const Head& head = subject.model->model.classifier()->head;
     circuits.core = circuits.written;
+    circuits.core_gates_before = circuit::gate_count(circuits.original);
     circuits.original = circuit::with_head(circuits.original, head);
     circuits.written = circuit::with_head(circuits.written, head);
     if (circuits.shared) circuits.shared->rest = circuit::with_head(circuits.shared->rest, head);
@@ -255,7 +258,7 @@ Exported proven(const Circuits& circuits, const Subject& subject, const ExportOp
 ExportReport export_subject(const Subject& subject, const ExportOptions& options) {
   check(options);
   const Circuits circuits = circuits_of(subject, options);
-  const auto& [original, netlist, core, shared] = circuits;
+  const auto& [original, netlist, core, core_gates, shared] = circuits;
   const Exported result = proven(circuits, subject, options);
   write_file(where, options.file, result.content);
   ExportReport report{.inputs = std::ssize(netlist.inputs),
