@@ -2,8 +2,9 @@
 {
   const model = JSON.parse(byId('model').textContent);
   const netlist = readNetlist(model.netlist);
-  const view = netlist.state === null ? new CircuitView(netlist, model)
-                                      : new AutomatonView(netlist, model);
+  const View = netlist.state !== null ? AutomatonView
+      : model.classifier !== undefined ? ClassifierView : CircuitView;
+  const view = new View(netlist, model);
   const applyAddress = () => {
     showError('');
     try {

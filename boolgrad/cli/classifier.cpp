@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <stdlib.h>  // mkdtemp is POSIX's, not C++'s
 
 #include <bit>
 #include <cstdlib>
@@ -10,40 +9,18 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <system_error>
 
 #include "boolgrad/circuit/formats/named_netlist.h"
 #include "boolgrad/circuit/formats/net_names.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/core/temporary_folder.h"
 #include "boolgrad/logic/head.h"
 
 namespace boolgrad::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that is removed by the destructor.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::string& where) {
-    std::string name = (fs::temp_directory_path() / "boolgrad_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      fail(where, "cannot create the folder {}: {}", name, system_message());
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 using Library = std::unique_ptr<void, int (*)(void*)>;
 

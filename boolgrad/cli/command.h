@@ -46,6 +46,9 @@ void add_completion(CLI::App& root, CommonOptions& common, Job& job);
 void add_manual(CLI::App& root, CommonOptions& common, Job& job);
 void add_explain(CLI::App& root, CommonOptions& common, Job& job);
 void add_export(CLI::App& root, CommonOptions& common, Job& job);
+void add_import(CLI::App& root, CommonOptions& common, Job& job);
+void add_equal(CLI::App& root, CommonOptions& common, Job& job);
+void add_synth(CLI::App& root, CommonOptions& common, Job& job);
 
 /// Adds a command with the common options. `description` is one line; `details` and `example` are
 /// shown at the end of its help.

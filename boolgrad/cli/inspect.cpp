@@ -1,10 +1,12 @@
 // `boolgrad inspect`: statistics of a hardened model, and differences between soft and hard.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "boolgrad/automata/rule_netlist.h"
@@ -16,6 +18,7 @@
 #include "boolgrad/circuit/passes/simplify_tables.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/export.h"
 #include "boolgrad/model/inspection.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/options/names.h"
@@ -158,9 +161,9 @@ nlohmann::json to_json(const Lut6Counts& counts) {
   return object;
 }
 
-void print_passes(const std::vector<circuit::PassStats>& passes) {
+void print_passes(const std::vector<circuit::PassStats>& passes, std::string_view first) {
   fmt::print("{:<26}{:>9}{:>9}\n", "pass", "gates", "depth");
-  fmt::print("{:<26}{:>9}{:>9}\n", "as trained", passes[0].gates_before, passes[0].depth_before);
+  fmt::print("{:<26}{:>9}{:>9}\n", first, passes[0].gates_before, passes[0].depth_before);
   for (const circuit::PassStats& pass : passes) {
     fmt::print("{:<26}{:>9}{:>9}\n", pass.pass, pass.gates_after, pass.depth_after);
   }
@@ -178,32 +181,97 @@ nlohmann::json to_json(const std::vector<circuit::PassStats>& passes) {
   return list;
 }
 
+/// The look-up tables of four inputs that a simplified circuit needs.
+circuit::MappingStats lut4_counts(const circuit::Netlist& simplified) {
+  circuit::MappingStats stats;
+  circuit::map_to_luts(simplified, {.inputs = 4, .keeps_depth = false}, &stats);
+  return stats;
+}
+
+void print_lut4(const circuit::MappingStats& counts) {
+  fmt::print("{} LUT4, depth {}\n", counts.tables, counts.depth);
+}
+
+nlohmann::json to_json(const circuit::MappingStats& counts) {
+  return {{"tables", counts.tables}, {"depth", counts.depth}};
+}
+
 struct InspectOptions {
   std::string path;
   bool passes = false;
+  bool lut4 = false;
   bool lut6 = false;
 };
 
+/// A circuit from a file: its size, by kinds of gates.
+int run_circuit(const InspectOptions& options, const CommonOptions& common) {
+  const circuit::Netlist read = load_circuit(options.path).netlist;
+  std::vector<circuit::PassStats> passes;
+  circuit::MappingStats lut4;
+  Lut6Counts lut6;
+  if (options.passes || options.lut4 || options.lut6) {
+    const circuit::Netlist simplified = circuit::simplify(read, {}, &passes);
+    if (options.lut4) lut4 = lut4_counts(simplified);
+    const circuit::Netlist covered = circuit::cover_with_lut6(read, simplified);
+    lut6 = {.tables = circuit::gate_count(covered), .depth = circuit::depth(covered)};
+  }
+  std::map<std::size_t, std::int64_t> arities;
+  for (const circuit::NetlistGate& gate : read.gates) {
+    if (gate.arity > 0) ++arities[gate.arity];
+  }
+  if (!common.quiet) {
+    fmt::print("{}: {} inputs, {} outputs{}\n", printable(options.path), read.inputs.size(),
+               read.outputs.size(),
+               read.state
+                   ? fmt::format(", the rule of an automaton of {} channels", read.state->channels)
+                   : "");
+    fmt::print("{} gates, depth {}\n", circuit::gate_count(read), circuit::depth(read));
+    for (const auto& [arity, count] : arities) {
+      fmt::print("  {:<14}{:>9}\n", fmt::format("{} input{}", arity, arity == 1 ? "" : "s"), count);
+    }
+    if (options.passes) print_passes(passes, "as read");
+    if (options.lut4) print_lut4(lut4);
+    if (options.lut6) print_lut6(lut6);
+  }
+  if (common.json) {
+    nlohmann::json object = {{"inputs", read.inputs.size()},
+                             {"outputs", read.outputs.size()},
+                             {"gates", circuit::gate_count(read)},
+                             {"depth", circuit::depth(read)}};
+    for (const auto& [arity, count] : arities) object["arities"][std::to_string(arity)] = count;
+    if (options.passes) object["passes"] = to_json(passes);
+    if (options.lut4) object["lut4"] = to_json(lut4);
+    if (options.lut6) object["lut6"] = to_json(lut6);
+    print_json(object);
+  }
+  return 0;
+}
+
 int run(const InspectOptions& options, const CommonOptions& common) {
+  if (is_circuit_file(options.path)) return run_circuit(options, common);
   const LoadedModel loaded = load_model(options.path);
   const Inspection inspection = loaded.model.inspect();
   const std::vector<double> norms = norms_of(loaded, options.path);
   std::vector<circuit::PassStats> passes;
+  circuit::MappingStats lut4;
   Lut6Counts lut6;
-  if (options.passes || options.lut6) {
+  if (options.passes || options.lut4 || options.lut6) {
     const circuit::Netlist trained = hardened(loaded);
     const circuit::Netlist simplified = circuit::simplify(trained, {}, &passes);
+    if (options.lut4) lut4 = lut4_counts(simplified);
     if (options.lut6) lut6 = lut6_counts(loaded, trained, simplified);
   }
   const std::int64_t operations =  // per cell
       loaded.model.is_automaton() ? automata::simplified_automaton(loaded.model.rule()).operations()
                                   : 0;
   if (!common.quiet) print_report(options.path, loaded, inspection, norms, operations);
-  if (!common.quiet && options.passes) print_passes(passes);
+  if (!common.quiet && options.passes) print_passes(passes, "as trained");
+  if (!common.quiet && options.lut4) print_lut4(lut4);
   if (!common.quiet && options.lut6) print_lut6(lut6);
   if (common.json) {
     nlohmann::json object = to_json(loaded, inspection, norms, operations);
     if (options.passes) object["passes"] = to_json(passes);
+    if (options.lut4) object["lut4"] = to_json(lut4);
     if (options.lut6) object["lut6"] = to_json(lut6);
     print_json(object);
   }
@@ -214,12 +282,16 @@ int run(const InspectOptions& options, const CommonOptions& common) {
 
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(root, common, "inspect",
-                                  "Show gates by kind, depth, and soft-hard differences per layer.",
+                                  "Show gates by kind, depth, and soft-hard differences per layer. "
+                                  "Also reads circuits: netlist text, BLIF, AIGER, Verilog, HTML.",
                                   "boolgrad inspect runs/add-1/model.safetensors");
   const auto options = std::make_shared<InspectOptions>();
   add_model(*command, options->path);
   command->add_flag("--passes", options->passes,
                     "Simplify the hardened circuit and print its size after each pass");
+  command->add_flag("--lut4", options->lut4,
+                    "Count the look-up tables of four inputs that the simplified circuit needs, "
+                    "without the sums and the thresholds of a classifier");
   command->add_flag("--lut6", options->lut6,
                     "Count the look-up tables of six inputs that the simplified circuit needs, "
                     "without the sums of a classifier, and with the encoder of its thresholds");

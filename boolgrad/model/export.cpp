@@ -12,7 +12,8 @@
 #include "boolgrad/circuit/formats/c99.h"
 #include "boolgrad/circuit/formats/dot.h"
 #include "boolgrad/circuit/formats/html.h"
-#include "boolgrad/circuit/formats/named_netlist.h"
+#include "boolgrad/circuit/formats/netlist_files.h"
+#include "boolgrad/circuit/formats/reserved_words.h"
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/harden.h"
@@ -23,6 +24,7 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/task_words.h"
 #include "boolgrad/model/viewer.h"
 
 namespace boolgrad {
@@ -59,32 +61,67 @@ void check(const ExportOptions& options) {
     fail(where, "expected a pipeline of at least 1 level per stage, received {}",
          *options.pipeline);
   }
+  if (!options.pipeline && (options.has_valid || options.has_reset || options.has_enable)) {
+    fail(where, "expected valid, reset and enable with a pipeline, received none");
+  }
+  if (!options.name.empty()) circuit::check_identifier(where, options.name);
 }
 
 std::string name_of(const LoadedModel& loaded) {
   return loaded.spec ? loaded.spec->name : "circuit";
 }
 
-circuit::SharedCircuit shared_circuit_of(const LoadedModel& loaded) {
+/// What to export: a circuit, and the model that it was hardened from, if any.
+struct Subject {
+  const circuit::Netlist& netlist;
+  const LoadedModel* model;
+  const std::string& source;  ///< the file
+};
+
+circuit::SharedCircuit shared_circuit_of(const Subject& subject) {
   std::optional<circuit::SharedCircuit> circuit;
-  if (!loaded.model.is_automaton()) circuit = circuit::shared_circuit_of(loaded.model.network());
+  if (subject.model != nullptr && !subject.model->model.is_automaton()) {
+    circuit = circuit::shared_circuit_of(subject.model->model.network());
+  }
   if (!circuit) {
     fail(where, "expected a model that begins with convolutions for shared kernels, received {}",
-         printable(name_of(loaded)));
+         printable(subject.netlist.name));
   }
-  circuit->name = name_of(loaded);
+  circuit->name = subject.netlist.name;
   return *std::move(circuit);
 }
 
+/// Whether the inputs and outputs have names that become ports. Those of hardened networks without
+/// a task are numbered, and a cell has neighbours.
+bool has_port_names(const circuit::Netlist& netlist) {
+  if (netlist.state) return false;
+  const auto is_numbered = [](const std::vector<std::string>& names, std::string_view stem) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] != fmt::format("{}{}", stem, i)) return false;
+    }
+    return true;
+  };
+  return !is_numbered(netlist.inputs, "x") && !is_numbered(netlist.inputs, "i");
+}
+
+circuit::VerilogOptions verilog_options(const circuit::Netlist& netlist,
+                                        const ExportOptions& options) {
+  return {.module_name = options.name,
+          .named_ports = !options.flat_ports && has_port_names(netlist)};
+}
+
 /// Whether the export includes the thresholds and the head of a classifier.
-bool has_head(const LoadedModel& loaded, const ExportOptions& options) {
-  return loaded.model.classifier().has_value() && !options.classes;
+bool has_head(const Subject& subject, const ExportOptions& options) {
+  return subject.model != nullptr && subject.model->model.classifier().has_value() &&
+         !options.classes;
 }
 
 /// The circuit as trained, and the circuit to write.
 struct Circuits {
   circuit::Netlist original;
   circuit::Netlist written;
+  circuit::Netlist core;  ///< `written` without the head of a classifier
+  std::int64_t core_gates_before = 0;
   std::optional<circuit::SharedCircuit> shared;  ///< `written` with shared kernels
 };
 
@@ -96,39 +133,50 @@ circuit::Netlist simplified_for(const circuit::Netlist& netlist, const std::stri
 
 /// C, or Verilog without registers, of a netlist or a circuit with shared kernels.
 template <class Circuit>
-Exported code_of(const Circuit& circuit, const LoadedModel& loaded, const ExportOptions& options) {
-  const bool is_classifier = has_head(loaded, options);
+Exported code_of(const Circuit& circuit, const Subject& subject, const ExportOptions& options) {
+  const circuit::VerilogOptions names = verilog_options(subject.netlist, options);
+  const bool is_classifier = has_head(subject, options);
   if (options.format == "c") {
-    return {
-        is_classifier ? circuit::classifier_c(circuit, ports_of(loaded)) : circuit::to_c(circuit),
-        std::nullopt};
+    return {is_classifier ? circuit::classifier_c(circuit, ports_of(*subject.model))
+                          : circuit::to_c(circuit),
+            std::nullopt};
   }
-  const circuit::Verilog verilog = is_classifier
-                                       ? circuit::classifier_verilog(circuit, ports_of(loaded))
-                                       : circuit::to_verilog(circuit);
+  const circuit::Verilog verilog =
+      is_classifier ? circuit::classifier_verilog(circuit, ports_of(*subject.model), names)
+                    : circuit::to_verilog(circuit, names);
   return {verilog.design, std::nullopt, verilog.test_bench};
 }
 
 /// Verilog with registers.
 Exported clocked_verilog_of(const circuit::Netlist& netlist, const ExportOptions& options) {
-  const circuit::Verilog verilog = options.pipeline
-                                       ? circuit::to_pipelined_verilog(netlist, *options.pipeline)
-                                       : circuit::to_verilog_array(netlist, *options.size);
+  const circuit::VerilogOptions names = verilog_options(netlist, options);
+  const circuit::Verilog verilog =
+      options.pipeline ? circuit::to_pipelined_verilog(netlist,
+                                                       {.levels = *options.pipeline,
+                                                        .has_valid = options.has_valid,
+                                                        .has_reset = options.has_reset,
+                                                        .has_enable = options.has_enable},
+                                                       names)
+                       : circuit::to_verilog_array(netlist, *options.size, names);
   return {verilog.design, std::nullopt, verilog.test_bench};
 }
 
-Exported html_of(const circuit::Netlist& netlist, const circuit::Netlist& original,
-                 const LoadedModel& loaded, const std::string& source, const std::string& file) {
-  ModelViewer viewer = viewer_of_model(loaded, where, source);
-  viewer.options.gates_before = circuit::gate_count(original);
-  const std::string html = circuit::to_html(netlist, viewer.options);
-  return {html, circuit::netlist_from_html(html, file), "", viewer.why_no_target};
+Exported html_of(const Circuits& circuits, const Subject& subject, const ExportOptions& options) {
+  ModelViewer viewer;
+  if (subject.model != nullptr) viewer = viewer_of_model(*subject.model, where, subject.source);
+  viewer.options.gates_before = circuit::gate_count(circuits.original);
+  if (has_head(subject, options)) {
+    viewer.options.gates_before = circuits.core_gates_before;
+    viewer.options.classifier =
+        viewer_of_classifier(*subject.model->model.classifier(), circuits.core);
+  }
+  const std::string html = circuit::to_html(circuits.written, viewer.options);
+  return {html, circuit::netlist_from_html(html, options.file.string()), "", viewer.why_no_target};
 }
 
-Exported exported(const Circuits& circuits, const LoadedModel& loaded, const std::string& source,
-                  const ExportOptions& options) {
-  if (circuits.shared) return code_of(*circuits.shared, loaded, options);
-  const auto& [original, netlist, shared] = circuits;
+Exported exported(const Circuits& circuits, const Subject& subject, const ExportOptions& options) {
+  if (circuits.shared) return code_of(*circuits.shared, subject, options);
+  const auto& [original, netlist, core, core_gates, shared] = circuits;
   const std::string file = options.file.string();
   if (options.format == "netlist") {
     const std::string text = circuit::to_text(netlist);
@@ -145,9 +193,9 @@ Exported exported(const Circuits& circuits, const LoadedModel& loaded, const std
     return {bytes, circuit::netlist_from_aiger(bytes, file)};
   }
   if (options.format == "dot") return {circuit::to_dot(netlist), std::nullopt};
-  if (options.format == "html") return html_of(netlist, original, loaded, source, file);
+  if (options.format == "html") return html_of(circuits, subject, options);
   if (options.pipeline || options.size) return clocked_verilog_of(netlist, options);
-  return code_of(netlist, loaded, options);
+  return code_of(netlist, subject, options);
 }
 
 /// The circuit to write, before its head is added.
@@ -163,10 +211,14 @@ void simplify(Circuits& circuits, const ExportOptions& options) {
 
 /// The head of a classifier is added after simplification and proof, so that no proof has to deal
 /// with its adders.
-Circuits circuits_of(const LoadedModel& loaded, const ExportOptions& options) {
+Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
   Circuits circuits;
-  if (options.shared_kernels) circuits.shared = shared_circuit_of(loaded);
-  circuits.original = netlist_of(loaded);
+  if (options.shared_kernels) circuits.shared = shared_circuit_of(subject);
+  circuits.original = subject.netlist;
+  if (!options.name.empty()) {
+    circuits.original.name = options.name;
+    if (circuits.shared) circuits.shared->name = options.name;
+  }
   if (options.classes) {
     circuits.original = circuit::with_argmax(circuits.original, *options.classes);
     if (circuits.shared) {
@@ -178,8 +230,10 @@ Circuits circuits_of(const LoadedModel& loaded, const ExportOptions& options) {
     circuit::expect_equivalent(circuits.original, circuits.written, "the simplified circuit");
   }
   // The C export sums with loops instead.
-  if (has_head(loaded, options) && options.format != "c") {
-    const Head& head = loaded.model.classifier()->head;
+  if (has_head(subject, options) && options.format != "c") {
+    const Head& head = subject.model->model.classifier()->head;
+    circuits.core = circuits.written;
+    circuits.core_gates_before = circuit::gate_count(circuits.original);
     circuits.original = circuit::with_head(circuits.original, head);
     circuits.written = circuit::with_head(circuits.written, head);
     if (circuits.shared) circuits.shared->rest = circuit::with_head(circuits.shared->rest, head);
@@ -193,13 +247,37 @@ std::filesystem::path test_bench_path(const std::filesystem::path& path) {
 }
 
 /// What to write, proven unless the options say otherwise.
-Exported proven(const Circuits& circuits, const LoadedModel& loaded, const std::string& source,
-                const ExportOptions& options) {
-  Exported result = exported(circuits, loaded, source, options);
+Exported proven(const Circuits& circuits, const Subject& subject, const ExportOptions& options) {
+  Exported result = exported(circuits, subject, options);
   if (options.proves && result.read_back) {
     circuit::expect_equivalent(circuits.written, *result.read_back, "the file's circuit");
   }
   return result;
+}
+
+ExportReport export_subject(const Subject& subject, const ExportOptions& options) {
+  check(options);
+  const Circuits circuits = circuits_of(subject, options);
+  const auto& [original, netlist, core, core_gates, shared] = circuits;
+  const Exported result = proven(circuits, subject, options);
+  write_file(where, options.file, result.content);
+  ExportReport report{.inputs = std::ssize(netlist.inputs),
+                      .outputs = std::ssize(netlist.outputs),
+                      .gates = circuit::gate_count(netlist),
+                      .gates_before = circuit::gate_count(original),
+                      .depth = circuit::depth(netlist),
+                      .depth_before = circuit::depth(original),
+                      .read_back = options.proves && result.read_back.has_value(),
+                      .why_no_target = result.why_no_target};
+  if (shared) {
+    report.kernels = shared->kernel_counts();
+    report.written_gates = shared->written_gates();
+  }
+  if (!result.test_bench.empty()) {
+    report.test_bench = test_bench_path(options.file);
+    write_file(where, report.test_bench, result.test_bench);
+  }
+  return report;
 }
 
 }  // namespace
@@ -208,6 +286,9 @@ circuit::Netlist netlist_of(const LoadedModel& loaded) {
   circuit::Netlist netlist = loaded.model.is_automaton() ? automata::harden(loaded.model.rule())
                                                          : circuit::harden(loaded.model.network());
   netlist.name = name_of(loaded);
+  if (loaded.spec && !loaded.model.is_automaton()) {
+    name_operands(netlist, loaded.spec->task.kind);
+  }
   return netlist;
 }
 
@@ -223,6 +304,24 @@ circuit::ClassifierPorts ports_of(const LoadedModel& loaded) {
       .classes = classifier.format.classes};
 }
 
+bool is_circuit_file(const std::filesystem::path& path) {
+  return circuit::has_readable_extension(path) && !std::filesystem::is_directory(path);
+}
+
+CircuitSource load_circuit(const std::filesystem::path& path, const std::string& format) {
+  if (!format.empty() || is_circuit_file(path)) {
+    return {circuit::read_netlist(path, format), std::nullopt};
+  }
+  LoadedModel loaded = load_model(path);
+  circuit::Netlist netlist = netlist_of(loaded);
+  return {std::move(netlist), std::move(loaded)};
+}
+
+std::string export_format_of(const std::filesystem::path& file) {
+  const std::string format = circuit::format_of_file(where, file);
+  return format == "aag" ? "aiger" : format;
+}
+
 const std::vector<std::string>& export_formats() {
   static const std::vector<std::string> formats = {"netlist", "c",   "verilog", "blif",
                                                    "aiger",   "dot", "html"};
@@ -231,32 +330,20 @@ const std::vector<std::string>& export_formats() {
 
 ExportReport export_model(const LoadedModel& loaded, const std::string& source,
                           const ExportOptions& options) {
-  check(options);
-  const Circuits circuits = circuits_of(loaded, options);
-  const auto& [original, netlist, shared] = circuits;
-  const Exported result = proven(circuits, loaded, source, options);
-  write_file(where, options.file, result.content);
-  ExportReport report{.inputs = std::ssize(netlist.inputs),
-                      .outputs = std::ssize(netlist.outputs),
-                      .gates = circuit::gate_count(netlist),
-                      .gates_before = circuit::gate_count(original),
-                      .depth = circuit::depth(netlist),
-                      .read_back = options.proves && result.read_back.has_value(),
-                      .why_no_target = result.why_no_target};
-  if (shared) {
-    report.kernels = shared->kernel_counts();
-    report.written_gates = shared->written_gates();
-  }
-  if (!result.test_bench.empty()) {
-    report.test_bench = test_bench_path(options.file);
-    write_file(where, report.test_bench, result.test_bench);
-  }
-  return report;
+  const circuit::Netlist netlist = netlist_of(loaded);
+  return export_subject({netlist, &loaded, source}, options);
+}
+
+ExportReport export_circuit(const circuit::Netlist& netlist, const std::string& source,
+                            const ExportOptions& options) {
+  return export_subject({netlist, nullptr, source}, options);
 }
 
 std::string html_viewer(const LoadedModel& loaded, const std::string& source) {
   const ExportOptions options{.format = "html", .file = source};
-  return proven(circuits_of(loaded, options), loaded, source, options).content;
+  const circuit::Netlist netlist = netlist_of(loaded);
+  const Subject subject{netlist, &loaded, source};
+  return proven(circuits_of(subject, options), subject, options).content;
 }
 
 }  // namespace boolgrad

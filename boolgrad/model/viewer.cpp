@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "boolgrad/core/error.h"
@@ -10,6 +9,7 @@
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/model/playback.h"
 #include "boolgrad/model/scenario.h"
+#include "boolgrad/model/task_words.h"
 
 namespace boolgrad {
 namespace {
@@ -55,39 +55,19 @@ ModelViewer viewer_of_automaton(const ModelSpec& spec, const automata::Rule& rul
   return viewer;
 }
 
-/// The result of a Boolean task in words, and whether its inputs are two numbers.
-struct TaskWords {
-  std::string result;
-  bool of_two = false;
-};
-
-const std::map<data::TaskKind, TaskWords>& task_words() {
-  static const std::map<data::TaskKind, TaskWords> words{
-      {data::TaskKind::multiply, {"a × b", true}},
-      {data::TaskKind::add, {"a + b", true}},
-      {data::TaskKind::bitwise_and, {"a AND b", true}},
-      {data::TaskKind::bitwise_xor, {"a XOR b", true}},
-      {data::TaskKind::parity, {"parity of x"}},
-      {data::TaskKind::reverse, {"x reversed"}},
-      {data::TaskKind::copy, {"x"}},
-      {data::TaskKind::gray, {"Gray code of x"}},
-      {data::TaskKind::popcount, {"ones in x"}}};
-  return words;
-}
-
 ModelViewer viewer_of_circuit(const LoadedModel& loaded) {
   ModelViewer viewer;
   if (!loaded.spec) return viewer;
-  const auto found = task_words().find(loaded.spec->task.kind);
-  if (found == task_words().end()) return viewer;
+  const TaskWords* words = task_words(loaded.spec->task.kind);
+  if (words == nullptr) return viewer;
   const auto inputs = static_cast<std::size_t>(loaded.model.network().inputs());
   const auto outputs = static_cast<std::size_t>(loaded.model.network().outputs());
-  if (found->second.of_two && inputs % 2 == 0) {
+  if (words->of_two && inputs % 2 == 0) {
     viewer.options.inputs = {{"a", inputs / 2}, {"b", inputs / 2}};
   } else {
     viewer.options.inputs = {{"x", inputs}};
   }
-  viewer.options.outputs = {{found->second.result, outputs}};
+  viewer.options.outputs = {{words->result, outputs}};
   return viewer;
 }
 
@@ -98,6 +78,26 @@ ModelViewer viewer_of_model(const LoadedModel& loaded, std::string_view where,
   if (!loaded.model.is_automaton()) return viewer_of_circuit(loaded);
   const automata::Rule& rule = automaton_of(loaded, where, path);
   return viewer_of_automaton(loaded.spec.value_or(ModelSpec{}), rule);
+}
+
+circuit::HtmlClassifier viewer_of_classifier(const Classifier& classifier,
+                                             const circuit::Netlist& core) {
+  const auto sources = classifier.thresholds.sources();
+  const auto thresholds = classifier.thresholds.values().values<float>();
+  circuit::HtmlClassifier viewer{.core = core,
+                                 .head = classifier.head,
+                                 .sources = {sources.begin(), sources.end()},
+                                 .thresholds = {thresholds.begin(), thresholds.end()},
+                                 .features = classifier.thresholds.features(),
+                                 .has_bytes = classifier.has_bytes,
+                                 .classes = classifier.format.classes,
+                                 .channels = classifier.format.channels,
+                                 .height = classifier.format.height,
+                                 .width = classifier.format.width};
+  for (const data::Column& column : classifier.format.columns) {
+    viewer.columns.push_back({column.name, column.categories});
+  }
+  return viewer;
 }
 
 }  // namespace boolgrad

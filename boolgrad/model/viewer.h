@@ -20,4 +20,8 @@ struct ModelViewer {
 ModelViewer viewer_of_model(const LoadedModel& loaded, std::string_view where,
                             const std::string& path);
 
+/// The fields and the scores of a classifier whose circuit, without its head, is `core`.
+circuit::HtmlClassifier viewer_of_classifier(const Classifier& classifier,
+                                             const circuit::Netlist& core);
+
 }  // namespace boolgrad

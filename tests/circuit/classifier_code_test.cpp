@@ -205,6 +205,21 @@ TEST_P(ClassifierCode, SimulatedVerilogAgreesWithTheNetwork) {
     for (double& sum : received) sum = head_.low + range * sum / largest;
   }
   EXPECT_EQ(received, expected_);
+
+  // The test bench of the export covers the thresholds.
+  write_bytes(scratch_ / "own.v", verilog.test_bench);
+  const std::string simulated =
+      "cd " + scratch_.path().string() + " && iverilog -g2012 -o own design.v own.v && vvp -n own";
+  const ToolResult own = run_tool(simulated);
+  EXPECT_EQ(own.code, 0) << own.output;
+  EXPECT_TRUE(own.output.starts_with("PASS ")) << own.output;
+  std::string wrong = verilog.design;
+  const std::string comparison = bytes_ ? " > 8'd" : " > 32'h";
+  for (std::size_t at = 0; (at = wrong.find(comparison, at)) != std::string::npos;) {
+    wrong.insert(at + 2, "=");
+  }
+  write_bytes(scratch_ / "design.v", wrong);
+  EXPECT_NE(run_tool(simulated).output.find("FAIL"), std::string::npos);
 }
 
 /// The head with weights of 1 to 8 for 30 outputs.
@@ -228,6 +243,40 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{weighted({HeadKind::binary, 2}), false},
                     Case{weighted({HeadKind::bits, 6}), true},
                     Case{weighted({HeadKind::regression, 0, 1, -2, 8}), false}));
+
+TEST(ClassifierNames, AreConstants) {
+  const logic::Thresholds thresholds = some_thresholds(false);
+  const Head head{HeadKind::classes, 3};
+  Netlist netlist = harden(some_network(thresholds.bits(), 30));
+  netlist.name = "iris";
+  const ClassifierPorts ports{thresholds,
+                              head,
+                              false,
+                              {"sepal length", "2nd \"width\"", "a b", "a-b"},
+                              {"setosa", "class", "say \"why??/\""}};
+  const ScratchFolder scratch;
+  write_bytes(scratch / "iris.h", classifier_c(netlist, ports));
+  netlist.name = "other";
+  write_bytes(scratch / "other.h", classifier_c(netlist, ports));
+  write_bytes(scratch / "main.c",
+              "#include \"iris.h\"\n#include \"other.h\"\n#include <stdio.h>\n"
+              "int main(void) {\n"
+              "  printf(\"%d %d %s %s|%s\\n\", IRIS_CLASS_class, OTHER_FEATURE_a_b_2,\n"
+              "         iris_class_name(2), other_feature_name(1), iris_class_name(3));\n"
+              "  return 0;\n}\n");
+  const std::string folder = scratch.path().string();
+  const ToolResult result = run_tool(fmt::format(
+      "gcc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror {0}/main.c -o {0}/main && {0}/main",
+      folder));
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_EQ(result.output, "1 3 say \"why??/\" 2nd \"width\"|\n");
+  const Verilog verilog = classifier_verilog(with_head(netlist, head), ports);
+  for (const char* line :
+       {"  localparam FEATURE_sepal_length = 0;\n", "  localparam FEATURE_2nd__width_ = 1;\n",
+        "  localparam CLASS_setosa = 0;\n", "  localparam CLASS_class = 1;\n"}) {
+    EXPECT_NE(verilog.design.find(line), std::string::npos) << line;
+  }
+}
 
 TEST(ClassifierPorts, MustFitTheCircuit) {
   const logic::Thresholds thresholds = some_thresholds(true);

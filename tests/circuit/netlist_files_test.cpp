@@ -40,22 +40,25 @@ TEST(NetlistFiles, AreWrittenInEveryFormat) {
 
 TEST(NetlistFiles, AreReadBack) {
   const ScratchFolder scratch;
-  for (const std::string extension : {".txt", ".blif", ".aig", ".aag", ".html"}) {
+  for (const std::string extension : {".txt", ".net", ".blif", ".aig", ".aag", ".v", ".html"}) {
     const std::filesystem::path path = scratch / ("a" + extension);
     write_netlist(half_adder(), path);
     expect_equivalent(half_adder(), read_netlist(path), "the file");
+    EXPECT_TRUE(has_readable_extension(path));
   }
-  write_netlist(half_adder(), scratch / "a.v");
-  expect_error([&] { read_netlist(scratch / "a.v"); },
-               "[read] " + (scratch / "a.v").string() +
-                   ": expected netlist, blif, aiger, aag or html, received verilog, which is only "
-                   "written");
+  EXPECT_FALSE(has_readable_extension("a.h"));
+  EXPECT_FALSE(has_readable_extension("model.safetensors"));
+  write_netlist(half_adder(), scratch / "a.dot");
+  expect_error([&] { read_netlist(scratch / "a.dot"); },
+               "[read] " + (scratch / "a.dot").string() +
+                   ": expected netlist, verilog, blif, aiger, aag or html, received dot, which is "
+                   "only written");
 }
 
 TEST(NetlistFiles, OfUnknownFormats) {
   expect_error([] { write_netlist(half_adder(), "a.png"); },
-               "[write] expected a format or a file that ends in .txt, .netlist, .h, .c, .v, .sv, "
-               ".blif, .aig, .aag, .dot, .gv or .html, received a.png");
+               "[write] expected a format or a file that ends in .txt, .net, .netlist, .h, .c, .v, "
+               ".sv, .blif, .aig, .aag, .dot, .gv or .html, received a.png");
   expect_error([] { content_of(half_adder(), "png"); },
                "[write] expected the format netlist, c, verilog, blif, aiger, aag, dot or html, "
                "received 'png'");
@@ -76,7 +79,7 @@ TEST(PassesByName, AreThoseOfTheFunctions) {
       [&] { apply_passes(netlist, unknown); },
       "[simplify] expected the pass constant propagation, unused inputs, buffer absorption, "
       "structural hashing, dangling gates, decomposition, resubstitution, don't-care "
-      "optimisation or cut rewriting, received 'magic'");
+      "optimisation, cut rewriting or arithmetic resynthesis, received 'magic'");
 }
 
 }  // namespace

@@ -39,10 +39,14 @@ TEST(Passes, PreserveTheFunction) {
   const auto resubstitution = [](const Netlist& netlist, PassStats* stats) {
     return resubstitute(netlist, {}, stats);
   };
+  const auto arithmetic = [](const Netlist& netlist, PassStats* stats) {
+    return resynthesise_arithmetic(netlist, {}, stats);
+  };
   const std::vector<std::function<Netlist(const Netlist&, PassStats*)>> passes{
       propagate_constants, remove_unused_inputs,  absorb_buffers,
       structural_hashing,  remove_dangling_gates, decompose,
-      rewriting,           resubstitution,        observability};
+      rewriting,           resubstitution,        observability,
+      arithmetic};
   EXPECT_TRUE(rc::check("each alone, on any netlist", [&](std::uint64_t seed) {
     const Netlist netlist = random_netlist(8, 60, 6, 1 + static_cast<int>(seed % 6), seed);
     for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -71,13 +75,19 @@ Netlist simplified_step_by_step(Netlist netlist, std::vector<PassStats>& stats) 
                            structural_hashing, remove_dangling_gates, decompose}) {
     netlist = pass(netlist, next());
   }
-  for (int i = 0; i < params.max_iterations; ++i) {
-    const std::int64_t before = gate_count(netlist);
-    netlist = resubstitute(netlist, params.resubstitution, next());
-    netlist = optimise_dont_cares(netlist, params.dont_cares, next());
-    netlist = rewrite_cuts(netlist, params.rewriting, next());
-    if (gate_count(netlist) >= before) break;
-  }
+  const auto iterate = [&] {
+    for (int i = 0; i < params.max_iterations; ++i) {
+      const std::int64_t before = gate_count(netlist);
+      netlist = resubstitute(netlist, params.resubstitution, next());
+      netlist = optimise_dont_cares(netlist, params.dont_cares, next());
+      netlist = rewrite_cuts(netlist, params.rewriting, next());
+      if (gate_count(netlist) >= before) break;
+    }
+  };
+  iterate();
+  const std::int64_t before = gate_count(netlist);
+  netlist = resynthesise_arithmetic(netlist, params.arithmetic, next());
+  if (gate_count(netlist) < before) iterate();
   return netlist;
 }
 
@@ -194,7 +204,7 @@ TEST(Passes, PinLife) {
   const Netlist result = simplify(netlist, {}, &stats);
   EXPECT_EQ(stats[0].gates_before, 11);
   EXPECT_EQ(gates_after(stats),
-            (std::vector<std::int64_t>{11, 11, 11, 11, 11, 28, 28, 28, 26, 26, 26, 26}));
+            (std::vector<std::int64_t>{11, 11, 11, 11, 11, 28, 28, 28, 26, 26, 26, 26, 26}));
   EXPECT_FALSE(difference(netlist, result));
   EXPECT_EQ(result.state, netlist.state);
 }
@@ -209,7 +219,7 @@ TEST(Passes, PinAnUntrainedRule) {
   std::vector<PassStats> stats;
   const Netlist result = simplify(netlist, {}, &stats);
   EXPECT_EQ(gates_after(stats),
-            (std::vector<std::int64_t>{123, 123, 84, 84, 26, 26, 26, 26, 17, 17, 17, 17}));
+            (std::vector<std::int64_t>{123, 123, 84, 84, 26, 26, 26, 26, 17, 17, 17, 17, 17}));
   EXPECT_FALSE(difference(netlist, result)) << "by SAT: it has 27 inputs";
 }
 

@@ -51,7 +51,7 @@ TEST(SimplifyTables, KeepsTablesThatNeedMoreTwoInputGates) {
 
 TEST(SimplifyTables, ChoosesTwoInputGatesIfThereAreFewer) {
   const Netlist result = simplify_tables(built_in_netlist("add"));
-  EXPECT_EQ(gate_count(result), 20);
+  EXPECT_EQ(gate_count(result), 17);
   EXPECT_EQ(widest(result), 2);
 }
 

@@ -76,21 +76,83 @@ TEST_F(VerilogTest, CombinationalModulesPass) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Netlist netlist =
         random_netlist({.inputs = 5 + seed * 20, .gates = 60, .outputs = 7}, seed);
-    expect_pass(to_verilog(netlist), 64);
+    // All combinations up to 16 inputs, else 256 different random ones.
+    expect_pass(to_verilog(netlist), seed == 0 ? 32 : 256);
   }
 }
 
 TEST_F(VerilogTest, ClassifiersPass) {
   const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 20}, 4);
-  expect_pass(to_verilog(with_argmax(netlist, 5)), 64);
-  expect_pass(to_pipelined_verilog(with_argmax(netlist, 5), 3), 64);
+  expect_pass(to_verilog(with_argmax(netlist, 5)), 4096);
+  expect_pass(to_pipelined_verilog(with_argmax(netlist, 5), 3), 4096);
 }
 
 TEST_F(VerilogTest, PipelinedModulesPass) {
   for (const std::int64_t levels : {1, 2, 3, 1000}) {
     const Netlist netlist = random_netlist({.inputs = 12, .gates = 60, .outputs = 7}, 4);
-    expect_pass(to_pipelined_verilog(netlist, levels), 64);
+    expect_pass(to_pipelined_verilog(netlist, levels), 4096);
   }
+}
+
+/// Two numbers of three bits, with names that are keywords and names of nets.
+Netlist named_netlist() {
+  Netlist netlist = random_netlist({.inputs = 8, .gates = 40, .outputs = 4}, 5);
+  netlist.inputs = {"a[0]", "a[1]", "a[2]", "n3[1]", "n3[0]", "wire", "x5_d1", "b[7]"};
+  netlist.outputs = {"y[1]", "y[0]", "clk", "out 1"};
+  return netlist;
+}
+
+TEST_F(VerilogTest, PortsHaveTheNamesOfInputsAndOutputs) {
+  const VerilogOptions options{.module_name = "top", .named_ports = true};
+  const Verilog verilog = to_verilog(named_netlist(), options);
+  EXPECT_NE(verilog.design.find("module top (\n  input wire [2:0] a,\n  input wire [1:0] n3,\n"
+                                "  input wire wire_2,\n  input wire x5_d1,\n  input wire b_7_,\n"
+                                "  output wire [1:0] y,\n  output wire clk_2,\n"
+                                "  output wire out_1\n);\n"),
+            std::string::npos)
+      << verilog.design;
+  expect_pass(verilog, 256);
+  for (const bool has_reset : {false, true}) {
+    for (const bool has_enable : {false, true}) {
+      for (const bool has_valid : {false, true}) {
+        for (const std::int64_t levels : {1, 100}) {
+          expect_pass(to_pipelined_verilog(named_netlist(),
+                                           {.levels = levels,
+                                            .has_valid = has_valid,
+                                            .has_reset = has_reset,
+                                            .has_enable = has_enable},
+                                           options),
+                      256);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(VerilogTest, TestBenchesDetectMissingControls) {
+  const PipelineOptions all{.levels = 2, .has_valid = true, .has_reset = true, .has_enable = true};
+  const Verilog verilog = to_pipelined_verilog(named_netlist(), all);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"end else if (enable) begin", "end else begin"},
+           {"valid1 <= valid_in", "valid1 <= 1"},
+           {"if (reset) begin", "if (0) begin"}}) {
+    Verilog changed = verilog;
+    const std::size_t at = changed.design.find(from);
+    ASSERT_NE(at, std::string::npos) << changed.design;
+    changed.design.replace(at, from.size(), to);
+    const ToolResult result = simulate(changed);
+    EXPECT_NE(result.code, 0) << from;
+    EXPECT_NE(result.output.find("FAIL"), std::string::npos) << result.output;
+  }
+}
+
+TEST(VerilogCases, AreDifferent) {
+  const Netlist netlist = random_netlist({.inputs = 17, .gates = 20, .outputs = 1}, 3);
+  const Verilog verilog = to_verilog(netlist);
+  EXPECT_NE(verilog.test_bench.find("$display(\"PASS 256\")"), std::string::npos);
+  EXPECT_NE(verilog.test_bench.find("given_rows[0]"), std::string::npos);
+  Netlist small = random_netlist({.inputs = 16, .gates = 20, .outputs = 1}, 3);
+  EXPECT_NE(to_verilog(small).test_bench.find("$display(\"PASS 65536\")"), std::string::npos);
 }
 
 TEST_F(VerilogTest, ArraysOfCellsPass) {
@@ -109,10 +171,12 @@ TEST_F(VerilogTest, SharedKernelsAgreeWithTheNetwork) {
     if (!circuit) continue;
     if (found++ % 3 != 0) circuit = simplified(*circuit);
     Verilog verilog = to_verilog(*circuit);
-    expect_pass(verilog, 64);
+    const std::size_t inputs = circuit->inputs.size();
+    const int cases = inputs > 16 ? 256 : 1 << inputs;
+    expect_pass(verilog, cases);
     // The test bench of the network, which knows nothing of kernels.
     verilog.test_bench = to_verilog(harden(network)).test_bench;
-    expect_pass(verilog, 64);
+    expect_pass(verilog, cases);
   }
 }
 

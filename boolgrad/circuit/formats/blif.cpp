@@ -27,7 +27,7 @@ struct BlifNames {
 };
 
 BlifNames names_of(const Netlist& netlist) {
-  NetNames names;
+  NetNames names({}, true);
   BlifNames result;
   result.nets = names.take_all(netlist.inputs);
   result.outputs = names.take_all(netlist.outputs);

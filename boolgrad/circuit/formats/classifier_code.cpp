@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cmath>
 #include <iterator>
+#include <limits>
+#include <set>
 
 #include "boolgrad/circuit/encoder.h"
 #include "boolgrad/circuit/formats/c99.h"
 #include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/circuit/formats/verilog_cases.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::circuit {
@@ -28,6 +33,45 @@ void check_ports(std::size_t inputs, const ClassifierPorts& ports) {
 std::string upper_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return text;
+}
+
+/// A line for each name with an identifier that is unique: `opening` and the name.
+template <class Line>
+std::string lines_of(const std::string& opening, const std::vector<std::string>& names, Line line) {
+  NetNames taken;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) text += line(taken.take(opening + names[i]), i);
+  return text;
+}
+
+/// A string literal of C.
+std::string c_string(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : printable(name)) {
+    if (c == '"' || c == '\\' || c == '?') text += '\\';  // ? may begin a trigraph
+    text += c;
+  }
+  return text + '"';
+}
+
+/// Names as an enumeration and as a function from index to name.
+std::string c_names(const std::string& name, const std::string& kind,
+                    const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const std::string upper = upper_case(name);
+  std::string strings;
+  for (const std::string& own : names) strings += fmt::format("    {},\n", c_string(own));
+  return fmt::format(
+      "\nenum {{\n{}}};\n\n"
+      "/* The name of a {}; an empty string for another index. */\n"
+      "static inline const char *{}_{}_name(int32_t index)\n{{\n"
+      "  static const char *const names[] = {{\n{}  }};\n"
+      "  return index >= 0 && index < {} ? names[index] : \"\";\n}}\n",
+      lines_of(fmt::format("{}_{}_", upper, upper_case(kind)), names,
+               [](const std::string& own, std::size_t i) {
+                 return fmt::format("  {} = {},\n", own, i);
+               }),
+      kind, name, kind, strings, names.size());
 }
 
 /// A list of numbers, sixteen per line.
@@ -211,7 +255,8 @@ std::string wrapper(const std::string& circuit_name, std::size_t outputs,
   const std::string names = named("feature", ports.features) + named("class", ports.classes);
   const std::size_t at = text.find("@names@");
   text.replace(at, 8, names);  // with the line break
-  return text;
+  text += c_names(name, "feature", ports.features);
+  return has_classes ? text + c_names(name, "class", ports.classes) : text;
 }
 
 /// The header of a circuit with thresholds and head.
@@ -246,6 +291,11 @@ std::string classifier_module(const std::string& name, std::size_t outputs,
       "  output wire [{}:0] out\n);\n",
       width, width, ports.has_bytes ? "" : ", an IEEE 754 float", name,
       width * ports.thresholds.features() - 1, outputs - 1);
+  const auto parameter = [](const std::string& own, std::size_t i) {
+    return fmt::format("  localparam {} = {};\n", own, i);
+  };
+  text += lines_of("FEATURE_", ports.features, parameter);
+  if (ports.head.kind != HeadKind::regression) text += lines_of("CLASS_", ports.classes, parameter);
   if (!ports.has_bytes) {
     text +=
         "  // An integer key with the order of the floats.\n  function [31:0] ordered(input [31:0] "
@@ -261,6 +311,87 @@ std::string classifier_module(const std::string& name, std::size_t outputs,
   fmt::format_to(std::back_inserter(text), "  {} circuit (.in(bits), .out(out));\nendmodule\n",
                  name);
   return text;
+}
+
+/// Samples whose features are at thresholds, or next to them: different ones, one per vector. A
+/// feature without a threshold is 0.
+std::vector<VerilogBitVector> samples_of(const ClassifierPorts& ports) {
+  const auto sources = ports.thresholds.sources();
+  const auto thresholds = ports.thresholds.values().values<float>();
+  const auto features = static_cast<std::size_t>(ports.thresholds.features());
+  std::vector<std::vector<std::uint32_t>> values(features);  // as bytes, or as bits of floats
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    auto& own = values[static_cast<std::size_t>(sources[b])];
+    if (ports.has_bytes) {
+      const int whole = byte_threshold(thresholds[b]);
+      for (const int value : {whole, whole + 1}) {
+        if (value >= 0 && value <= 255) own.push_back(static_cast<std::uint32_t>(value));
+      }
+    } else {
+      constexpr float infinity = std::numeric_limits<float>::infinity();
+      for (const float value : {thresholds[b], std::nextafter(thresholds[b], infinity)}) {
+        own.push_back(std::bit_cast<std::uint32_t>(value));
+      }
+    }
+  }
+  const std::size_t width = ports.has_bytes ? 8 : 32;
+  std::set<VerilogBitVector> known;
+  std::vector<VerilogBitVector> samples;
+  // Few thresholds have few combinations.
+  for (std::uint32_t step = 0; step < 4 * random_bench_cases; ++step) {
+    VerilogBitVector bits;
+    for (std::size_t f = 0; f < features; ++f) {
+      const std::uint64_t choice =
+          values[f].empty() ? 0
+                            : random_below({.seed = 1, .step = step, .index = f}, values[f].size());
+      const std::uint32_t value = values[f].empty() ? 0 : values[f][choice];
+      for (std::size_t i = 0; i < width; ++i) bits.push_back((value >> i & 1) != 0);
+    }
+    if (known.insert(bits).second) samples.push_back(std::move(bits));
+    if (samples.size() == random_bench_cases) break;
+  }
+  return samples;
+}
+
+/// The bits that the thresholds give for a sample.
+VerilogBitVector bits_of(const VerilogBitVector& sample, const ClassifierPorts& ports) {
+  const auto sources = ports.thresholds.sources();
+  const auto thresholds = ports.thresholds.values().values<float>();
+  const std::size_t width = ports.has_bytes ? 8 : 32;
+  VerilogBitVector bits;
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      const std::size_t at = static_cast<std::size_t>(sources[b]) * width + i;
+      value |= std::uint32_t{sample[at] ? 1U : 0U} << i;
+    }
+    bits.push_back(ports.has_bytes ? static_cast<int>(value) > byte_threshold(thresholds[b])
+                                   : std::bit_cast<float>(value) > thresholds[b]);
+  }
+  return bits;
+}
+
+/// A test bench of the circuit and of the module with thresholds in front of it. `netlist` includes
+/// the head.
+std::string classifier_bench(const Netlist& netlist, const std::string& name,
+                             const ClassifierPorts& ports) {
+  const std::vector<VerilogBitVector> samples = samples_of(ports);
+  std::vector<VerilogBitVector> bits;
+  for (const VerilogBitVector& sample : samples) bits.push_back(bits_of(sample, ports));
+  const VerilogCases plain = test_cases(netlist);
+  const VerilogCases whole =
+      cases_of(samples[0].size(), samples, outputs_of(netlist, bits), "_of_samples");
+  const std::size_t last_out = netlist.outputs.size() - 1;
+  return fmt::format(
+             "`timescale 1ns/1ps\nmodule {0}_tb;\n  reg [{1}:0] in;\n  wire [{2}:0] out;\n"
+             "  reg [{3}:0] in_of_samples;\n  wire [{2}:0] out_of_samples;\n  integer i;\n"
+             "  integer errors = 0;\n  {0} dut (.in(in), .out(out));\n"
+             "  {0}_classifier whole (.x(in_of_samples), .out(out_of_samples));\n{4}{5}"
+             "  initial begin\n{6}{7}{8}{9}",
+             name, netlist.inputs.size() - 1, last_out, samples[0].size() - 1, plain.declarations,
+             whole.declarations, plain.loading, whole.loading, bench_loop(plain.count),
+             bench_loop(whole.count, "_of_samples")) +
+         bench_closing(plain.count + whole.count);
 }
 
 }  // namespace
@@ -285,16 +416,20 @@ std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& po
   return with_wrapper(to_c(circuit), wrapper(circuit.name, circuit.rest.outputs.size(), ports));
 }
 
-Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports) {
+Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports,
+                           const VerilogOptions& options) {
   check_ports(netlist.inputs.size(), ports);
-  Verilog result = to_verilog(netlist);
+  Verilog result = to_verilog(netlist, {.module_name = options.module_name});
+  result.test_bench = classifier_bench(netlist, result.module_name, ports);
   result.design += classifier_module(result.module_name, netlist.outputs.size(), ports);
   return result;
 }
 
-Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports) {
+Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports,
+                           const VerilogOptions& options) {
   check_ports(circuit.inputs.size(), ports);
-  Verilog result = to_verilog(circuit);
+  Verilog result = to_verilog(circuit, {.module_name = options.module_name});
+  result.test_bench = classifier_bench(flattened(circuit), result.module_name, ports);
   result.design += classifier_module(result.module_name, circuit.rest.outputs.size(), ports);
   return result;
 }

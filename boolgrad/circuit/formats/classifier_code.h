@@ -32,6 +32,10 @@ struct ClassifierPorts {
 /// - `void NAME_classify(const NAME_feature *x, size_t samples, int32_t *classes)`, where x is
 ///   [samples][features]. For regression it is `NAME_predict`, with results of type double.
 ///
+/// - with names, an enumeration of `NAME_CLASS_...` and `NAME_FEATURE_...` (NAME in upper case),
+/// and
+///   `NAME_class_name(index)` and `NAME_feature_name(index)`.
+///
 /// The sums are loops, because compilers take minutes for the head as gates.
 std::string classifier_c(const Netlist& netlist, const ClassifierPorts& ports);
 /// The same with shared kernels.
@@ -39,9 +43,12 @@ std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& po
 
 /// Verilog of a netlist with its head. In addition to the module of `to_verilog` it has the module
 /// NAME_classifier(x, out). Feature i is bits [i W +: W] of x, with W = 8 for bytes and W = 32 for
-/// IEEE 754 floats.
-Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports);
+/// IEEE 754 floats. Names become the local parameters `CLASS_...` and `FEATURE_...`. The test bench
+/// checks both modules; of the second it checks features at thresholds and right above them.
+Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports,
+                           const VerilogOptions& options = {});
 /// The same with shared kernels. The rest of the circuit includes the head.
-Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports);
+Verilog classifier_verilog(const SharedCircuit& circuit, const ClassifierPorts& ports,
+                           const VerilogOptions& options = {});
 
 }  // namespace boolgrad::circuit

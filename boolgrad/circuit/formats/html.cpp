@@ -132,6 +132,32 @@ nlohmann::json automaton_of(const HtmlAutomaton& page, std::int64_t channels) {
       {"target", target_of(page, channels)}};
 }
 
+nlohmann::json classifier_of(const HtmlClassifier& page) {
+  const auto outputs = std::ssize(page.core.outputs);
+  nlohmann::json columns = nlohmann::json::array();
+  for (const HtmlColumn& column : page.columns) {
+    columns.push_back({{"name", column.name}, {"categories", column.categories}});
+  }
+  nlohmann::json weights = nlohmann::json::array();
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    weights.push_back(page.head.weight(static_cast<std::size_t>(i)));
+  }
+  nlohmann::json largest = nlohmann::json::array();
+  for (std::int64_t g = 0; g < page.head.groups(); ++g) {
+    largest.push_back(page.head.largest_sum(g, outputs));
+  }
+  const char* kind = page.head.kind == HeadKind::classes ? "classes"
+                     : page.head.has_votes()             ? "votes"
+                                                         : "regression";
+  return {{"core", to_text(page.core)},    {"kind", kind},
+          {"classes", page.head.classes},  {"names", page.classes},
+          {"low", page.head.low},          {"high", page.head.high},
+          {"weights", std::move(weights)}, {"largest", std::move(largest)},
+          {"sources", page.sources},       {"thresholds", page.thresholds},
+          {"features", page.features},     {"bytes", page.has_bytes},
+          {"columns", std::move(columns)}, {"image", {page.channels, page.height, page.width}}};
+}
+
 }  // namespace
 
 std::string to_html(const Netlist& netlist, const HtmlOptions& options) {
@@ -141,6 +167,7 @@ std::string to_html(const Netlist& netlist, const HtmlOptions& options) {
   } else {
     model["circuit"] = {{"inputs", numbers(options.inputs, "x", netlist.inputs.size())},
                         {"outputs", numbers(options.outputs, "y", netlist.outputs.size())}};
+    if (options.classifier) model["classifier"] = classifier_of(*options.classifier);
   }
   const std::string data = as_script_data(model);
   const std::string title = as_html(netlist.name.empty() ? "circuit" : netlist.name);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/options/head.h"
 #include "boolgrad/tensor/tensor.h"
 
 namespace boolgrad::circuit {
@@ -42,6 +44,30 @@ struct HtmlAutomaton {
   bool repeats_target = false;  ///< tile the grid with the target, else centre it
 };
 
+/// A column of a table, or a feature on its own.
+struct HtmlColumn {
+  std::string name;
+  /// Of a column of words: one feature per word, 1 for the word that is chosen.
+  std::vector<std::string> categories = {};
+};
+
+/// What surrounds the circuit of a classifier.
+struct HtmlClassifier {
+  Netlist core;  ///< the circuit without its head
+  Head head;
+  std::vector<std::int32_t> sources;  ///< the feature of each input
+  std::vector<float> thresholds;      ///< input i is 1 where its feature exceeds threshold i
+  std::int64_t features = 0;
+  bool has_bytes = false;
+  /// Names, in the order of the features; features beyond have numbers.
+  std::vector<HtmlColumn> columns = {};
+  std::vector<std::string> classes = {};  ///< names; numbers if empty
+  // Images are [channels, height, width]; 0 for tables.
+  std::int64_t channels = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
 /// Options of `to_html`.
 struct HtmlOptions {
   std::int64_t gates_before = 0;  ///< gate count before simplification, shown if not 0
@@ -49,10 +75,13 @@ struct HtmlOptions {
   std::vector<HtmlNumber> inputs = {};
   std::vector<HtmlNumber> outputs = {};
   HtmlAutomaton automaton = {};
+  /// Shows fields or a drawing pad instead of bits, and scores.
+  std::optional<HtmlClassifier> classifier = {};
 };
 
-/// A self-contained HTML page. A circuit has switches for its inputs, an automaton a grid of cells.
-/// docs/circuits.md describes the controls and the URL parameters.
+/// A self-contained HTML page. A circuit has switches for its inputs, an automaton a grid of cells,
+/// a classifier fields for its features. docs/circuits.md describes the controls and the URL
+/// parameters.
 std::string to_html(const Netlist& netlist, const HtmlOptions& options = {});
 
 /// Reads the netlist of such a page. Errors name `file`.

@@ -11,6 +11,14 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+/// `[3]` at the end of a name, else empty.
+std::string_view index_of(std::string_view name) {
+  const std::size_t open = name.rfind('[');
+  if (open == std::string_view::npos || open == 0 || !name.ends_with(']')) return "";
+  const std::string_view digits = name.substr(open + 1, name.size() - open - 2);
+  return !digits.empty() && std::ranges::all_of(digits, is_digit) ? name.substr(open) : "";
+}
+
 }  // namespace
 
 std::string identifier(std::string_view name) {
@@ -23,7 +31,9 @@ std::string identifier(std::string_view name) {
 }
 
 std::string NetNames::take(std::string_view wanted) {
-  const std::string base = identifier(wanted);
+  const std::string_view index = keeps_indices_ ? index_of(wanted) : "";
+  const std::string base =
+      identifier(wanted.substr(0, wanted.size() - index.size())) + std::string(index);
   std::string name = base;
   for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
   return name;

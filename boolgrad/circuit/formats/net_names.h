@@ -13,9 +13,10 @@ namespace boolgrad::circuit {
 /// name that is a free identifier stays unchanged.
 class NetNames {
  public:
-  /// `reserved` are keywords of the format.
-  explicit NetNames(std::vector<std::string> reserved = {})
-      : taken_(reserved.begin(), reserved.end()) {}
+  /// `reserved` are keywords of the format. With `keeps_indices`, a number in brackets at the end
+  /// of a name stays.
+  explicit NetNames(std::vector<std::string> reserved = {}, bool keeps_indices = false)
+      : taken_(reserved.begin(), reserved.end()), keeps_indices_(keeps_indices) {}
 
   /// A unique identifier similar to `wanted`.
   std::string take(std::string_view wanted);
@@ -24,6 +25,7 @@ class NetNames {
 
  private:
   std::unordered_set<std::string> taken_;
+  bool keeps_indices_;
 };
 
 /// The name with all characters but letters, digits and underscores replaced by underscores. Never

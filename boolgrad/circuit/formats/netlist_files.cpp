@@ -1,5 +1,6 @@
 #include "boolgrad/circuit/formats/netlist_files.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -11,6 +12,7 @@
 #include "boolgrad/circuit/formats/named_netlist.h"
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/circuit/formats/verilog.h"
+#include "boolgrad/circuit/formats/verilog_reader.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
@@ -27,9 +29,12 @@ struct Format {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> all = {
-      {"netlist", {".txt", ".netlist"}, to_text, netlist_from_text},
+      {"netlist", {".txt", ".net", ".netlist"}, to_text, netlist_from_text},
       {"c", {".h", ".c"}, [](const Netlist& n) { return to_c(n); }, {}},
-      {"verilog", {".v", ".sv"}, [](const Netlist& n) { return to_verilog(n).design; }, {}},
+      {"verilog",
+       {".v", ".sv"},
+       [](const Netlist& n) { return to_verilog(n).design; },
+       netlist_from_verilog},
       {"blif", {".blif"}, to_blif, netlist_from_blif},
       {"aiger",
        {".aig"},
@@ -63,6 +68,24 @@ const std::vector<std::string>& netlist_formats() {
   return names;
 }
 
+const std::vector<std::string>& readable_formats() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const Format& format : formats()) {
+      if (format.read) result.push_back(format.name);
+    }
+    return result;
+  }();
+  return names;
+}
+
+bool has_readable_extension(const std::filesystem::path& path) {
+  return std::ranges::any_of(formats(), [&](const Format& format) {
+    return format.read && std::ranges::find(format.extensions, path.extension().string()) !=
+                              format.extensions.end();
+  });
+}
+
 std::string format_of_file(std::string_view where, const std::filesystem::path& path) {
   std::vector<std::string> known;
   for (const Format& format : formats()) {
@@ -90,9 +113,8 @@ Netlist read_netlist(const std::filesystem::path& path, const std::string& forma
   constexpr std::string_view where = "read";
   const Format& found = format_called(where, format.empty() ? format_of_file(where, path) : format);
   if (!found.read) {
-    fail(where,
-         "{}: expected netlist, blif, aiger, aag or html, received {}, which is only written",
-         printable(path.string()), found.name);
+    fail(where, "{}: expected {}, received {}, which is only written", printable(path.string()),
+         alternatives(readable_formats()), found.name);
   }
   return found.read(file_content(where, path), path.string());
 }

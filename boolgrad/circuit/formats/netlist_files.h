@@ -14,6 +14,12 @@ namespace boolgrad::circuit {
 /// `aag` (ASCII AIGER), `dot`, `html`.
 const std::vector<std::string>& netlist_formats();
 
+/// Those of `netlist_formats` that can be read.
+const std::vector<std::string>& readable_formats();
+
+/// Whether a file has the extension of a format that can be read.
+bool has_readable_extension(const std::filesystem::path& path);
+
 /// The format that the extension of a file stands for: .txt, .h, .v, .blif, .aig, .aag, .dot,
 /// .html. Throws for another extension. Error messages start with `where`.
 std::string format_of_file(std::string_view where, const std::filesystem::path& path);
@@ -25,7 +31,7 @@ std::string content_of(const Netlist& netlist, const std::string& format);
 void write_netlist(const Netlist& netlist, const std::filesystem::path& path,
                    const std::string& format = "");
 
-/// Reads a netlist, BLIF, AIGER or HTML file. An empty `format` is that of the extension.
+/// Reads a netlist, BLIF, AIGER, Verilog or HTML file. An empty `format` is that of the extension.
 Netlist read_netlist(const std::filesystem::path& path, const std::string& format = "");
 
 }  // namespace boolgrad::circuit

@@ -11,7 +11,10 @@
 
 #include "boolgrad/circuit/formats/infix_formula.h"
 #include "boolgrad/circuit/formats/net_names.h"
+#include "boolgrad/circuit/formats/port_groups.h"
 #include "boolgrad/circuit/formats/position_text.h"
+#include "boolgrad/circuit/formats/reserved_words.h"
+#include "boolgrad/circuit/formats/verilog_cases.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
 #include "boolgrad/core/text.h"
@@ -20,12 +23,12 @@ namespace boolgrad::circuit {
 namespace {
 
 constexpr const char* where = "verilog";
-constexpr std::int64_t cases_checked = 64;
 
-std::string module_name_of(const std::string& netlist_name) {
+std::string module_name_of(const std::string& netlist_name, const VerilogOptions& options) {
+  if (!options.module_name.empty()) return options.module_name;
   // The prefix prevents keywords.
   const std::string name = identifier(netlist_name.empty() ? "circuit" : netlist_name);
-  return name == "circuit" ? name : "circuit_" + name;
+  return name == "circuit" || name.starts_with("circuit_") ? name : "circuit_" + name;
 }
 
 void check_ports(const Netlist& netlist) {
@@ -33,6 +36,82 @@ void check_ports(const Netlist& netlist) {
     fail(where, "expected at least one input and one output, received {} and {}",
          netlist.inputs.size(), netlist.outputs.size());
   }
+}
+
+/// The ports of one direction.
+struct Ports {
+  std::vector<std::string> declarations;
+  std::vector<std::string> bits;         ///< the text of each input or output
+  std::vector<std::string> connections;  ///< to the vector of all bits in a test bench
+};
+
+/// Ports of both directions, and a prefix for nets that no port begins with.
+struct ModulePorts {
+  Ports in;
+  Ports out;
+  std::string prefix = "n";
+  std::string delayed = "x";  ///< the same, for inputs in registers
+
+  std::string net(const Netlist& netlist, Net net) const {
+    return netlist.is_input(net) ? in.bits[net]
+                                 : fmt::format("{}{}", prefix, net - netlist.inputs.size());
+  }
+};
+
+Ports flat_ports(std::string_view direction, std::string_view name, std::size_t bits) {
+  Ports ports{{fmt::format("{} wire [{}:0] {}", direction, bits - 1, name)},
+              {},
+              {fmt::format(".{0}({0})", name)}};
+  for (std::size_t i = 0; i < bits; ++i) ports.bits.push_back(fmt::format("{}[{}]", name, i));
+  return ports;
+}
+
+/// `vector` is what the test bench calls all bits together.
+Ports named_ports(std::string_view direction, std::string_view vector,
+                  const std::vector<std::string>& names, NetNames& taken) {
+  Ports ports;
+  ports.bits.resize(names.size());
+  for (const PortGroup& group : port_groups(names)) {
+    const std::string name = taken.take(group.name);
+    ports.declarations.push_back(
+        group.is_bus ? fmt::format("{} wire [{}:0] {}", direction, group.positions.size() - 1, name)
+                     : fmt::format("{} wire {}", direction, name));
+    std::vector<std::string> bits;  // the highest first
+    for (std::size_t i = group.positions.size(); i-- > 0;) {
+      const std::size_t position = group.positions[i];
+      ports.bits[position] = group.is_bus ? fmt::format("{}[{}]", name, i) : name;
+      bits.push_back(fmt::format("{}[{}]", vector, position));
+    }
+    ports.connections.push_back(fmt::format(".{}({{{}}})", name, fmt::join(bits, ", ")));
+  }
+  return ports;
+}
+
+ModulePorts ports_of(const Netlist& netlist, const VerilogOptions& options) {
+  if (!options.named_ports) {
+    return {flat_ports("input", "in", netlist.inputs.size()),
+            flat_ports("output", "out", netlist.outputs.size())};
+  }
+  std::vector<std::string> reserved = verilog_keywords();
+  for (const char* name : {"clk", "reset", "enable", "valid", "valid_in", "valid_out", "LATENCY"}) {
+    reserved.emplace_back(name);
+  }
+  NetNames taken(std::move(reserved));
+  ModulePorts ports{named_ports("input", "in", netlist.inputs, taken),
+                    named_ports("output", "out", netlist.outputs, taken)};
+  std::vector<std::string> all = ports.in.bits;
+  all.insert(all.end(), ports.out.bits.begin(), ports.out.bits.end());
+  ports.prefix = free_prefix(all, "n");
+  ports.delayed = free_prefix(all, "x");
+  return ports;
+}
+
+std::string heading(const std::string& name, const ModulePorts& ports,
+                    const std::vector<std::string>& controls = {}) {
+  std::vector<std::string> all = controls;
+  all.insert(all.end(), ports.in.declarations.begin(), ports.in.declarations.end());
+  all.insert(all.end(), ports.out.declarations.begin(), ports.out.declarations.end());
+  return fmt::format("module {} (\n  {}\n);\n", name, fmt::join(all, ",\n  "));
 }
 
 std::string port_comments(std::string_view port, const std::vector<std::string>& names) {
@@ -43,30 +122,28 @@ std::string port_comments(std::string_view port, const std::vector<std::string>&
   return text;
 }
 
-std::string ports(std::size_t inputs, std::size_t outputs) {
-  return fmt::format(" (\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n", inputs - 1,
-                     outputs - 1);
-}
-
 const InfixConstants constants{"1'b0", "1'b1"};
 
-std::string combinational_module(const Netlist& netlist, const std::string& name) {
-  std::string text = "module " + name + ports(netlist.inputs.size(), netlist.outputs.size());
+std::string combinational_module(const Netlist& netlist, const std::string& name,
+                                 const ModulePorts& ports) {
+  std::string text = heading(name, ports);
   auto out = std::back_inserter(text);
-  const auto net_text = [&](Net net) {
-    return netlist.is_input(net) ? fmt::format("in[{}]", net)
-                                 : fmt::format("n{}", net - netlist.inputs.size());
-  };
+  const auto net_text = [&](Net net) { return ports.net(netlist, net); };
   const std::vector<bool> reachable = reachable_gates(netlist);
   for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
     if (!reachable[i]) continue;
-    fmt::format_to(out, "  wire n{} = {};\n", i,
+    fmt::format_to(out, "  wire {}{} = {};\n", ports.prefix, i,
                    infix_formula(netlist.gates[i], constants, net_text));
   }
   for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
-    fmt::format_to(out, "  assign out[{}] = {};\n", i, net_text(netlist.output_nets[i]));
+    fmt::format_to(out, "  assign {} = {};\n", ports.out.bits[i], net_text(netlist.output_nets[i]));
   }
   return text + "endmodule\n";
+}
+
+/// With the ports `in` and `out`.
+std::string combinational_module(const Netlist& netlist, const std::string& name) {
+  return combinational_module(netlist, name, ports_of(netlist, {}));
 }
 
 /// Pipeline stages: the stage that computes each net, and how many stages later it is last read.
@@ -103,33 +180,65 @@ Pipeline pipeline_of(const Netlist& netlist, std::int64_t levels,
   return result;
 }
 
-std::string pipelined_module(const Netlist& netlist, const std::string& name, std::int64_t levels) {
+std::vector<std::string> controls_of(const PipelineOptions& options) {
+  std::vector<std::string> controls{"input wire clk"};
+  if (options.has_reset) controls.emplace_back("input wire reset");
+  if (options.has_enable) controls.emplace_back("input wire enable");
+  if (options.has_valid) {
+    controls.emplace_back("input wire valid_in");
+    controls.emplace_back("output wire valid_out");
+  }
+  return controls;
+}
+
+/// The process that clocks all registers. `loads` are their assignments, `names` their names.
+std::string clocked_process(const PipelineOptions& options, const std::string& loads,
+                            const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  std::string text = "  always @(posedge clk) begin\n";
+  if (options.has_reset) {
+    text += "    if (reset) begin\n";
+    for (const std::string& name : names) text += fmt::format("    {} <= 0;\n", name);
+    text += fmt::format("    end else{} begin\n", options.has_enable ? " if (enable)" : "");
+  } else if (options.has_enable) {
+    text += "    if (enable) begin\n";
+  }
+  text += loads;
+  if (options.has_reset || options.has_enable) text += "    end\n";
+  return text + "  end\n";
+}
+
+std::string pipelined_module(const Netlist& netlist, const std::string& name,
+                             const ModulePorts& ports, const PipelineOptions& options) {
   const std::vector<bool> reachable = reachable_gates(netlist);
-  const Pipeline pipeline = pipeline_of(netlist, levels, reachable);
+  const Pipeline pipeline = pipeline_of(netlist, options.levels, reachable);
   // The name of a net, delayed by so many stages. Constants need no registers.
   const auto delayed = [&](Net net, std::int64_t by) {
-    std::string own = netlist.is_input(net) ? fmt::format("in[{}]", net)
-                                            : fmt::format("n{}", net - netlist.inputs.size());
+    std::string own = ports.net(netlist, net);
     if (by == 0 || is_constant(netlist, net)) return own;
-    return netlist.is_input(net) ? fmt::format("x{}_d{}", net, by) : fmt::format("{}_d{}", own, by);
+    return netlist.is_input(net) ? fmt::format("{}{}_d{}", ports.delayed, net, by)
+                                 : fmt::format("{}_d{}", own, by);
   };
-  std::string text = fmt::format(
-      "module {} (\n  input wire clk,\n  input wire [{}:0] in,\n  output wire [{}:0] out\n);\n"
-      "  localparam LATENCY = {};\n",
-      name, netlist.inputs.size() - 1, netlist.outputs.size() - 1, pipeline.latency);
+  std::string text = heading(name, ports, controls_of(options)) +
+                     fmt::format("  localparam LATENCY = {};\n", pipeline.latency);
   auto out = std::back_inserter(text);
   std::string clocked;
+  std::vector<std::string> registers;
+  const auto add_register = [&](const std::string& own, const std::string& from) {
+    fmt::format_to(out, "  reg {};\n", own);
+    clocked += fmt::format("    {} <= {};\n", own, from);
+    registers.push_back(own);
+  };
   const auto write_registers = [&](Net net) {
     for (std::int64_t by = 1; by <= pipeline.delays[net] && !is_constant(netlist, net); ++by) {
-      fmt::format_to(out, "  reg {};\n", delayed(net, by));
-      clocked += fmt::format("    {} <= {};\n", delayed(net, by), delayed(net, by - 1));
+      add_register(delayed(net, by), delayed(net, by - 1));
     }
   };
   for (Net net = 0; net < netlist.inputs.size(); ++net) write_registers(net);
   for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
     if (!reachable[i]) continue;
     const Net own = netlist.gate(i);
-    fmt::format_to(out, "  wire n{} = {};\n", i,
+    fmt::format_to(out, "  wire {}{} = {};\n", ports.prefix, i,
                    infix_formula(netlist.gates[i], constants, [&](Net net) {
                      return delayed(net, pipeline.stages[own] - pipeline.stages[net]);
                    }));
@@ -137,74 +246,84 @@ std::string pipelined_module(const Netlist& netlist, const std::string& name, st
   }
   for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
     const Net net = netlist.output_nets[i];
-    fmt::format_to(out, "  assign out[{}] = {};\n", i,
+    fmt::format_to(out, "  assign {} = {};\n", ports.out.bits[i],
                    delayed(net, pipeline.latency - pipeline.stages[net]));
   }
-  if (!clocked.empty()) fmt::format_to(out, "  always @(posedge clk) begin\n{}  end\n", clocked);
+  if (options.has_valid) {
+    const std::string valid = free_prefix(registers, "valid");
+    std::string from = "valid_in";
+    for (std::int64_t stage = 1; stage <= pipeline.latency; ++stage) {
+      const std::string own = fmt::format("{}{}", valid, stage);
+      add_register(own, from);
+      from = own;
+    }
+    fmt::format_to(out, "  assign valid_out = {};\n", from);
+  }
+  text += clocked_process(options, clocked, registers);
   return text + "endmodule\n";
 }
 
-/// A Verilog literal whose bit i is bits[i].
-std::string number(const std::vector<bool>& bits) {
-  constexpr std::string_view digits = "0123456789abcdef";
+/// Checks one new case per clock, which fills a pipeline. Case i + 1 - latency comes out after
+/// clock i. Every eighth clock is preceded by one without `enable`, which must change nothing.
+std::string clocked_loop(std::int64_t cases, std::int64_t latency, const PipelineOptions& options) {
   std::string text;
-  for (std::size_t at = (bits.size() + 3) / 4 * 4; at > 0; at -= 4) {
-    unsigned digit = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-      if (at - 4 + i < bits.size() && bits[at - 4 + i]) digit |= 1U << i;
-    }
-    text += digits[digit];
+  if (options.has_reset) text += "    reset = 1; #1 clk = 1; #1 clk = 0; reset = 0;\n";
+  // One clock more shows that `valid_out` falls again.
+  const std::int64_t clocks = cases + latency - (options.has_valid ? 0 : 1);
+  text += fmt::format(
+      "    for (i = 0; i < {0}; i = i + 1) begin\n"
+      "      in = given(i < {1} ? i : {1} - 1);\n",
+      clocks, cases);
+  if (options.has_valid) text += fmt::format("      valid_in = i < {};\n", cases);
+  if (options.has_enable) {
+    text +=
+        "      if (i % 8 == 3) begin\n        enable = 0; #1 clk = 1; #1 clk = 0; enable = 1;\n"
+        "      end\n";
   }
-  return fmt::format("{}'h{}", bits.size(), text);
-}
-
-std::vector<bool> lane(const std::vector<std::uint64_t>& words, std::int64_t sample) {
-  std::vector<bool> bits;
-  for (const std::uint64_t word : words) bits.push_back((word >> sample & 1) != 0);
-  return bits;
-}
-
-/// 64 test cases, one word per input: all combinations of up to six inputs, else random ones.
-std::vector<std::uint64_t> test_cases(std::size_t inputs) {
-  std::vector<std::uint64_t> words;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    std::uint64_t word = 0;
-    for (std::uint64_t s = 0; s < 64; ++s) word |= (i < 6 ? s >> i & 1 : 0) << s;
-    const PhiloxCounter bits = random_bits({.seed = 0, .index = i});
-    words.push_back(inputs <= 6 ? word : std::uint64_t{bits[0]} << 32 | bits[1]);
+  text += fmt::format(
+      "      #1 clk = 1; #1 clk = 0;\n"
+      "      if (i >= {0} && i < {1} && out !== expected(i - {0})) errors = errors + 1;\n",
+      latency - 1, cases + latency - 1);
+  if (options.has_valid) {
+    // Without a reset, the first values are unknown.
+    const std::string known = options.has_reset ? "" : fmt::format("i >= {0} && ", latency - 1);
+    text += fmt::format(
+        "      if ({0}valid_out !== (i >= {1} && i < {2} ? 1'b1 : 1'b0)) errors = errors + 1;\n",
+        known, latency - 1, cases + latency - 1);
   }
-  return words;
+  return text + "    end\n";
 }
 
-constexpr std::string_view closing =
-    "    if (errors != 0) begin\n      $display(\"FAIL %0d of {0}\", errors);\n      $fatal(1);\n"
-    "    end\n    $display(\"PASS {0}\");\n    $finish;\n  end\nendmodule\n";
-
-/// A test bench for modules with `in` and `out`. A clocked module has a delay of `latency` clocks.
-std::string bench_of(const Netlist& netlist, const std::string& name, std::int64_t latency) {
-  const std::vector<std::uint64_t> inputs = test_cases(netlist.inputs.size());
-  const std::vector<std::uint64_t> outputs = evaluate(netlist, inputs);
+/// A test bench. A clocked module has a delay of `latency` clocks.
+std::string bench_of(const Netlist& netlist, const std::string& name, const ModulePorts& ports,
+                     std::int64_t latency, const PipelineOptions& options = {}) {
+  const VerilogCases cases = test_cases(netlist);
   const bool clocked = latency > 0;
-  const std::size_t last_in = netlist.inputs.size() - 1;
-  const std::size_t last_out = netlist.outputs.size() - 1;
-  std::string text = fmt::format(
-      "`timescale 1ns/1ps\nmodule {0}_tb;\n  reg clk = 0;\n  reg [{1}:0] in;\n  wire [{2}:0] out;\n"
-      "  reg [{1}:0] given [0:{3}];\n  reg [{2}:0] expected [0:{3}];\n  integer i;\n"
-      "  integer errors = 0;\n  {0} dut ({4}.in(in), .out(out));\n  initial begin\n",
-      name, last_in, last_out, cases_checked - 1, clocked ? ".clk(clk), " : "");
-  auto out = std::back_inserter(text);
-  for (std::int64_t s = 0; s < cases_checked; ++s) {
-    fmt::format_to(out, "    given[{0}] = {1}; expected[{0}] = {2};\n", s, number(lane(inputs, s)),
-                   number(lane(outputs, s)));
+  std::vector<std::string> connections;
+  std::string controls = clocked ? "  reg clk = 0;\n" : "";
+  if (clocked) connections.emplace_back(".clk(clk)");
+  const auto control = [&](bool is_there, const char* port, const char* start) {
+    if (!clocked || !is_there) return;
+    controls += fmt::format("  reg {} = {};\n", port, start);
+    connections.push_back(fmt::format(".{0}({0})", port));
+  };
+  control(options.has_reset, "reset", "0");
+  control(options.has_enable, "enable", "1");
+  control(options.has_valid, "valid_in", "0");
+  if (clocked && options.has_valid) {
+    controls += "  wire valid_out;\n";
+    connections.emplace_back(".valid_out(valid_out)");
   }
-  // One new case per clock fills the pipeline. Case i + 1 - latency comes out after clock i.
-  fmt::format_to(out,
-                 "    for (i = 0; i < {0} + {1}; i = i + 1) begin\n"
-                 "      in = given[i < {0} ? i : {0} - 1];\n      #1 clk = 1; #1 clk = 0;\n"
-                 "      if (i >= {1} && out !== expected[i - {1}]) errors = errors + 1;\n"
-                 "    end\n",
-                 cases_checked, clocked ? latency - 1 : 0);
-  return text + fmt::format(closing, cases_checked);
+  for (const Ports* side : {&ports.in, &ports.out}) {
+    connections.insert(connections.end(), side->connections.begin(), side->connections.end());
+  }
+  return fmt::format(
+             "`timescale 1ns/1ps\nmodule {0}_tb;\n{1}  reg [{2}:0] in;\n  wire [{3}:0] out;\n"
+             "  integer i;\n  integer errors = 0;\n  {0} dut ({4});\n{5}  initial begin\n{6}{7}",
+             name, controls, netlist.inputs.size() - 1, netlist.outputs.size() - 1,
+             fmt::join(connections, ", "), cases.declarations, cases.loading,
+             clocked ? clocked_loop(cases.count, latency, options) : bench_loop(cases.count)) +
+         bench_closing(cases.count);
 }
 
 /// The state after one step. Channel c of cell (y, x) is bit (y * width + x) * channels + c.
@@ -288,18 +407,19 @@ std::string array_bench(const Netlist& netlist, const std::string& name, const G
       "      if (state !== expected) errors = errors + 1;\n    end\n  endtask\n"
       "  initial begin\n    start = {2};\n    check(start);\n    load = 0;\n    check(start);\n"
       "    enable = 1;\n",
-      name, bits - 1, number(state));
+      name, bits - 1, verilog_literal(state));
   for (int step = 0; step < steps; ++step) {
     state = stepped(netlist, size, state);
-    text += fmt::format("    check({});\n", number(state));
+    text += fmt::format("    check({});\n", verilog_literal(state));
   }
-  return text + fmt::format(closing, steps + 2);
+  return text + bench_closing(steps + 2);
 }
 
-std::string opening(const Netlist& netlist) {
-  return fmt::format("// {}: a circuit of {} gates, written by boolgrad.\n{}{}",
-                     printable(netlist.name), netlist.gates.size(),
-                     port_comments("in", netlist.inputs), port_comments("out", netlist.outputs));
+std::string opening(const Netlist& netlist, const VerilogOptions& options) {
+  std::string text = fmt::format("// {}: a circuit of {} gates, written by boolgrad.\n",
+                                 printable(netlist.name), netlist.gates.size());
+  if (options.named_ports) return text;
+  return text + port_comments("in", netlist.inputs) + port_comments("out", netlist.outputs);
 }
 
 /// The names of the channels that a stage reads.
@@ -365,14 +485,15 @@ std::string stage_text(const SharedStage& stage, std::size_t number, const std::
 
 /// The module that instantiates kernels and the rest.
 std::string shared_module(const SharedCircuit& circuit, const std::string& name) {
-  std::string text = fmt::format("module {}{}  genvar y, x;\n", name,
-                                 ports(circuit.inputs.size(), circuit.rest.outputs.size()));
+  const ModulePorts ports{flat_ports("input", "in", circuit.inputs.size()),
+                          flat_ports("output", "out", circuit.rest.outputs.size())};
+  std::string text = heading(name, ports) + "  genvar y, x;\n";
   std::string input = "in";
   if (!circuit.masked_inputs.empty()) {
     std::vector<bool> kept(circuit.inputs.size(), true);
     for (const std::size_t i : circuit.masked_inputs) kept[i] = false;
     input = "kept";
-    text += fmt::format("  wire [{}:0] kept = in & {};\n", kept.size() - 1, number(kept));
+    text += fmt::format("  wire [{}:0] kept = in & {};\n", kept.size() - 1, verilog_literal(kept));
   }
   ChannelNames channel = [&](std::int64_t) { return input; };
   for (std::size_t i = 0; i < circuit.stages.size(); ++i) {
@@ -394,16 +515,18 @@ std::string shared_module(const SharedCircuit& circuit, const std::string& name)
 
 }  // namespace
 
-Verilog to_verilog(const Netlist& netlist) {
+Verilog to_verilog(const Netlist& netlist, const VerilogOptions& options) {
   check_ports(netlist);
-  const std::string name = module_name_of(netlist.name);
-  return {name, opening(netlist) + combinational_module(netlist, name), bench_of(netlist, name, 0)};
+  const std::string name = module_name_of(netlist.name, options);
+  const ModulePorts ports = ports_of(netlist, options);
+  return {name, opening(netlist, options) + combinational_module(netlist, name, ports),
+          bench_of(netlist, name, ports, 0)};
 }
 
-Verilog to_verilog(const SharedCircuit& circuit) {
+Verilog to_verilog(const SharedCircuit& circuit, const VerilogOptions& options) {
   const Netlist flat = flattened(circuit);
   check_ports(flat);
-  const std::string name = module_name_of(circuit.name);
+  const std::string name = module_name_of(circuit.name, options);
   std::string design =
       fmt::format("// {}: a circuit of {} kernels, written by boolgrad.\n{}{}",
                   printable(circuit.name), fmt::join(circuit.kernel_counts(), " + "),
@@ -417,28 +540,36 @@ Verilog to_verilog(const SharedCircuit& circuit) {
   }
   design += "// The gates after the convolutions.\n" +
             combinational_module(circuit.rest, name + "_rest") + "\n";
-  return {name, design + shared_module(circuit, name), bench_of(flat, name, 0)};
+  return {name, design + shared_module(circuit, name), bench_of(flat, name, ports_of(flat, {}), 0)};
+}
+
+Verilog to_pipelined_verilog(const Netlist& netlist, const PipelineOptions& pipeline,
+                             const VerilogOptions& options) {
+  check_ports(netlist);
+  const std::int64_t levels = pipeline.levels;
+  if (levels < 1) fail(where, "expected registers every 1 or more levels, received {}", levels);
+  const std::string name = module_name_of(netlist.name, options);
+  const ModulePorts ports = ports_of(netlist, options);
+  const std::int64_t latency = pipeline_of(netlist, levels, reachable_gates(netlist)).latency;
+  return {name, opening(netlist, options) + pipelined_module(netlist, name, ports, pipeline),
+          bench_of(netlist, name, ports, latency, pipeline)};
 }
 
 Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels) {
-  check_ports(netlist);
-  if (levels < 1) fail(where, "expected registers every 1 or more levels, received {}", levels);
-  const std::string name = module_name_of(netlist.name);
-  const std::int64_t latency = pipeline_of(netlist, levels, reachable_gates(netlist)).latency;
-  return {name, opening(netlist) + pipelined_module(netlist, name, levels),
-          bench_of(netlist, name, latency)};
+  return to_pipelined_verilog(netlist, {.levels = levels}, {});
 }
 
-Verilog to_verilog_array(const Netlist& netlist, const GridSize& size) {
+Verilog to_verilog_array(const Netlist& netlist, const GridSize& size,
+                         const VerilogOptions& options) {
   if (!netlist.state) fail(where, "expected the rule of an automaton for an array, received none");
   constexpr std::int64_t max_side = 4096;
   if (size.height < 1 || size.width < 1 || size.height > max_side || size.width > max_side) {
     fail(where, "expected an array of 1x1 to {}x{} cells, received {}x{}", max_side, max_side,
          size.height, size.width);
   }
-  const std::string name = module_name_of(netlist.name);
+  const std::string name = module_name_of(netlist.name, options);
   return {name,
-          opening(netlist) + combinational_module(netlist, name + "_cell") + "\n" +
+          opening(netlist, {}) + combinational_module(netlist, name + "_cell") + "\n" +
               array_module(netlist, name, size),
           array_bench(netlist, name, size)};
 }

@@ -17,14 +17,34 @@ struct Verilog {
   std::string test_bench;
 };
 
-/// A combinational module NAME(in, out). Bit i of `in` is input i, bit i of `out` is output i.
-Verilog to_verilog(const Netlist& netlist);
+/// Names and ports of a module.
+struct VerilogOptions {
+  /// An identifier; `circuit_` and the name of the netlist if empty.
+  std::string module_name = {};
+  /// A port per input and output name instead of `in` and `out`. Bits `a[0]` to `a[n - 1]` become
+  /// the bus `a`.
+  bool named_ports = false;
+};
 
-/// The same, with a module per kernel, which is instantiated at every position.
-Verilog to_verilog(const SharedCircuit& circuit);
+/// Control ports of a pipelined module.
+struct PipelineOptions {
+  std::int64_t levels = 1;  ///< of gates between registers
+  bool has_valid = false;  ///< `valid_in` and `valid_out`, which is `valid_in` LATENCY clocks later
+  bool has_reset = false;  ///< `reset`: sets all registers to 0 at a clock edge
+  bool has_enable = false;  ///< `enable`: registers keep their values while it is 0
+};
+
+/// A combinational module NAME(in, out). Bit i of `in` is input i, bit i of `out` is output i.
+Verilog to_verilog(const Netlist& netlist, const VerilogOptions& options = {});
+
+/// The same, with a module per kernel, which is instantiated at every position. Ports have no
+/// names.
+Verilog to_verilog(const SharedCircuit& circuit, const VerilogOptions& options = {});
 
 /// A pipelined module NAME(clk, in, out) with registers after every `levels` levels of gates. It
 /// takes one sample per clock; the parameter LATENCY is the delay from `in` to `out` in clocks.
+Verilog to_pipelined_verilog(const Netlist& netlist, const PipelineOptions& pipeline,
+                             const VerilogOptions& options = {});
 Verilog to_pipelined_verilog(const Netlist& netlist, std::int64_t levels);
 
 /// The size of a grid of cells.
@@ -36,6 +56,7 @@ struct GridSize {
 /// A module NAME(clk, load, enable, initial_state, state) with an array of cells. At a clock edge
 /// all cells load `initial_state` if `load` is 1, else they step if `enable` is 1. Channel c of the
 /// cell in row y and column x is bit (y * width + x) * channels + c.
-Verilog to_verilog_array(const Netlist& netlist, const GridSize& size);
+Verilog to_verilog_array(const Netlist& netlist, const GridSize& size,
+                         const VerilogOptions& options = {});
 
 }  // namespace boolgrad::circuit

@@ -181,6 +181,12 @@ Netlist rewrite_cuts(const Netlist& netlist, const RewritingParams& params, Pass
   return recorded("cut rewriting", netlist, to_netlist(circuit, netlist), stats);
 }
 
+Netlist resynthesise_arithmetic(const Netlist& netlist, const ArithmeticParams& params,
+                                PassStats* stats) {
+  const BitCircuit circuit = resynthesise_arithmetic(to_bit_circuit(netlist), params);
+  return recorded("arithmetic resynthesis", netlist, to_netlist(circuit, netlist), stats);
+}
+
 Netlist simplify(const Netlist& netlist, const SimplifyParams& params,
                  std::vector<PassStats>* stats) {
   const auto record = [&](PassStats own) {
@@ -202,16 +208,23 @@ Netlist simplify(const Netlist& netlist, const SimplifyParams& params,
     const Size before = std::exchange(size, size_of(circuit));
     record(stats_of(name, before, size));
   };
-  for (int i = 0; i < params.max_iterations; ++i) {
-    const std::int64_t before = size.gates;
-    apply("resubstitution", as_pass<ResubstitutionParams>(resubstitute), params.resubstitution);
-    apply("don't-care optimisation", as_pass<DontCareParams>(optimise_dont_cares),
-          params.dont_cares);
-    apply("cut rewriting", as_pass<RewritingParams>(rewrite_cuts), params.rewriting);
-    // If rewriting skips rounds, another iteration would not finish either.
-    const bool is_large = params.rewriting.rounds_for(size.gates) < params.rewriting.max_rounds;
-    if (size.gates >= before || is_large) break;
-  }
+  const auto iterate = [&] {
+    for (int i = 0; i < params.max_iterations; ++i) {
+      const std::int64_t before = size.gates;
+      apply("resubstitution", as_pass<ResubstitutionParams>(resubstitute), params.resubstitution);
+      apply("don't-care optimisation", as_pass<DontCareParams>(optimise_dont_cares),
+            params.dont_cares);
+      apply("cut rewriting", as_pass<RewritingParams>(rewrite_cuts), params.rewriting);
+      // If rewriting skips rounds, another iteration would not finish either.
+      const bool is_large = params.rewriting.rounds_for(size.gates) < params.rewriting.max_rounds;
+      if (size.gates >= before || is_large) break;
+    }
+  };
+  iterate();
+  const std::int64_t before = size.gates;
+  apply("arithmetic resynthesis", as_pass<ArithmeticParams>(resynthesise_arithmetic),
+        params.arithmetic);
+  if (size.gates < before) iterate();
   return to_netlist(circuit, netlist);
 }
 
@@ -230,7 +243,9 @@ const std::vector<NamedPass>& passes() {
       {"resubstitution", [](const Netlist& n, PassStats* s) { return resubstitute(n, {}, s); }},
       {"don't-care optimisation",
        [](const Netlist& n, PassStats* s) { return optimise_dont_cares(n, {}, s); }},
-      {"cut rewriting", [](const Netlist& n, PassStats* s) { return rewrite_cuts(n, {}, s); }}};
+      {"cut rewriting", [](const Netlist& n, PassStats* s) { return rewrite_cuts(n, {}, s); }},
+      {"arithmetic resynthesis",
+       [](const Netlist& n, PassStats* s) { return resynthesise_arithmetic(n, {}, s); }}};
   return all;
 }
 

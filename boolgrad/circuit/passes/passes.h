@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boolgrad/circuit/netlist.h"
+#include "boolgrad/circuit/passes/arithmetic_resynthesis.h"
 #include "boolgrad/circuit/passes/cut_rewriting.h"
 #include "boolgrad/circuit/passes/dont_cares.h"
 #include "boolgrad/circuit/passes/resubstitution.h"
@@ -64,6 +65,11 @@ Netlist optimise_dont_cares(const Netlist& netlist, const DontCareParams& params
 Netlist rewrite_cuts(const Netlist& netlist, const RewritingParams& params = {},
                      PassStats* stats = nullptr);
 
+/// Arithmetic resynthesis: rebuilds sums, products and counts from adders. Decomposes into
+/// two-input gates.
+Netlist resynthesise_arithmetic(const Netlist& netlist, const ArithmeticParams& params = {},
+                                PassStats* stats = nullptr);
+
 /// Simplifies under the assumption that only the inputs `occurring` [inputs, samples] occur. Merges
 /// nets that agree on all samples, up to complement, and removes gate inputs that no sample needs.
 /// The outputs are unchanged on the samples and may differ elsewhere.
@@ -75,15 +81,18 @@ struct SimplifyParams {
   ResubstitutionParams resubstitution;
   DontCareParams dont_cares;
   RewritingParams rewriting;
-  /// The largest number of iterations of the last three passes. They stop earlier if an iteration
-  /// saves nothing, and after one iteration on circuits so large that rewriting skips rounds.
+  ArithmeticParams arithmetic;
+  /// The largest number of iterations of resubstitution, don't-care optimisation and cut rewriting.
+  /// They stop earlier if an iteration saves nothing, and after one iteration on circuits so large
+  /// that rewriting skips rounds. They are iterated again if arithmetic resynthesis saves gates.
   int max_iterations = 8;
   /// Keep tables of more than two inputs: run the passes up to `remove_dangling_gates` only.
   bool keeps_tables = false;
 };
 
-/// Runs all passes that preserve the function, in the order of this file, and iterates the last
-/// three. Appends one entry per pass to `stats`.
+/// Runs all passes that preserve the function, in the order of this file, and iterates
+/// resubstitution, don't-care optimisation and cut rewriting. Appends one entry per pass to
+/// `stats`.
 Netlist simplify(const Netlist& netlist, const SimplifyParams& params = {},
                  std::vector<PassStats>* stats = nullptr);
 
