@@ -119,6 +119,13 @@ wheel: build/python/.ready build/release/build.ninja ## Makes a wheel of the Pyt
 	@PATH="$(CURDIR)/build/python/bin:$$PATH" build/python/bin/python tools/repair_wheel.py build/wheel/plain/*.whl build/wheel
 	@ls -sh build/wheel/*.whl
 
+# Other interpreters than that of build/python: make test-wheel WHEEL_PYTHONS="python3.10 python3.12"
+WHEEL_PYTHONS ?= $(PYTHON)
+
+.PHONY: test-wheel
+test-wheel: wheel ## Tests the wheel in fresh virtual environments of the interpreters WHEEL_PYTHONS
+	@python3 tools/test_wheel.py build/wheel/*.whl $(addprefix --python ,$(WHEEL_PYTHONS))
+
 build/python/.ready: python/requirements.txt
 	@$(call install,$(PYTHON_PACKAGES))
 	@$(PYTHON) -m venv build/python
@@ -226,6 +233,10 @@ build/bench/.ready: bench/requirements.txt
 	python3 -m venv build/bench
 	build/bench/bin/pip install --quiet --requirement bench/requirements.txt
 	@touch $@
+
+.PHONY: notebooks
+notebooks: python-torch ## Runs the notebooks of the documentation again and renews their outputs
+	@build/python/bin/python tools/notebooks.py --write docs/notebooks/*.ipynb
 
 .PHONY: docs
 docs: ## Builds the documentation with search and the API reference: build/docs/site

@@ -6,8 +6,8 @@
 
 Pages are copied to OUTPUT/pages first, because Markdown files link to files outside of docs/ too: to CONTRIBUTING.md, to
 sources, to experiments. On GitHub such links work as they are; here the Markdown files among them become pages of the
-site, and each other file or folder becomes a plain HTML page under source/. mkdocs then reads OUTPUT/pages and writes
-OUTPUT/site; a warning is an error. Needs the Debian packages mkdocs and mkdocs-material.
+site, and each other file or folder becomes a plain HTML page under source/. Notebooks become pages with their outputs. mkdocs
+then reads OUTPUT/pages and writes OUTPUT/site; a warning is an error. Needs the Debian packages mkdocs and mkdocs-material.
 """
 
 import argparse
@@ -18,6 +18,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import notebooks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Files outside of docs/ that are pages of the site.
@@ -52,7 +54,8 @@ pre {{ font: 0.85rem/1.45 monospace; overflow-x: auto; }}
 def page_of(path):
     """Where a file of the repository is in the site, or None where it is no page."""
     if path.parts[:1] == ("docs",):
-        return path.relative_to("docs")
+        page = path.relative_to("docs")
+        return page.with_suffix(".md") if page.suffix == ".ipynb" else page
     extra = EXTRA_PAGES.get(str(path))
     return pathlib.Path(extra) if extra else None
 
@@ -120,6 +123,15 @@ def stage(pages):
     for path in paths:
         page = page_of(path)
         (pages / page).write_text(staged((ROOT / path).read_text(), path, page, pages))
+    for path in sorted((ROOT / "docs").rglob("*.ipynb")):
+        path = path.relative_to(ROOT)
+        page = page_of(path)
+        text, pictures = notebooks.markdown(notebooks.load(ROOT / path), path.stem)
+        # The link to the notebook itself, which is copied, is the only one that stays.
+        title, notebook, rest = text.partition(f"({path.name})")
+        (pages / page).write_text(staged(title, path, page, pages) + notebook + staged(rest, path, page, pages))
+        for name, content in pictures.items():
+            (pages / page).with_name(name).write_bytes(content)
 
 
 def relative_links(site):

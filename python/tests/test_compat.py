@@ -234,6 +234,65 @@ def test_compiled_torchlogix_models():
     torch.testing.assert_close(torch.compile(model, fullgraph=True)(x), model(x))
 
 
+@pytest.fixture(scope="module")
+def public_models(theirs):
+    """The modules torchlogix.models.dense and .conv twice: as they are, and with the layers of boolgrad in place of
+    torchlogix.layers. Their sources are the same; only what they import differs."""
+    names = ["dense", "conv"]
+    original = [importlib.import_module(f"torchlogix.models.{name}") for name in names]
+    changed = types.ModuleType("torchlogix_on_boolgrad")
+    changed.__path__ = list(sys.modules["torchlogix"].__path__)
+    layers = types.ModuleType("torchlogix_on_boolgrad.layers")
+    layers.__path__ = list(theirs.__path__)  # for the binarisation, which boolgrad does not replace
+    for name in ours.__all__:
+        setattr(layers, name, getattr(ours, name))
+    sys.modules.update({changed.__name__: changed, layers.__name__: layers})
+    return dict(zip(names, zip(original, [importlib.import_module(f"{changed.__name__}.models.{name}")
+                                          for name in names])))
+
+
+def bars(count):
+    """Images of 28x28 pixels with one of ten bars, and noise."""
+    x = (torch.rand(count, 1, 28, 28) > 0.95).float()
+    labels = torch.arange(count) % 10
+    for image, label in zip(x, labels):
+        image[0, 2 * label + 3:2 * label + 6, 3:25] = 1
+    return x, labels
+
+
+@pytest.mark.parametrize("module, name, arguments, steps", [
+    ("dense", "DlgnMnistTiny", {"parametrization": "raw"}, 25),
+    ("dense", "DlgnMnistTiny", {"parametrization": "light", "lut_rank": 4}, 25),
+    ("dense", "DlgnMnist", {"neurons_per_layer": 600, "tau": 10.0, "parametrization": "raw", "connections": "learnable",
+                            "connections_kwargs": {"num_candidates": 4}}, 25),
+    ("conv", "ClgnMnist", {"k_num": 2, "tau": 6.5, "parametrization": "light"}, 40),
+    ("conv", "ClgnMnist", {"k_num": 2, "tau": 6.5, "parametrization": "raw"}, 40),
+])
+def test_the_models_of_torchlogix_train_with_other_imports(public_models, module, name, arguments, steps):
+    arguments = {"thresholds": torch.tensor([0.5]), "binarization": "dummy", "binarization_kwargs": {}, **arguments}
+    one, other = assert_twins(*(lambda own=own: getattr(own, name)(**arguments) for own in public_models[module]))
+    foreign = [type(part).__module__ for part in other.modules() if type(part).__module__.startswith("torchlogix.")]
+    assert foreign == []
+    torch.manual_seed(1)
+    x, labels = bars(60)
+    # On bits, values of a pooled square tie up to rounding, and gradients may go to either.
+    compare(one, other, torch.rand(12, 1, 28, 28))
+    compare(one, other, x[:12], training=False)
+    optimiser = torch.optim.Adam(other.train().parameters(), lr=0.1)
+    losses = []
+    for _ in range(steps):
+        loss = torch.nn.functional.cross_entropy(other(x), labels)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+    one.load_state_dict(other.state_dict())
+    for training in (True, False):
+        with torch.no_grad():
+            assert difference(one.train(training)(x), other.train(training)(x)) <= TOLERANCE
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # difflogic. Its extension needs CUDA to build, so the definitions of its README and paper are the reference.
 
@@ -358,6 +417,40 @@ def test_the_example_of_difflogic_trains_and_compiles(tmp_path):
     assert "circuit" in compiled.get_c_code()
     packed = model[1:](ours_difflogic.PackBitsTensor(x.flatten(1).bool()))
     assert torch.equal(packed, sums.long())
+
+
+def test_the_experiment_of_difflogic_runs_with_other_imports(tmp_path):
+    """What experiments/main.py of difflogic does with its layers: model, training, evaluations, compiling."""
+    from boolgrad.compat.difflogic import CompiledLogicNet, GroupSum, LogicLayer, PackBitsTensor
+
+    torch.manual_seed(0)
+    x, labels = bars(200)
+    options = {"grad_factor": 1.0, "connections": "unique"}
+    layers = [torch.nn.Flatten(), LogicLayer(in_dim=784, out_dim=1000, **options)]
+    layers += [LogicLayer(in_dim=1000, out_dim=1000, **options) for _ in range(5)]
+    assert sum(layer.num_neurons for layer in layers[1:]) == sum(layer.num_weights for layer in layers[1:]) == 6000
+    model = torch.nn.Sequential(*layers, GroupSum(10, 10.0)).to("cpu")
+    loss_fn = torch.nn.CrossEntropyLoss()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    losses = []
+    for _ in range(60):
+        loss = loss_fn(model(x), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+
+    with torch.no_grad():
+        reference = torch.nn.Sequential(*[Reference(part) if isinstance(part, LogicLayer) else part for part in model])
+        for mode in (True, False):
+            scores = model.train(mode=mode)(x.round())
+            assert difference(reference.train(mode=mode)(x.round()), scores) <= TOLERANCE
+        packed = model(PackBitsTensor(x.reshape(len(x), -1).round().bool()))
+        assert torch.equal(packed.argmax(-1), scores.argmax(-1))
+    compiled = CompiledLogicNet(model=model, num_bits=64, cpu_compiler="gcc", verbose=True)
+    compiled.compile(opt_level=1, save_lib_path=str(tmp_path / "net.so"), verbose=False)
+    assert torch.equal(compiled(torch.nn.Flatten()(x).bool().numpy(), verbose=True).argmax(-1), scores.argmax(-1))
 
 
 @pytest.mark.parametrize("call, message", [

@@ -63,6 +63,47 @@ def test_typed():
     assert {"load", "devices", "set_thread_count"} <= functions
 
 
+SAMPLE = """
+import boolgrad
+import numpy as np
+from boolgrad import geometry
+
+adder: boolgrad.CircuitModel | boolgrad.Classifier | boolgrad.Automaton = boolgrad.load("model.safetensors")
+circuit: boolgrad.Circuit = adder.to_netlist()
+gates: int = circuit.simplify().gates
+names: list[str] = boolgrad.experiments()
+threads: int = boolgrad.thread_count()
+boolgrad.set_thread_count(threads)
+result: boolgrad.TrainResult = boolgrad.train("add", seed=1)
+area = geometry.disk_union_area(np.zeros((1, 3)))
+"""
+MISTAKES = """
+import boolgrad
+
+boolgrad.set_thread_count("two")
+circuit: boolgrad.Circuit = boolgrad.load("model.safetensors")
+boolgrad.Circuit.read("a.blif").gatez
+"""
+
+
+def mypy(text):
+    """The errors of mypy, without their file."""
+    pathlib.Path("sample.py").write_text(text)
+    command = [sys.executable, "-m", "mypy", "--strict", "--allow-untyped-calls", "--no-error-summary",
+               "--cache-dir=.mypy", "sample.py"]
+    printed = subprocess.run(command, capture_output=True, text=True).stdout
+    return [line.split(": ", 1)[1] for line in printed.splitlines() if line.startswith("sample.py")]
+
+
+def test_types_of_users_are_checked():
+    pytest.importorskip("mypy")
+    assert mypy(SAMPLE) == []
+    mistakes = mypy(MISTAKES)
+    assert len(mistakes) == 3
+    assert '"str"; expected "int"' in mistakes[0] and "Incompatible types in assignment" in mistakes[1]
+    assert '"Circuit" has no attribute "gatez"' in mistakes[2]
+
+
 def test_everything_public_has_a_docstring():
     for name in boolgrad.__all__:
         thing = getattr(boolgrad, name)

@@ -83,6 +83,24 @@ def test_training_after_fork(trained, adder):
     assert boolgrad.load("forked/model.safetensors").to_netlist().to_text() == adder.to_netlist().to_text()
 
 
+def test_workers_of_a_data_loader(classifier, checkerboard):
+    torch = pytest.importorskip("torch")
+    x, _ = flowers(64, seed=9)
+    expected = classifier.predict(x)  # starts the threads of the parent
+
+    class Predicted(torch.utils.data.Dataset):
+        def __len__(self):
+            return 64
+
+        def __getitem__(self, i):
+            return classifier.predict(x[i : i + 1])[0], checkerboard.run(steps=1, seed=i)
+
+    loader = torch.utils.data.DataLoader(Predicted(), batch_size=16, num_workers=2, multiprocessing_context="fork")
+    batches = list(loader)
+    np.testing.assert_array_equal(torch.cat([classes for classes, _ in batches]), expected)
+    np.testing.assert_array_equal(batches[3][1][-1], checkerboard.run(steps=1, seed=63))
+
+
 LONG_RUN = """
 import boolgrad
 for metrics in boolgrad.train_iter("multiply", out="run", steps=1_000_000, overrides={"training.stop_when_solved": False}):

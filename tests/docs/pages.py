@@ -44,9 +44,10 @@ def included_faults(page):
 
 
 def navigation_faults():
-    """Pages of docs/ that the navigation leaves out."""
+    """Pages of docs/ that the navigation leaves out. Notebooks are pages too."""
     navigation = (ROOT / "mkdocs.yml").read_text()
-    pages = [path.relative_to(ROOT / "docs") for path in sorted((ROOT / "docs").rglob("*.md"))]
+    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
+    pages = [path.relative_to(ROOT / "docs").with_suffix(".md") for path in sorted(files)]
     listed = set(re.findall(r"(\S+\.md)$", navigation, re.MULTILINE))
     return [f"mkdocs.yml: docs/{page} is not in the navigation" for page in pages if str(page) not in listed]
 

@@ -132,6 +132,10 @@ class PackBitsTensor:
         self.bit_count = bit_count
         self.device = check_device("PackBitsTensor", device)
 
+    def flatten(self, start_dim=0, end_dim=-1):
+        """The bits themselves, which are flat: models may begin with torch.nn.Flatten."""
+        return self
+
     def group_sum(self, k):
         return self.t.reshape(self.t.shape[0], k, -1).sum(-1)
 
