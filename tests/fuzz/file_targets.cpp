@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "boolgrad/core/error.h"
+#include "boolgrad/data/cell_rule.h"
 #include "boolgrad/data/cifar.h"
 #include "boolgrad/data/csv_table.h"
 #include "boolgrad/data/idx.h"
@@ -12,6 +13,7 @@
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/data/truth_table.h"
 #include "boolgrad/model/model.h"
+#include "boolgrad/picture/gif.h"
 #include "boolgrad/picture/png.h"
 #include "boolgrad/tensor/safetensors.h"
 #include "boolgrad/train/experiment/experiment.h"
@@ -110,5 +112,17 @@ void read_idx(Bytes bytes) { data::read_idx(InputFile::of(bytes)); }
 void read_cifar(Bytes bytes) { data::read_cifar10({InputFile::of(bytes)}); }
 
 void read_npy(Bytes bytes) { data::read_npy(InputFile::of(bytes)); }
+
+void read_gif(Bytes bytes) { picture::read_gif(InputFile::of(bytes)); }
+
+void read_cell_rule(Bytes bytes) {
+  const data::CellRule rule = data::parse_cell_rule(text_of(bytes));
+  require(rule.known() == rule.neighbourhoods(), "a rule that was given is known");
+}
+
+void read_cell_examples(Bytes bytes) {
+  const data::CellRule rule = data::read_examples(InputFile::of(bytes));
+  require(rule.known() > 0, "examples show a neighbourhood");
+}
 
 }  // namespace boolgrad::fuzz

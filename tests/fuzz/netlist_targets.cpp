@@ -1,6 +1,7 @@
 // Files of circuits, and passes on any circuit.
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/formats/html.h"
 #include "boolgrad/circuit/formats/text.h"
+#include "boolgrad/circuit/formats/verilog_reader.h"
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/core/error.h"
@@ -110,6 +112,11 @@ void read_aiger(Bytes bytes) {
   require_round_trip(netlist, ascii_aiger, circuit::netlist_from_aiger);
 }
 
+void read_verilog(Bytes bytes) {
+  const Netlist netlist = circuit::netlist_from_verilog(text_of(bytes), "input.v");
+  require_round_trip(netlist, std::mem_fn(&Netlist::to_verilog), circuit::netlist_from_verilog);
+}
+
 void read_html(Bytes bytes) { circuit::netlist_from_html(text_of(bytes), "input.html"); }
 
 void simplify_netlist(Bytes bytes) {
@@ -124,6 +131,7 @@ void simplify_netlist(Bytes bytes) {
   require_round_trip(small, circuit::to_blif, circuit::netlist_from_blif);
   require_round_trip(small, binary_aiger, circuit::netlist_from_aiger);
   require_round_trip(small, ascii_aiger, circuit::netlist_from_aiger);
+  require_round_trip(small, std::mem_fn(&Netlist::to_verilog), circuit::netlist_from_verilog);
 }
 
 }  // namespace boolgrad::fuzz

@@ -47,10 +47,14 @@ void read_bitmap(Bytes bytes);
 void read_idx(Bytes bytes);
 void read_cifar(Bytes bytes);
 void read_npy(Bytes bytes);
+void read_gif(Bytes bytes);
+void read_cell_rule(Bytes bytes);
+void read_cell_examples(Bytes bytes);
 void read_netlist_text(Bytes bytes);
 void read_blif(Bytes bytes);
 void read_aiger(Bytes bytes);
 void read_html(Bytes bytes);
+void read_verilog(Bytes bytes);
 void simplify_netlist(Bytes bytes);
 void differentiate_graph(Bytes bytes);
 
