@@ -59,6 +59,16 @@ TEST_F(RuleTest, IsTrainedAndEvaluatedByName) {
   EXPECT_GT(answer["scenarios"][1]["wrong_bits"], 0);
 }
 
+TEST_F(RuleTest, DecidesItsChannelsAndGrid) {
+  const CliResult result =
+      train({"--rule", "B3/S23", "--set", "automaton.channels=4", "--set", "automaton.height=9"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.err,
+            "note: automaton.channels has no effect without a task other than rule\n"
+            "note: automaton.height has no effect without a task other than life and rule, and "
+            "task.max_side = 0\n");
+}
+
 TEST_F(RuleTest, SeveralStatesHaveAChannelEach) {
   const CliResult result = train({"--rule", "B2/S/3"});
   EXPECT_EQ(result.code, 0) << result.err;

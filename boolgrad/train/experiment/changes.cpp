@@ -38,14 +38,15 @@ std::vector<std::string> target_overrides(const std::string& target, const Exper
   if (!is_bitmap && max_side == 0) return overrides;
   const Shape shape =
       (is_bitmap ? data::read_bitmap(target) : data::fitted_pattern(target, max_side)).bits.shape();
-  overrides.push_back(fmt::format("automaton.height={}", shape[1]));
-  overrides.push_back(fmt::format("automaton.width={}", shape[2]));
-  if (max_side > 0) {
-    constexpr std::int64_t more = 4;
-    const std::int64_t steps = std::max(shape[1], shape[2]) / 2 + more;
-    overrides.push_back(fmt::format("automaton.steps={}", steps));
-    overrides.push_back(fmt::format("automaton.stay_steps={}", steps));
+  if (max_side == 0) {
+    overrides.push_back(fmt::format("automaton.height={}", shape[1]));
+    overrides.push_back(fmt::format("automaton.width={}", shape[2]));
+    return overrides;
   }
+  constexpr std::int64_t more = 4;
+  const std::int64_t steps = std::max(shape[1], shape[2]) / 2 + more;
+  overrides.push_back(fmt::format("automaton.steps={}", steps));
+  overrides.push_back(fmt::format("automaton.stay_steps={}", steps));
   return overrides;
 }
 

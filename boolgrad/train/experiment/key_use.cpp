@@ -38,6 +38,11 @@ KeyUse all(std::string_view path, std::string_view needs = {}, bool (*is_met)(E)
 
 constexpr std::string_view a_pattern = "a task other than life and rule";
 bool grows_pattern(E e) { return !e.learns_rule(); }
+constexpr std::string_view a_grid = "a task other than life and rule, and task.max_side = 0";
+bool has_given_grid(E e) {
+  const bool has_own = e.task.kind == data::TaskKind::picture && e.task.max_side > 0;
+  return grows_pattern(e) && !has_own;
+}
 bool is_rule(E e) { return e.task.kind == data::TaskKind::rule; }
 bool is_picture(E e) { return e.task.kind == data::TaskKind::picture; }
 
@@ -158,8 +163,10 @@ const std::vector<KeyUse>& uses() {
 
       automata_only("automaton."),
       automata_only("automaton.border", a_pattern, grows_pattern),
-      automata_only("automaton.height", a_pattern, grows_pattern),
-      automata_only("automaton.width", a_pattern, grows_pattern),
+      automata_only("automaton.channels", "a task other than rule",
+                    [](E e) { return !is_rule(e); }),
+      automata_only("automaton.height", a_grid, has_given_grid),
+      automata_only("automaton.width", a_grid, has_given_grid),
       automata_only("automaton.batch", "a task other than life",
                     [](E e) { return e.task.kind != data::TaskKind::life; }),
       automata_only("automaton.start", a_pattern, grows_pattern),
