@@ -212,9 +212,10 @@ void add_options(CLI::App& command, ExportArguments& arguments) {
 
 void add_export(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
-      root, common, "export",
-      "Write the hardened circuit of a model, or a circuit from a file, proven equivalent to it.",
-      "boolgrad export runs/life-1/model.safetensors --format verilog --size 16x16 -o life.v");
+      root, common, "export", "Write the hardened circuit of a model, proven equivalent to it.",
+      "boolgrad export runs/life-1/model.safetensors --format verilog --size 16x16 -o life.v",
+      "MODEL may be a circuit as well: netlist text, BLIF, AIGER, structural Verilog or an HTML "
+      "viewer.");
   const auto arguments = std::make_shared<ExportArguments>();
   add_model(*command, arguments->model);
   add_options(*command, *arguments);
@@ -227,13 +228,12 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job) {
 }
 
 void add_import(CLI::App& root, CommonOptions& common, Job& job) {
-  CLI::App* command = new_command(root, common, "import",
-                                  "Read a circuit, simplify it, and write it in any format, proven "
-                                  "equivalent to what was read.",
-                                  "boolgrad import adder.blif -o adder.v",
-                                  "FILE is netlist text, BLIF, AIGER, an HTML viewer of boolgrad, "
-                                  "or structural Verilog as Yosys "
-                                  "writes it after synthesis.");
+  CLI::App* command = new_command(
+      root, common, "import", "Read a circuit, simplify it, and write it in any format.",
+      "boolgrad import adder.blif -o adder.v",
+      "FILE is netlist text, BLIF, AIGER, an HTML viewer of boolgrad, "
+      "or structural Verilog as Yosys "
+      "writes it after synthesis. What is written is proven equivalent to what was read.");
   const auto arguments = std::make_shared<ExportArguments>();
   arguments->imports = true;
   command->add_option("file", arguments->model, "Circuit to read")->type_name("FILE")->required();

@@ -282,9 +282,10 @@ int run(const InspectOptions& options, const CommonOptions& common) {
 
 void add_inspect(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(root, common, "inspect",
-                                  "Show gates by kind, depth, and soft-hard differences per layer. "
-                                  "Also reads circuits: netlist text, BLIF, AIGER, Verilog, HTML.",
-                                  "boolgrad inspect runs/add-1/model.safetensors");
+                                  "Show gates by kind, depth, and soft-hard differences per layer.",
+                                  "boolgrad inspect runs/add-1/model.safetensors",
+                                  "MODEL may be a circuit as well: netlist text, BLIF, AIGER, "
+                                  "structural Verilog or an HTML viewer.");
   const auto options = std::make_shared<InspectOptions>();
   add_model(*command, options->path);
   command->add_flag("--passes", options->passes,

@@ -28,7 +28,8 @@ struct CircuitComparison {
 };
 
 /// Compares two circuits. Ports are matched by name if both circuits have the same names, else by
-/// position. Of a classifier, the circuit with its head is compared. Throws if the circuits have
+/// position. Of a classifier, the circuit with its head is compared, for all bits that the features
+/// of a table or an image can have. Throws if the circuits have
 /// different numbers of inputs or outputs, if two classifiers have different thresholds, or two
 /// rules different borders. `name_a` and `name_b` name the circuits in messages.
 CircuitComparison compare_circuits(const CircuitSource& a, const CircuitSource& b,

@@ -67,6 +67,12 @@ TEST(ArithmeticResynthesis, FindsAdders) {
             2 + 5);
 }
 
+TEST(ArithmeticResynthesis, FindsParities) {
+  const BitCircuit parity =
+      circuit_of(9, 1, [](auto x) { return static_cast<std::uint64_t>(std::popcount(x) + 1); });
+  EXPECT_LE(gates_after(parity), 9);
+}
+
 TEST(ArithmeticResynthesis, AddsNegativeTermsAndConstants) {
   EXPECT_LE(gates_after(circuit_of(8, 4, [](auto x) { return (x & 15) - (x >> 4); })), 20);
   EXPECT_LE(gates_after(circuit_of(6, 9, [](auto x) { return 5 * x + 77; })), 40);

@@ -288,6 +288,14 @@ TEST_F(CircuitCommands, SynthReportsTheSize) {
   EXPECT_EQ(run_cli({"synth", source, "--target", "vax"}).code, 2);
 }
 
+TEST_F(CircuitCommands, ALearnedMultiplierTakesFewLuts) {
+  require_tool("yosys", "yosys");
+  const std::string multiplier = BOOLGRAD_SOURCE_DIR "/tests/data/netlists/multiply.net";
+  const CliResult result = run_cli({"synth", multiplier, "--target", "ice40", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_LE(result.json()["luts"], 36);
+}
+
 TEST_F(CircuitCommands, SynthNeedsYosys) {
   const std::string source = written("adder.v", full_adder);
   const std::string command =

@@ -73,7 +73,7 @@ class VerilogExpressions {
   };
 
   std::size_t parse();
-  std::size_t parse_binary(int level);
+  std::size_t parse_binary(int weakest);
   std::size_t parse_unary();
   std::size_t parse_primary();
   std::size_t parse_braces();

@@ -168,13 +168,14 @@ BitCircuit sum_of_terms(const BitCircuit& like, std::span<const Term> terms,
 
 BitCircuit resynthesise_arithmetic(const BitCircuit& circuit, const ArithmeticParams& params) {
   const std::size_t outputs = circuit.outputs().size();
-  if (circuit.inputs() < 1 || circuit.inputs() > params.max_inputs || outputs < 2 ||
+  if (circuit.inputs() < 1 || circuit.inputs() > params.max_inputs || outputs < 1 ||
       outputs > params.max_outputs || circuit.gates() > params.max_gates) {
     return circuit;
   }
   BitCircuit best = circuit;
   std::int64_t fewest = netlist_gate_count(circuit);
   for (const bool is_reversed : {false, true}) {
+    if (is_reversed && outputs == 1) break;
     std::vector<std::size_t> order;
     for (std::size_t o = 0; o < outputs; ++o) order.push_back(is_reversed ? outputs - 1 - o : o);
     const auto terms = polynomial_of(numbers_of(circuit, order), outputs, params.max_terms);

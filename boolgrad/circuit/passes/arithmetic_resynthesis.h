@@ -21,8 +21,9 @@ struct ArithmeticParams {
 /// Reads the outputs as the digits of a number, the first or the last output being the lowest, and
 /// writes this number as a polynomial of the inputs with integer coefficients (the arithmetic
 /// transform, on which binary moment diagrams are based). A product a b of numbers has one term per
-/// pair of bits, a sum one per bit. If the polynomial is sparse, its terms are added by full and
-/// half adders. Returns the circuit unchanged if the result would not have fewer gates.
+/// pair of bits, a sum one per bit; of a single output it is the Reed-Muller form, which for a
+/// parity has one term per bit. If the polynomial is sparse, its terms are added by full and half
+/// adders. Returns the circuit unchanged if the result would not have fewer gates.
 BitCircuit resynthesise_arithmetic(const BitCircuit& circuit, const ArithmeticParams& params = {});
 
 }  // namespace boolgrad::circuit
