@@ -234,9 +234,10 @@ build/bench/.ready: bench/requirements.txt
 	build/bench/bin/pip install --quiet --requirement bench/requirements.txt
 	@touch $@
 
-.PHONY: notebooks
-notebooks: python-torch ## Runs the notebooks of the documentation again and renews their outputs
+.PHONY: python-docs
+python-docs: python-torch ## Renews the outputs of the notebooks and the reference of the Python package
 	@build/python/bin/python tools/notebooks.py --write docs/notebooks/*.ipynb
+	@build/python/bin/python tools/python_reference.py --write
 
 .PHONY: docs
 docs: ## Builds the documentation with search and the API reference: build/docs/site

@@ -8,6 +8,8 @@ Needs the package with everything that its modules import: make python-torch.
 """
 
 import argparse
+import ast
+import dataclasses
 import importlib
 import inspect
 import pathlib
@@ -31,7 +33,7 @@ def public(module):
     if names is None:
         names = [name for name, value in vars(module).items()
                  if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__]
-    return [name for name in names if not inspect.ismodule(getattr(module, name))]
+    return [name for name in names if callable(getattr(module, name))]
 
 
 def without_types(signature):
@@ -117,22 +119,29 @@ def is_new(cls, name):
     return any(name in vars(base) for base in cls.__mro__ if base.__module__.startswith("boolgrad"))
 
 
+def fields(value):
+    """The fields of a dataclass and the strings under them."""
+    if not dataclasses.is_dataclass(value):
+        return []
+    body = ast.parse(inspect.getsource(value)).body[0].body
+    return [(one.target.id, " ".join(text.value.value.split()))
+            for one, text in zip(body, body[1:]) if isinstance(one, ast.AnnAssign)]
+
+
 def class_entry(name, value):
     text = as_markdown(inspect.cleandoc(value.__doc__ or ""))
     constructor = ""
-    if "__init__" in vars(value) and not getattr(value.__init__, "__nb_signature__", None) \
-            and not issubclass(value, Exception):
-        constructor = f"```python\n{name}{described(value.__init__)[0]}\n```\n\n"
-    elif is_new(value, "__init__") and value.__module__ == "boolgrad.sklearn":
+    if is_new(value, "__init__") and inspect.isfunction(value.__init__):  # models are loaded, not constructed
         constructor = f"```python\n{name}{described(value.__init__)[0]}\n```\n\n"
     parts = [f"### {name}\n\n{constructor}{text}\n"]
-    members, properties = [], []
+    members, properties = [], [f"| `{name}` | {text} |" for name, text in fields(value)]
     for member in dir(value):
         if member.startswith("_") or not is_new(value, member):
             continue
         own = inspect.getattr_static(value, member)
         if isinstance(own, property) or type(own).__name__ == "nb_property":
-            properties.append(f"| `{member}` | {inspect.cleandoc(own.__doc__ or '').splitlines()[0]} |")
+            line = " ".join(inspect.cleandoc(own.__doc__ or "").split("\n\n")[0].split())
+            properties.append(f"| `{member}` | {line} |")
         elif callable(getattr(value, member)) and (described(getattr(value, member))[1]):
             signature, text = described(getattr(value, member))
             members.append(f"**`{member}{signature}`**\n\n{as_markdown(text)}\n")

@@ -12,7 +12,7 @@ The kernels are called through `jax.pure_callback` and have derivatives (`jax.cu
 >>> [g.shape for g in jax.jit(jax.grad(loss))(weights)]
 [(64, 16), (40, 16)]
 >>> layers.to_circuit(weights)
-Circuit('model', 16 inputs, 40 outputs, 104 gates, depth 2)
+Circuit('circuit', 16 inputs, 40 outputs, 104 gates, depth 2)
 """
 
 import functools
