@@ -76,7 +76,7 @@ class _LogicEstimator(BaseEstimator):
     def __init__(
         self,
         *,
-        hidden=(1024, 1024),
+        hidden=(2000, 2000),
         outputs=960,
         thresholds=15,
         temperature=8.0,
