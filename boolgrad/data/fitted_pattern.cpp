@@ -113,7 +113,8 @@ Pattern fitted_pattern(const std::filesystem::path& path, std::int64_t max_side)
     const std::optional<int>& cell = picture.cells[i % picture.cells.size()];
     const bool is_off = !cell || (clears && cell == background);
     const std::size_t channel = i / picture.cells.size();
-    bits[i] = is_off ? 0 : is_drawing ? 1 : static_cast<std::uint8_t>(*cell >> channel & 1);
+    if (is_off) bits[i] = 0;
+    else bits[i] = is_drawing ? std::uint8_t{1} : static_cast<std::uint8_t>(*cell >> channel & 1);
   }
   return pattern;
 }
