@@ -60,7 +60,8 @@ train::Experiment plain_experiment(const std::string& name) {
 }
 
 void bench_experiments(const BenchOptions& options, const Report& report) {
-  for (const char* name : {"life", "checkerboard", "checkerboard-async", "lizard-torus", "letter-g"}) {
+  for (const char* name :
+       {"life", "checkerboard", "checkerboard-async", "lizard-torus", "letter-g"}) {
     const train::Experiment experiment = plain_experiment(name);
     train::Trainer trainer(experiment);
     const automata::RolloutSize size =

@@ -223,8 +223,7 @@ __device__ __forceinline__ float loss_gradient(const KernelArguments& args, cons
   const bool counts = at.target <= 1;  // not `any_value`
   if (args.cell_losses != nullptr) {
     double& loss = args.cell_losses[std::size_t(cell) * args.loss_channels + c];
-    const double value =
-        counts ? loss_value(args.loss_kind, args.loss_gamma, at.y, at.target) : 0;
+    const double value = counts ? loss_value(args.loss_kind, args.loss_gamma, at.y, at.target) : 0;
     loss = is_last ? value : loss + value;
   }
   return counts ? loss_slope(args.loss_kind, args.loss_gamma, at.y, at.target) : 0;
