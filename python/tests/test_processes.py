@@ -109,7 +109,7 @@ for metrics in boolgrad.train_iter("multiply", out="run", steps=1_000_000, overr
 
 
 def test_ctrl_c_leaves_a_checkpoint():
-    # A shell that starts the tests in the background lets them ignore Ctrl-C, and children inherit that.
+    # Programs that a shell starts in the background ignore SIGINT, and so would their children.
     process = subprocess.Popen([sys.executable, "-c", LONG_RUN], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     for _ in range(3):
