@@ -18,7 +18,7 @@ enum class HeaderKind : std::uint8_t {
 };
 
 struct TableOptions {
-  std::string target;  ///< the column to learn; empty for the last
+  std::string target = {};  ///< the column to learn; empty for the last
   /// Numeric columns to treat as categories. A column whose first value is not a number is
   /// categorical anyway.
   std::vector<std::string> categories = {};

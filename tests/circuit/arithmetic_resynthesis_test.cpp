@@ -87,7 +87,7 @@ TEST(ArithmeticResynthesis, LeavesOtherCircuits) {
            result.nodes().size() == circuit.nodes().size();
   };
   // A permutation has a polynomial of many terms.
-  EXPECT_TRUE(unchanged(circuit_of(8, 8, [](auto x) { return x * x * 37 + x * 11 ^ x >> 3; })));
+  EXPECT_TRUE(unchanged(circuit_of(8, 8, [](auto x) { return (x * x * 37 + x * 11) ^ (x >> 3); })));
   EXPECT_TRUE(unchanged(circuit_of(8, 1, [](auto x) { return x % 3 == 0 ? 1U : 0U; })));
   EXPECT_TRUE(unchanged(BitCircuit(3)));
   // Gates that are already fewer.

@@ -253,7 +253,7 @@ TEST(ClassifierNames, AreConstants) {
                               head,
                               false,
                               {"sepal length", "2nd \"width\"", "a b", "a-b"},
-                              {"setosa", "class", "say \"why??/\""}};
+                              {"setosa", "class", "say \"why?\?/\""}};
   const ScratchFolder scratch;
   write_bytes(scratch / "iris.h", classifier_c(netlist, ports));
   netlist.name = "other";
@@ -269,7 +269,7 @@ TEST(ClassifierNames, AreConstants) {
       "gcc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror {0}/main.c -o {0}/main && {0}/main",
       folder));
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_EQ(result.output, "1 3 say \"why??/\" 2nd \"width\"|\n");
+  EXPECT_EQ(result.output, "1 3 say \"why?\?/\" 2nd \"width\"|\n");
   const Verilog verilog = classifier_verilog(with_head(netlist, head), ports);
   for (const char* line :
        {"  localparam FEATURE_sepal_length = 0;\n", "  localparam FEATURE_2nd__width_ = 1;\n",

@@ -297,7 +297,9 @@ TEST_F(ExamplesTest, MayBePairs) {
   for (std::int64_t number = 0; number < 512; ++number) {
     Neighbourhood cells{};
     for (std::size_t i = 0; i < 9; ++i) cells[i] = static_cast<std::uint8_t>(number >> i & 1);
-    if (seen.next(cells)) EXPECT_EQ(*seen.next(cells), *rule.next(cells)) << number;
+    if (seen.next(cells)) {
+      EXPECT_EQ(*seen.next(cells), *rule.next(cells)) << number;
+    }
   }
 }
 
@@ -328,7 +330,9 @@ TEST_F(ExamplesTest, MayBeAnAnimation) {
     const Tensor after = seen.step(other, &known);
     const Tensor expected = rule.step(other);
     for (std::int64_t i = 0; i < other.size(); ++i) {
-      if (known.at(i) != 0) ASSERT_EQ(after.at(i), expected.at(i)) << side << " " << i;
+      if (known.at(i) != 0) {
+        ASSERT_EQ(after.at(i), expected.at(i)) << side << " " << i;
+      }
     }
   }
 }

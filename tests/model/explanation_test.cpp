@@ -47,7 +47,9 @@ TEST_P(ExplanationTest, InfluencesOfFeaturesAreThoseOfTheirBits) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_DOUBLE_EQ(influences.inputs[i].influence, expected[i]) << influences.inputs[i].name;
     EXPECT_LE(influences.inputs[i].read, influences.inputs[i].bits);
-    if (influences.inputs[i].read == 0) EXPECT_EQ(expected[i], 0);
+    if (influences.inputs[i].read == 0) {
+      EXPECT_EQ(expected[i], 0);
+    }
   }
   EXPECT_EQ(influences.samples, samples_.shape()[0]);
   EXPECT_EQ(influences.bits[0].condition, "a1 = 1");
@@ -83,7 +85,9 @@ TEST_P(ExplanationTest, TheAnswerFollowsFromTheConditionsAlone) {
       EXPECT_EQ(hard.predict(other)[0], answer) << "sample " << row;
     }
   }
-  if (GetParam() != "regression") EXPECT_GT(freed, 0U);
+  if (GetParam() != "regression") {
+    EXPECT_GT(freed, 0U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Heads, ExplanationTest,
