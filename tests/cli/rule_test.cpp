@@ -154,7 +154,8 @@ TEST_F(RuleTest, IsLearnedFromItsDefinition) {
         {"train", "rule", "--rule", rule, "--out", out_, "--overwrite", "--quiet", "--json"});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.json()["hard_loss"], 0.0) << rule;
-    for (const json& scenario : eval()["scenarios"]) {
+    const json scenarios = eval()["scenarios"];
+    for (const json& scenario : scenarios) {
       EXPECT_EQ(scenario["wrong_bits"], 0) << rule << " " << scenario;
     }
   }
