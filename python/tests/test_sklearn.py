@@ -44,7 +44,7 @@ def test_fitted_attributes(tmp_path):
     np.testing.assert_array_equal(model.predict_proba(x).argmax(axis=1), model.model_.predict(x))
     report = model.export("verilog", tmp_path / "iris.v")
     assert report["proven"] and "module circuit_LogicClassifier_classifier" in (tmp_path / "iris.v").read_text()
-    assert model.inspect()["gates"] == 1024 + 1024 + 960
+    assert model.inspect()["gates"] == sum(model.hidden) + model.outputs
 
 
 def test_same_seed_same_model():
