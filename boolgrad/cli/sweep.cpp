@@ -131,13 +131,8 @@ std::vector<std::string> cells_of(const train::SweepEntry& entry, bool is_classi
   std::vector<std::string> cells = {fmt::format("{}", entry.run.experiment.seed)};
   for (const std::string& value : entry.run.values) cells.push_back(printable(value));
   const auto& result = entry.result;
-  if (!is_classifier) {
-    cells.push_back(outcome_text(entry));
-  } else if (result) {
-    cells.push_back(percent_text(result->hard_accuracy));
-  } else {
-    cells.push_back(outcome_text(entry));
-  }
+  cells.push_back(is_classifier && result ? percent_text(result->hard_accuracy)
+                                          : outcome_text(entry));
   if (!result) {
     cells.resize(cells.size() + (is_classifier ? 3 : 4));
     return cells;

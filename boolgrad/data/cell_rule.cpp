@@ -183,8 +183,8 @@ bool is_rule_table(std::string_view text) {
          });
 }
 
-CellRule parse_cell_rule(std::string_view given) {
-  const std::string text(given);
+CellRule parse_cell_rule(std::string_view text) {
+  const std::string whole(text);
   if (is_rule_table(text)) {
     if (text.size() == table_digits) return table_rule(text);
     fail(where, "expected a truth table of {} hexadecimal digits, received {}", table_digits,
@@ -192,7 +192,7 @@ CellRule parse_cell_rule(std::string_view given) {
   }
   std::smatch found;
   static const std::regex notation("[Bb]([0-8]*)/[Ss]([0-8]*)(?:/[Cc]?([0-9]{1,3}))?([Vv]?)");
-  if (!std::regex_match(text, found, notation)) refuse(text);
+  if (!std::regex_match(whole, found, notation)) refuse(whole);
   NeighbourCounts counts{counts_in(found[1].str()), counts_in(found[2].str()),
                          found[4].length() > 0};
   constexpr unsigned above_four = 0x1E0;

@@ -35,7 +35,7 @@ fs::path program_in_path(std::string_view name) {
   std::string_view rest = folders == nullptr ? "" : folders;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path program = fs::path(rest.substr(0, end)) / name;
+    fs::path program = fs::path(rest.substr(0, end)) / name;
     if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program)) return program;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

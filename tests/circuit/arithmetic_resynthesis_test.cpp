@@ -69,7 +69,7 @@ TEST(ArithmeticResynthesis, FindsAdders) {
 
 TEST(ArithmeticResynthesis, FindsParities) {
   const BitCircuit parity =
-      circuit_of(9, 1, [](auto x) { return static_cast<std::uint64_t>(std::popcount(x) + 1); });
+      circuit_of(9, 1, [](auto x) { return static_cast<std::uint64_t>(std::popcount(x)) + 1; });
   EXPECT_LE(gates_after(parity), 9);
 }
 

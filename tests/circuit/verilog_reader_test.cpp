@@ -53,8 +53,8 @@ template <class F>
 void expect_values(const std::string& expression, F expected, int width = 2) {
   const std::vector<unsigned> values = values_of(read_expression(expression, width));
   for (unsigned i = 0; i < values.size(); ++i) {
-    EXPECT_EQ(values[i], expected(i & 3, i >> 2 & 3, i >> 4) & ((1U << width) - 1))
-        << expression << " of " << i;
+    const auto value = static_cast<unsigned>(expected(i & 3, i >> 2 & 3, i >> 4));
+    EXPECT_EQ(values[i], value & ((1U << width) - 1)) << expression << " of " << i;
   }
 }
 

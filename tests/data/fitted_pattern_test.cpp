@@ -38,7 +38,7 @@ class FittedPattern : public testing::Test {
   /// The pattern in the letters of a text bitmap.
   std::vector<std::string> fitted(std::int64_t max_side = 32) {
     const Tensor bits = fitted_pattern(path_, max_side).bits;
-    const Shape shape = bits.shape();
+    const Shape& shape = bits.shape();
     std::vector<std::string> rows;
     for (std::int64_t y = 0; y < shape[1]; ++y) {
       std::string row;
