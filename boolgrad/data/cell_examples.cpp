@@ -99,7 +99,7 @@ std::vector<picture::Colour> colours_of(const std::filesystem::path& path,
     }
   }
   std::ranges::stable_sort(colours, std::ranges::greater(), brightness);
-  std::ranges::rotate(colours, colours.end() - 1);
+  std::rotate(colours.begin(), colours.end() - 1, colours.end());
   return colours;
 }
 
