@@ -64,7 +64,7 @@ Examples examples_of(const std::filesystem::path& path, const Tensor& states) {
 
 Examples npy_examples(const std::filesystem::path& path) {
   const Tensor array = read_npy(path);
-  const Shape shape = array.shape();
+  const Shape& shape = array.shape();
   const bool has_pairs = shape.size() == 4 && shape[1] == 2;
   if ((shape.size() != 3 && !has_pairs) || array.size() == 0) {
     fail(where, "{}: expected [steps, height, width] or [pairs, 2, height, width], received {}",
