@@ -87,9 +87,7 @@ class FaultyProgram {
 class SystemCallFaults : public testing::Test {
  protected:
   void SetUp() override {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "sanitizers make system calls of their own, which would fail as well";
-#endif
+    if (testing_support::is_sanitized) GTEST_SKIP() << "the program is sanitized";
     require_tool("strace", "strace");
   }
 

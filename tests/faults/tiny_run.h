@@ -1,5 +1,4 @@
-// A training run of milliseconds with several log lines and checkpoints, and what must hold after
-// it was interrupted.
+// A short training run, and what must hold after it was interrupted.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,6 +16,15 @@
 
 namespace boolgrad::testing_support {
 
+/// Whether the program is sanitized. Sanitizers make system calls and allocations of their own,
+/// which would fail as well.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
+/// A training run of milliseconds with several log lines and checkpoints.
 class TinyRun {
  public:
   TinyRun() {
