@@ -42,6 +42,16 @@ TEST(AigerTest, WritesAHalfAdder) {
             "aig 3 2 0 2 1\n6\n7\n\x02\x02i0 a\ni1 b\no0 carry\no1 nand\nc\nhalf_adder\n");
 }
 
+TEST(AigerTest, WritesDifferentNamesThatPrintAlike) {
+  Netlist netlist;
+  netlist.inputs = {"a\x01", "a\x02", "a?_2"};
+  netlist.outputs = {"y"};
+  netlist.output_nets = {1};
+  const Netlist back = read(to_aiger(netlist, AigerFormat::ascii));
+  EXPECT_EQ(back.inputs, (std::vector<std::string>{"a?", "a?_2", "a?_2_2"}));
+  EXPECT_EQ(back.output_nets, netlist.output_nets);
+}
+
 TEST(AigerTest, ReadsConstantsInversionsAndAnyOrder) {
   const Netlist netlist = read("aag 5 2 0 4 2\n2\n4\n0\n1\n11\n3\n10 8 5\n8 2 4\n");
   EXPECT_EQ(netlist.inputs, (std::vector<std::string>{"i0", "i1"}));

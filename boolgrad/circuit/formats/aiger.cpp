@@ -84,8 +84,14 @@ void append_delta(std::string& bytes, Literal delta) {
 }
 
 void append_symbols(std::string& bytes, char kind, const std::vector<std::string>& names) {
+  std::set<std::string> written;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    bytes += fmt::format("{}{} {}\n", kind, i, printable(names[i]));
+    // Different names may print alike.
+    std::string name = printable(names[i]);
+    for (int n = 2; !written.insert(name).second; ++n) {
+      name = fmt::format("{}_{}", printable(names[i]), n);
+    }
+    bytes += fmt::format("{}{} {}\n", kind, i, name);
   }
 }
 
