@@ -40,6 +40,8 @@ def main():
     rows = ["| fault | injected | runs that did not recover |", "|---|---|---|"]
     rows += [f"| {text} | {counts[name]:,} | 0 |" for name, text in FAULTS]
     write_documentation("bench/reliability.py faults", "\n".join(rows), PAGE)
+    if not executions:
+        return
     rows = ["| fuzz target | executions |", "|---|---|"]
     rows += [f"| `{target}` | {count:,} |" for target, count in sorted(executions.items())]
     rows += [f"| all | {sum(executions.values()):,} |"]
