@@ -16,7 +16,7 @@ EXECUTIONS = ROOT / "build/fuzz/executions.json"
 PAGE = ROOT / "docs/reliability.md"
 
 FAULTS = [("kills", "the process is killed at a system call that changes files"),
-          ("failures", "a system call fails, and all later ones: disk full, or input/output error"),
+          ("failures", "a system call fails: disk full, or input/output error"),
           ("limits", "a file is written in part before a write fails"),
           ("allocations", "an allocation fails (a sample of all of them)")]
 

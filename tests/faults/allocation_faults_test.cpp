@@ -28,7 +28,7 @@ constexpr int hanging = 128 + 9;  // killed by `timeout`
 CliResult run_failing(std::int64_t failing, const std::vector<std::string>& arguments,
                       const std::vector<std::string>& variables = {}) {
   std::vector<std::string> words = {"--signal=KILL", "10", "env",
-                                    "LD_PRELOAD=" BOOLGRAD_FAILING_ALLOCATION,
+                                    std::string("LD_PRELOAD=") + BOOLGRAD_FAILING_ALLOCATION,
                                     fmt::format("FAIL_ALLOCATION={}", failing)};
   words.insert(words.end(), variables.begin(), variables.end());
   words.emplace_back(BOOLGRAD_CLI);
