@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -267,8 +266,7 @@ std::vector<std::vector<std::size_t>> bits_by_input(const Influences& influences
 }
 
 /// Frees bits one by one until the answer needs one.
-template <class Bits>
-void free_first(const Bits& bits, Ternary value, Propagation& circuit) {
+void free_first(std::span<const std::size_t> bits, Ternary value, Propagation& circuit) {
   for (const std::size_t bit : bits) {
     const std::array one{bit};
     if (circuit.nets()[bit] == value && !circuit.free(one)) return;
@@ -289,7 +287,8 @@ void free_inputs(const Influences& influences, Propagation& circuit) {
     if (!circuit.free(bits[input])) kept.push_back(input);
   }
   for (const std::size_t input : kept) {
-    free_first(bits[input] | std::views::reverse, Ternary::one, circuit);
+    const std::vector<std::size_t> downwards(bits[input].rbegin(), bits[input].rend());
+    free_first(downwards, Ternary::one, circuit);
     free_first(bits[input], Ternary::zero, circuit);
   }
 }
@@ -314,7 +313,7 @@ std::vector<std::size_t> kept_bits(const LoadedModel& loaded, const Influences& 
     const auto is = [&](Ternary value) {
       return [&, value](std::size_t bit) { return circuit.nets()[bit] == value; };
     };
-    const auto below = std::ranges::find_if(bits | std::views::reverse, is(Ternary::one));
+    const auto below = std::find_if(bits.rbegin(), bits.rend(), is(Ternary::one));
     if (below != bits.rend()) {
       kept.push_back(*below);
       has_one[column[influences.bits[*below].input]] = true;
@@ -423,8 +422,8 @@ Decision decision_of(const LoadedModel& loaded, const Influences& influences,
     decision.kept_inputs.push_back(bit.input);
   }
   std::ranges::sort(decision.kept_inputs);
-  const auto repeated = std::ranges::unique(decision.kept_inputs);
-  decision.kept_inputs.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(decision.kept_inputs.begin(), decision.kept_inputs.end());
+  decision.kept_inputs.erase(repeated, decision.kept_inputs.end());
   decision.gates = deciding_gates(netlist, influences, circuit);
   decision.circuit_gates = circuit::gate_count(netlist);
   return decision;
@@ -454,9 +453,10 @@ Tensor spread_samples(const Tensor& samples) {
 }
 
 Tensor samples_to_explain(const LoadedModel& loaded) {
-  if (!loaded.model.classifier())
+  if (!loaded.model.classifier()) {
     fail(where, "expected a classifier, received {}",
          loaded.model.is_automaton() ? "an automaton" : "a circuit");
+  }
   if (!loaded.spec) fail(where, "the model has no experiment: expected samples, received none");
   const bool values = loaded.model.classifier()->head.kind == HeadKind::regression;
   return spread_samples(load_training_samples(*loaded.spec, values)->train.features);
