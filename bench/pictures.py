@@ -74,7 +74,7 @@ def main():
         paths = [PICTURES / f"{name}.txt" for name in options.pictures]
     folder = options.folder / options.device.replace(":", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    tasks = [(path, seed) for path in paths for seed in range(1, options.seeds + 1)]
+    tasks = [(path, seed) for seed in range(1, options.seeds + 1) for path in paths]
     rows = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for row in pool.map(lambda task: run(options.program, *task, options.device, folder), tasks):

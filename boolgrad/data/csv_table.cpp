@@ -7,7 +7,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <span>
 #include <string_view>
@@ -53,6 +54,15 @@ bool is_missing(std::string_view field) {
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char letter) { return std::tolower(letter); });
   return std::ranges::find(words, lower) != words.end();
+}
+
+/// The number of features of a column.
+std::size_t width_of(const Column& column) {
+  return std::max<std::size_t>(1, column.categories.size());
+}
+
+bool fills(MissingValues missing) {
+  return missing == MissingValues::mean || missing == MissingValues::category;
 }
 
 /// Whether a field looks like 2024-12-31, 31.12.2024 or 12/31/24, perhaps with a time.
@@ -303,9 +313,7 @@ class ColumnReader {
   }
 
  private:
-  bool fills() const {
-    return options_.missing == MissingValues::mean || options_.missing == MissingValues::category;
-  }
+  bool fills() const { return data::fills(options_.missing); }
 
   const CsvRecord* first_value(std::size_t index) const {
     for (const CsvRecord& row : file_.rows()) {
@@ -318,17 +326,13 @@ class ColumnReader {
     const std::string hint =
         fmt::format(", but a number in line {}; --set data.categories={} reads categories", line,
                     printable(column.name));
-    double sum = 0;
-    std::int64_t count = 0;
     for (const CsvRecord& row : file_.rows()) {
-      if (is_missing(row.fields[index])) {
-        if (!fills()) file_.refuse_missing(row, index, missing_hint);
-        continue;
+      if (!is_missing(row.fields[index])) {
+        file_.number(row, index, hint);
+      } else if (!fills()) {
+        file_.refuse_missing(row, index, missing_hint);
       }
-      sum += file_.number(row, index, hint);
-      ++count;
     }
-    if (fills()) column.fill = fmt::format("{}", sum / static_cast<double>(count));
     return column;
   }
 
@@ -343,7 +347,7 @@ class ColumnReader {
   }
 
   Column categorical(Column column, std::size_t index) const {
-    std::map<std::string, std::int64_t> counts;
+    std::set<std::string> names;
     bool has_missing = false;
     for (const CsvRecord& row : file_.rows()) {
       if (row.fields[index].empty() && !fills()) file_.refuse_missing(row, index, missing_hint);
@@ -351,23 +355,18 @@ class ColumnReader {
         has_missing = true;
         continue;
       }
-      ++counts[row.fields[index]];
-      if (counts.size() <= max_categories) continue;
+      names.insert(row.fields[index]);
+      if (names.size() <= max_categories) continue;
       file_.refuse(row.line,
                    fmt::format("expected at most {} categories in column '{}', received "
                                "more; it is not a number, as in line {}: '{}'",
                                max_categories, printable(column.name), first_word(index).line,
                                printable(first_word(index).fields[index])));
     }
-    if (fills()) {
-      const bool own = options_.missing == MissingValues::category && has_missing;
-      const auto most =
-          std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
-      column.fill = own ? missing_category : most->first;
-      if (own) counts[missing_category];
+    if (options_.missing == MissingValues::category && has_missing) {
+      column.fill = missing_category;
+      names.insert(missing_category);
     }
-    std::set<std::string> names;
-    for (const auto& [name, count] : counts) names.insert(name);
     column.categories = in_order(names);
     return column;
   }
@@ -411,13 +410,18 @@ std::size_t index_of(const CsvFile& file, const CsvRecord& row, std::size_t colu
   return static_cast<std::size_t>(found - names.begin());
 }
 
+/// What the features of a missing value are, if its column has no `fill`.
+enum class Unfilled : std::uint8_t { refused, nan };
+
 /// The columns that a model reads.
 class FeatureColumns {
  public:
-  FeatureColumns(const CsvFile& file, const DataFormat& format) : file_(file), format_(format) {
+  FeatureColumns(const CsvFile& file, const DataFormat& format,
+                 Unfilled unfilled = Unfilled::refused)
+      : file_(file), format_(format), unfilled_(unfilled) {
     for (const Column& column : format.columns) {
       indices_.push_back(file.column(column.name));
-      width_ += column.categories.empty() ? 1 : column.categories.size();
+      width_ += width_of(column);
     }
   }
 
@@ -435,7 +439,9 @@ class FeatureColumns {
       const Column& column = format_.columns[i];
       const std::string& field = row.fields[indices_[i]];
       const bool fills = !column.fill.empty() && is_missing(field);
-      if (column.categories.empty()) {
+      if (unfilled_ == Unfilled::nan && column.fill.empty() && is_missing(field)) {
+        next = std::fill_n(next, width_of(column), std::numeric_limits<float>::quiet_NaN());
+      } else if (column.categories.empty()) {
         if (!fills && is_missing(field)) file_.refuse_missing(row, indices_[i], "");
         *next++ =
             static_cast<float>(fills ? *number_in(column.fill) : file_.number(row, indices_[i]));
@@ -452,12 +458,14 @@ class FeatureColumns {
  private:
   const CsvFile& file_;
   const DataFormat& format_;
+  Unfilled unfilled_;
   std::vector<std::size_t> indices_;
   std::size_t width_ = 0;
 };
 
-Tensor features_of(const CsvFile& file, const DataFormat& format) {
-  const FeatureColumns columns(file, format);
+Tensor features_of(const CsvFile& file, const DataFormat& format,
+                   Unfilled unfilled = Unfilled::refused) {
+  const FeatureColumns columns(file, format, unfilled);
   const std::size_t width = columns.width();
   Tensor features =
       Tensor::zeros({std::ssize(file.rows()), static_cast<std::int64_t>(width)}, DType::float32);
@@ -539,8 +547,54 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
   const ColumnReader reader(file, options);
   for (const std::size_t i : used) format.columns.push_back(reader.read(i));
   if (!options.values) format.classes = classes_in(file, target);
-  table.samples = {features_of(file, format), labels_of(file, format)};
+  const Unfilled unfilled = fills(options.missing) ? Unfilled::nan : Unfilled::refused;
+  table.samples = {features_of(file, format, unfilled), labels_of(file, format)};
   return table;
+}
+
+void choose_fills(DataFormat& format, const SampleSet& train) {
+  if (!fills(format.csv.missing)) return;
+  const std::span<const float> features = train.features.values<float>();
+  const auto width = static_cast<std::size_t>(train.feature_count());
+  std::size_t first = 0;
+  for (Column& column : format.columns) {
+    std::vector<double> sums(width_of(column));
+    std::int64_t known = 0;
+    for (std::size_t at = first; at < features.size(); at += width) {
+      if (std::isnan(features[at])) continue;
+      ++known;
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += features[at + i];
+    }
+    first += sums.size();
+    if (!column.fill.empty()) continue;
+    if (known == 0) {
+      fail(where, "expected values in column '{}' of the training samples, received none",
+           printable(column.name));
+    }
+    column.fill = column.categories.empty()
+                      ? fmt::format("{}", sums.front() / static_cast<double>(known))
+                      : column.categories[static_cast<std::size_t>(std::ranges::max_element(sums) -
+                                                                   sums.begin())];
+  }
+}
+
+void fill_missing(SampleSet& samples, const DataFormat& format) {
+  if (!fills(format.csv.missing) || samples.count() == 0) return;
+  const std::span<float> features = samples.features.mutable_values<float>();
+  const auto width = static_cast<std::size_t>(samples.feature_count());
+  std::size_t first = 0;
+  for (const Column& column : format.columns) {
+    const std::size_t wide = width_of(column);
+    for (std::size_t at = first; at < features.size(); at += width) {
+      if (!std::isnan(features[at])) continue;
+      for (std::size_t i = 0; i < wide; ++i) {
+        const bool is_number = column.categories.empty();
+        features[at + i] = is_number ? static_cast<float>(*number_in(column.fill))
+                                     : static_cast<float>(column.categories[i] == column.fill);
+      }
+    }
+    first += wide;
+  }
 }
 
 std::optional<std::size_t> distinct_numbers(const std::filesystem::path& path,

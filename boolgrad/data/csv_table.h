@@ -38,9 +38,17 @@ struct Table {
 /// Reads a CSV file: a header line, then one line per sample, separated by commas, semicolons or
 /// tabs, whichever the first line has. Fields may be in double quotes. In files with semicolons,
 /// numbers may have a decimal comma. Classes and categories are sorted by name, or by value if all
-/// are numbers. A value is missing if it is empty or one of NA, N/A, NaN and null. Error messages
-/// name the line.
+/// are numbers. A value is missing if it is empty or one of NA, N/A, NaN and null; its features are
+/// NaN if `missing` is `mean` or `category` and it has no category of its own. Error messages name
+/// the line.
 Table read_table(const std::filesystem::path& path, const TableOptions& options);
+
+/// Chooses what missing values are read as, from the training samples alone: the mean of a number,
+/// and the most frequent category. Does nothing where missing values are refused or dropped.
+void choose_fills(DataFormat& format, const SampleSet& train);
+
+/// Replaces the NaN of missing values as `choose_fills` has chosen.
+void fill_missing(SampleSet& samples, const DataFormat& format);
 
 /// The number of different values of the target if all of them are numbers.
 std::optional<std::size_t> distinct_numbers(const std::filesystem::path& path,

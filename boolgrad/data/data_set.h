@@ -33,7 +33,7 @@ struct Column {
 enum class MissingValues : std::uint8_t {
   refuse,    ///< throw
   drop,      ///< leave the line out
-  mean,      ///< read the mean of a number, and the most frequent category
+  mean,      ///< the mean of a number and the most frequent category, in the training samples
   category,  ///< the same for numbers, but a category of their own for categories
 };
 

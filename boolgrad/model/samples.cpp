@@ -150,6 +150,9 @@ TrainingSamples read_training_samples(const ModelSpec& spec, bool values) {
     result.train = data::picked_samples(result.train, first_numbers(limit));
     result.train_rows.resize(static_cast<std::size_t>(limit));
   }
+  data::choose_fills(result.format, result.train);
+  data::fill_missing(result.train, result.format);
+  data::fill_missing(result.validation, result.format);
   if (!values) {
     name_classes(result.train, result.format);
     data::check_classes(result.validation, std::ssize(result.format.classes),

@@ -131,12 +131,15 @@ TEST_F(CsvTable, ReadsFilesWithoutAHeader) {
 
 TEST_F(CsvTable, FillsOrDropsMissingValues) {
   const std::string text = "a,b,y\n1,u,0\n,u,1\n5,,0\nn/a,v,1\n";
-  const Table mean = read(text, {.missing = MissingValues::mean});
+  Table mean = read(text, {.missing = MissingValues::mean});
+  choose_fills(mean.format, mean.samples);
+  fill_missing(mean.samples, mean.format);
   EXPECT_EQ(values_of(mean.samples.features),
             (std::vector<double>{1, 1, 0, 3, 1, 0, 5, 1, 0, 3, 0, 1}));
   EXPECT_EQ(mean.format.columns[0].fill, "3");
   EXPECT_EQ(mean.format.columns[1].fill, "u");
-  const Table category = read(text, {.missing = MissingValues::category});
+  Table category = read(text, {.missing = MissingValues::category});
+  choose_fills(category.format, category.samples);
   EXPECT_EQ(category.format.columns[1].categories, (std::vector<std::string>{"missing", "u", "v"}));
   const Table drop = read(text, {.missing = MissingValues::drop});
   EXPECT_EQ(values_of(drop.samples.features), (std::vector<double>{1, 1}));
@@ -153,6 +156,24 @@ TEST_F(CsvTable, FillsOrDropsMissingValues) {
   EXPECT_EQ(refused.refused[0].reason, "expected a value in column 'a', received none");
   expect_error([&] { read_table_as(path_, drop.format); },
                "[csv] " + path_.string() + ": a value is missing in every line");
+}
+
+TEST_F(CsvTable, FillsFromTheTrainingSamplesAlone) {
+  Table table =
+      read("a,b,y\n1,u,0\n3,v,1\n,,0\n90,w,0\n80,w,1\n", {.missing = MissingValues::mean});
+  choose_fills(table.format, picked_samples(table.samples, {0, 1, 2}));
+  EXPECT_EQ(table.format.columns[0].fill, "2");
+  EXPECT_EQ(table.format.columns[1].fill, "u");
+  SampleSet other = picked_samples(table.samples, {2, 3});
+  fill_missing(other, table.format);
+  EXPECT_EQ(values_of(other.features), (std::vector<double>{2, 1, 0, 0, 90, 0, 0, 1}));
+
+  Table without = read("a,y\n,0\n,1\n4,0\n", {.missing = MissingValues::mean});
+  expect_error(
+      [&] {
+        choose_fills(without.format, picked_samples(without.samples, {0, 1}));
+      },
+      "[csv] expected values in column 'a' of the training samples, received none");
 }
 
 TEST_F(CsvTable, ReadsLatin1IfAsked) {
