@@ -254,6 +254,17 @@ TEST_F(KeyUseTest, AnOverrideThatNeedsAnotherKeyGivesANotice) {
   EXPECT_EQ(notices, std::vector<std::string>{});
 }
 
+TEST_F(KeyUseTest, AnOverrideThatReplacesAKeyOfTheFileGivesNoNotice) {
+  write_bytes(data_ / "steps.toml", "[task]\nkind = 'monk1'\n[training]\nsteps = 9\n");
+  std::vector<std::string> notices;
+  read_experiment(data_ / "steps.toml", Overrides{"training.epochs=2"}, &notices);
+  EXPECT_EQ(notices, std::vector<std::string>{});
+  read_experiment(data_ / "steps.toml", Overrides{"training.epochs=2", "training.steps=8"},
+                  &notices);
+  EXPECT_EQ(notices,
+            std::vector<std::string>{"training.steps has no effect without training.epochs = 0"});
+}
+
 TEST_F(KeyUseTest, KeysOfCircuitsMakeADifference) { expect_differences(data::TaskFamily::circuit); }
 TEST_F(KeyUseTest, KeysOfAutomataMakeADifference) {
   expect_differences(data::TaskFamily::automaton);

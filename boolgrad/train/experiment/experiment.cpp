@@ -440,15 +440,18 @@ void check_overrides(const Experiment& experiment, const GivenKeys& overridden,
   }
 }
 
-/// A line for every old name and for every key without effect.
-std::vector<std::string> notices_of(const Experiment& experiment, const GivenKeys& given,
-                                    const GivenKeys& overridden) {
-  std::vector<std::string> notices;
-  for (const GivenKeys* keys : {&given, &overridden}) {
-    notices.insert(notices.end(), keys->renames().begin(), keys->renames().end());
-    for (const std::string& path : keys->paths()) {
-      if (const auto nothing = no_effect(experiment, path)) notices.push_back(nothing->reason);
-    }
+/// A line for every old name and for every key without effect. A key of the file that an override
+/// makes useless is not mentioned: `--epochs` replaces the steps of a built-in experiment.
+std::vector<std::string> notices_of(const Experiment& of_file, const GivenKeys& given,
+                                    const Experiment& experiment, const GivenKeys& overridden) {
+  std::vector<std::string> notices = given.renames();
+  for (const std::string& path : given.paths()) {
+    const auto nothing = no_effect(experiment, path);
+    if (nothing && no_effect(of_file, path)) notices.push_back(nothing->reason);
+  }
+  notices.insert(notices.end(), overridden.renames().begin(), overridden.renames().end());
+  for (const std::string& path : overridden.paths()) {
+    if (const auto nothing = no_effect(experiment, path)) notices.push_back(nothing->reason);
   }
   return notices;
 }
@@ -468,6 +471,7 @@ Parsed parse_with_notices(std::string_view text, const std::string& source, cons
   GivenKeys given(source);
   GivenKeys overridden("--set");
   read_table(experiment, parse_toml(text, source), "", source, given);
+  const Experiment of_file = experiment;
   for (std::string* file : files_of(experiment)) {
     if (!file->empty()) *file = (folder / *file).lexically_normal().string();
   }
@@ -475,7 +479,7 @@ Parsed parse_with_notices(std::string_view text, const std::string& source, cons
   make_absolute(experiment);
   check(experiment, source);
   check_overrides(experiment, overridden, "--set");
-  parsed.notices = notices_of(experiment, given, overridden);
+  parsed.notices = notices_of(of_file, given, experiment, overridden);
   return parsed;
 }
 
