@@ -35,7 +35,8 @@ def run(program, picture, seed, device, folder):
     result = out / "result.json"
     if result.exists():
         return json.loads(result.read_text())
-    trained = boolgrad(program, "train", "picture", "--target", picture, "--seed", seed, "--device", device, "--out", out)
+    trained = boolgrad(program, "train", "picture", "--target", picture, "--seed", seed, "--device", device,
+                       "--out", out, "--overwrite")
     evaluated = boolgrad(program, "eval", out)
     longer = next(row for row in evaluated["scenarios"] if row["name"] == "four times the steps")
     row = {"picture": picture.stem, "seed": seed, "solved": trained["hard_loss"] == 0,
