@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,12 +43,64 @@ struct SweepArguments {
   Device device = {};
   std::string out;
   std::optional<int> jobs;
+  bool manifest = false;
+  bool collect = false;
+  std::optional<std::int64_t> task;
+  int stale_after = 120;
+
+  /// Whether the experiment is the folder of a list of runs, instead of an experiment.
+  bool reads_manifest() const { return !experiment.empty() && train::has_manifest(experiment); }
 };
 
 // ---------------------------------------------------------------------------------------------
 // Arguments
 
+void check_workers(const SweepArguments& arguments) {
+  if (arguments.jobs && *arguments.jobs < 1) {
+    throw UsageError(
+        fmt::format("[sweep] expected --jobs of at least 1, received {}", *arguments.jobs));
+  }
+  if (!arguments.device.is_cpu() && arguments.jobs.value_or(1) > 1) {
+    throw UsageError(fmt::format("[sweep] expected --jobs 1 on {}, received {}",
+                                 to_string(arguments.device), *arguments.jobs));
+  }
+  check_device(arguments.device, on_gpus);
+}
+
+/// Throws for options that a list of runs decides.
+void check_manifest_arguments(const SweepArguments& arguments) {
+  const train::ExperimentChanges& changes = arguments.changes;
+  const bool changes_runs = arguments.seeds || arguments.first_seed != 1 ||
+                            !arguments.variations.empty() || !changes.overrides.empty() ||
+                            changes.steps || !changes.data.empty() || arguments.manifest ||
+                            !arguments.out.empty();
+  if (changes_runs) {
+    throw UsageError(fmt::format(
+        "[sweep] {0} has a list of runs: expected --task, --collect, --jobs, --stale-after or "
+        "--device, received an option that changes the runs",
+        arguments.experiment));
+  }
+  if (arguments.collect && arguments.task) {
+    throw UsageError("[sweep] expected --task or --collect, received both");
+  }
+  if (arguments.task && *arguments.task < 0) {
+    throw UsageError(
+        fmt::format("[sweep] expected --task of at least 0, received {}", *arguments.task));
+  }
+  if (arguments.stale_after < 1) {
+    throw UsageError(fmt::format("[sweep] expected --stale-after of at least 1 second, received {}",
+                                 arguments.stale_after));
+  }
+}
+
 void check_arguments(const SweepArguments& arguments) {
+  if (arguments.task || arguments.collect) {
+    throw UsageError(
+        fmt::format("[sweep] {} needs the folder of a list of runs, received {}: boolgrad sweep "
+                    "EXPERIMENT --seeds N --manifest writes one",
+                    arguments.task ? "--task" : "--collect",
+                    arguments.experiment.empty() ? "none" : arguments.experiment));
+  }
   if (arguments.experiment.empty()) {
     throw UsageError(
         fmt::format("[sweep] expected an experiment ({} or a TOML file), received none",
@@ -60,15 +115,9 @@ void check_arguments(const SweepArguments& arguments) {
     throw UsageError(fmt::format("[sweep] expected --first-seed of at least 0, received {}",
                                  arguments.first_seed));
   }
-  if (arguments.jobs && *arguments.jobs < 1) {
-    throw UsageError(
-        fmt::format("[sweep] expected --jobs of at least 1, received {}", *arguments.jobs));
+  if (arguments.manifest && (arguments.jobs || !arguments.device.is_cpu())) {
+    throw UsageError("[sweep] --jobs and --device are for the workers of a list of runs");
   }
-  if (!arguments.device.is_cpu() && arguments.jobs.value_or(1) > 1) {
-    throw UsageError(fmt::format("[sweep] expected --jobs 1 on {}, received {}",
-                                 to_string(arguments.device), *arguments.jobs));
-  }
-  check_device(arguments.device, on_gpus);
 }
 
 train::Sweep sweep_of(const SweepArguments& arguments, std::vector<std::string>& notices) {
@@ -209,7 +258,7 @@ train::SweepVariant together(const std::vector<train::SweepVariant>& variants) {
 }
 
 void print_report(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries,
-                  const train::SweepFiles& files, bool stopped) {
+                  const train::SweepFiles& files, const std::string& ending) {
   print_table(sweep, entries);
   const std::vector<train::SweepVariant> variants = train::variants_of(entries);
   const train::SweepVariant all = together(variants);
@@ -230,7 +279,7 @@ void print_report(const train::Sweep& sweep, const std::vector<train::SweepEntry
   }
   fmt::print("  table  {}\n  plots  {}, {}\n", files.table.string(), files.converged.string(),
              files.losses.filename().string());
-  if (stopped) fmt::print("  stopped; repeat the command to continue\n");
+  if (!ending.empty()) fmt::print("  {}\n", ending);
 }
 
 /// Steps to converge in the order of the runs; null for runs that did not.
@@ -292,34 +341,131 @@ void check_some_ran(const std::vector<train::SweepEntry>& entries) {
   }
 }
 
+int report(const train::Sweep& sweep, const std::vector<train::SweepEntry>& entries,
+           const fs::path& folder, const std::string& how_to_go_on, const CommonOptions& common) {
+  check_some_ran(entries);
+  const train::SweepFiles files = train::write_sweep_report(folder, sweep, entries);
+  const bool stopped = std::ranges::any_of(
+      entries, [](const train::SweepEntry& entry) { return !entry.result && entry.error.empty(); });
+  if (!common.quiet) print_report(sweep, entries, files, stopped ? how_to_go_on : "");
+  if (common.json) print_json(to_json(sweep, entries, files, stopped));
+  return 0;
+}
+
+fs::path folder_of(const SweepArguments& arguments, const train::Sweep& sweep) {
+  return arguments.out.empty() ? fs::path("runs") / (file_name_of(sweep.experiment.name) + "-sweep")
+                               : fs::path(arguments.out);
+}
+
+/// The options of a sweep that this process trains runs of, which shows its progress.
+train::SweepOptions training_options(const SweepArguments& arguments, const fs::path& folder,
+                                     const CommonOptions& common,
+                                     std::optional<Progress>& progress) {
+  const bool silent = common.quiet || !is_terminal(stderr);
+  watch_for_interruption();
+  return {.folder = folder,
+          .device = arguments.device,
+          .jobs = jobs_of(arguments),
+          .stop = interrupted,
+          .watch = [&progress, silent](const train::SweepProgress& now) {
+            if (!progress) progress.emplace(stderr, silent, "runs", now.runs, now.done);
+            if (progress->due() || now.done == now.runs) {
+              progress->show(now.done, progress_text(now));
+            }
+          }};
+}
+
+int write_list(const train::Sweep& sweep, const fs::path& folder, const CommonOptions& common) {
+  train::write_manifest(sweep, folder);
+  const std::size_t runs = train::runs_of(sweep).size();
+  if (!common.quiet) {
+    fmt::print(
+        "{0}: a list of {1} runs\n"
+        "  work on it      boolgrad sweep {0} --task N, in any number of processes, N from 0\n"
+        "  as a job array  sbatch --array=0-{2} --wrap \"boolgrad sweep {0}\"\n"
+        "  the table       boolgrad sweep {0} --collect\n",
+        folder.string(), runs, runs - 1);
+  }
+  if (common.json) print_json({{"folder", folder.string()}, {"runs", runs}});
+  return 0;
+}
+
+/// `--task`, or the number of a task of a Slurm job array.
+std::int64_t task_of(const SweepArguments& arguments) {
+  if (arguments.task) return *arguments.task;
+  const char* number = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (number == nullptr) return 0;
+  const std::string_view text = number;
+  std::int64_t task = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), task);
+  if (error != std::errc() || end != text.data() + text.size() || task < 0) {
+    fail("sweep", "expected a number in SLURM_ARRAY_TASK_ID, received '{}'", printable(text));
+  }
+  return task;
+}
+
+/// Trains runs of a list until nobody has to be waited for.
+int work_on_list(const SweepArguments& arguments, const CommonOptions& common) {
+  const fs::path folder = arguments.experiment;
+  std::optional<Progress> progress;
+  train::SweepOptions options = training_options(arguments, folder, common, progress);
+  options.task = task_of(arguments);
+  options.stale_after = std::chrono::seconds(arguments.stale_after);
+  const std::vector<train::SweepEntry> entries = train::work_on_manifest(options);
+  progress.reset();
+  std::int64_t done = 0;
+  std::int64_t elsewhere = 0;
+  std::vector<std::string> trained;
+  std::vector<std::string> errors;
+  for (const train::SweepEntry& entry : entries) {
+    if (entry.result) ++done;
+    if (entry.is_from_here) trained.push_back(entry.run.name);
+    if (entry.is_elsewhere && !entry.result) ++elsewhere;
+    if (!entry.error.empty()) errors.push_back(entry.run.name + ": " + entry.error);
+  }
+  if (!common.quiet) {
+    fmt::print("{}: {} runs trained here, {} of {} are done", folder.string(), trained.size(), done,
+               entries.size());
+    fmt::print("{}\n", elsewhere > 0 ? fmt::format(", {} in other processes", elsewhere) : "");
+  }
+  if (!errors.empty()) {
+    fail("sweep", "{} of {} runs failed, the first is {}", errors.size(),
+         errors.size() + trained.size(), errors.front());
+  }
+  if (common.json) {
+    print_json(
+        {{"trained", trained}, {"done", done}, {"elsewhere", elsewhere}, {"runs", entries.size()}});
+  }
+  return 0;
+}
+
+int run_manifest(const SweepArguments& arguments, const CommonOptions& common) {
+  check_manifest_arguments(arguments);
+  if (!arguments.collect) {
+    check_workers(arguments);
+    return work_on_list(arguments, common);
+  }
+  const fs::path folder = arguments.experiment;
+  return report(
+      train::read_manifest(folder), train::collect_sweep(folder), folder,
+      fmt::format("not all runs are done: boolgrad sweep {} works on them", folder.string()),
+      common);
+}
+
 int run(const SweepArguments& arguments, const CommonOptions& common) {
+  if (arguments.reads_manifest()) return run_manifest(arguments, common);
   check_arguments(arguments);
+  check_workers(arguments);
   std::vector<std::string> notices;
   const train::Sweep sweep = sweep_of(arguments, notices);
   print_notices(notices, common.quiet);
-  train::SweepOptions options{
-      .folder = arguments.out.empty()
-                    ? fs::path("runs") / (file_name_of(sweep.experiment.name) + "-sweep")
-                    : fs::path(arguments.out),
-      .device = arguments.device,
-      .jobs = jobs_of(arguments),
-      .stop = interrupted};
-  const bool silent = common.quiet || !is_terminal(stderr);
+  const fs::path folder = folder_of(arguments, sweep);
+  if (arguments.manifest) return write_list(sweep, folder, common);
   std::optional<Progress> progress;
-  options.watch = [&](const train::SweepProgress& now) {
-    if (!progress) progress.emplace(stderr, silent, "runs", now.runs, now.done);
-    if (progress->due() || now.done == now.runs) progress->show(now.done, progress_text(now));
-  };
-  watch_for_interruption();
+  const train::SweepOptions options = training_options(arguments, folder, common, progress);
   const std::vector<train::SweepEntry> entries = train::run_sweep(sweep, options);
   progress.reset();
-  check_some_ran(entries);
-  const train::SweepFiles files = train::write_sweep_report(options.folder, sweep, entries);
-  const bool stopped = std::ranges::any_of(
-      entries, [](const train::SweepEntry& entry) { return !entry.result && entry.error.empty(); });
-  if (!common.quiet) print_report(sweep, entries, files, stopped);
-  if (common.json) print_json(to_json(sweep, entries, files, stopped));
-  return 0;
+  return report(sweep, entries, folder, "stopped; repeat the command to continue", common);
 }
 
 }  // namespace
@@ -328,12 +474,17 @@ void add_sweep(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
       root, common, "sweep", "Train many seeds in parallel and count how many converge.",
       "boolgrad sweep add --seeds 16 --vary training.learning_rate=0.05,0.2\n"
-      "  boolgrad sweep table --data iris.csv --seeds 5",
-      "Every core trains one run at a time. Repeat the command to continue an interrupted sweep.");
+      "  boolgrad sweep table --data iris.csv --seeds 5\n"
+      "  boolgrad sweep add --seeds 100 --manifest --out shared/add\n"
+      "  boolgrad sweep shared/add --task 7\n"
+      "  boolgrad sweep shared/add --collect",
+      "Every core trains one run at a time. Repeat the command to continue an interrupted sweep. "
+      "With --manifest, any number of processes on any number of machines with a shared folder "
+      "take the runs; one that dies loses only the steps since its last checkpoint.");
   const auto arguments = std::make_shared<SweepArguments>();
   command
       ->add_option("experiment", arguments->experiment,
-                   "Name of a built-in experiment, or a TOML file")
+                   "Name of a built-in experiment, a TOML file, or the folder of a list of runs")
       ->type_name("EXPERIMENT");
   command->add_option("--seeds", arguments->seeds, "Number of seeds")->type_name("N");
   command->add_option("--first-seed", arguments->first_seed, "First seed")
@@ -358,6 +509,19 @@ void add_sweep(CLI::App& root, CommonOptions& common, Job& job) {
       ->add_option("--jobs", arguments->jobs,
                    "Number of parallel runs; the number of threads by default")
       ->type_name("J");
+  command->add_flag("--manifest", arguments->manifest,
+                    "Train nothing; write a list of the runs, for processes with --task");
+  command
+      ->add_option("--task", arguments->task,
+                   "Train runs of a list, beginning with run N; by default N is "
+                   "SLURM_ARRAY_TASK_ID, or 0")
+      ->type_name("N");
+  command->add_flag("--collect", arguments->collect, "Make the table of a list from its results");
+  command
+      ->add_option("--stale-after", arguments->stale_after,
+                   "Take over runs of processes on other machines that have not shown for so long")
+      ->type_name("SECONDS")
+      ->capture_default_str();
   add_device(*command, arguments->device);
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };

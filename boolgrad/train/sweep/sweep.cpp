@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 
+#include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/file.h"
 #include "boolgrad/core/folder_lock.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
@@ -24,12 +22,13 @@
 #include "boolgrad/train/run/checkpoint.h"
 #include "boolgrad/train/run/run.h"
 #include "boolgrad/train/run/run_folder.h"
+#include "boolgrad/train/sweep/claim.h"
+#include "boolgrad/train/sweep/sweep_folder.h"
 
 namespace boolgrad::train {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char* where = "sweep";
 
@@ -101,77 +100,13 @@ void check_sweep(const Sweep& sweep) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The folder
-
-/// Everything that identifies a sweep: all but its seeds.
-json identity_of(const Sweep& sweep) {
-  Experiment experiment = sweep.experiment;
-  experiment.seed = 0;
-  json variations = json::array();
-  for (const Variation& variation : sweep.variations) {
-    variations.push_back({{"key", variation.key}, {"values", variation.values}});
-  }
-  return {{"experiment", to_toml(experiment)}, {"variations", std::move(variations)}};
-}
-
-/// The description in a file, with present names of keys.
-json saved_identity(const fs::path& path) {
-  json saved = json::parse(file_content(where, path), nullptr, false);
-  try {
-    const Experiment experiment =
-        parse_experiment(saved.at("experiment").get<std::string>(), path.string(), "", "");
-    saved["experiment"] = to_toml(experiment);
-    for (json& variation : saved.at("variations")) {
-      variation["key"] = current_key(variation.at("key").get<std::string>());
-    }
-  } catch (const json::exception&) {
-    fail(where, "{}: not the description of a sweep", path.string());
-  }
-  return saved;
-}
-
-void check_same_sweep(const fs::path& path, const json& wanted) {
-  const json saved = saved_identity(path);
-  const std::string folder = path.parent_path().string();
-  if (saved["experiment"] != wanted["experiment"]) {
-    const auto [before, now] = first_difference(saved["experiment"].get<std::string>(),
-                                                wanted["experiment"].get<std::string>());
-    fail(where, "{}: the sweep in this folder was started with {}, received {}", folder,
-         printable(before), printable(now));
-  }
-  if (saved != wanted) {
-    fail(where, "{}: the sweep in this folder was started with other variations", folder);
-  }
-}
-
-/// Locks the folder and describes the sweep there.
-FolderLock take_folder(const Sweep& sweep, const fs::path& folder) {
-  const json wanted = identity_of(sweep);
-  const fs::path path = folder / sweep_file;
-  if (fs::exists(path)) {
-    check_same_sweep(path, wanted);
-  } else if (fs::exists(folder / checkpoint_file) || fs::exists(folder / settings_file)) {
-    fail(where, "{}: expected the folder of a sweep, received that of a run", folder.string());
-  }
-  make_run_folder(folder);
-  return {where, folder};
-}
-
-void describe_sweep(const Sweep& sweep, const fs::path& folder) {
-  remove_temporary_files(folder);
-  if (!fs::exists(folder / sweep_file)) {
-    write_file(where, folder / sweep_file, identity_of(sweep).dump(2) + "\n");
-  }
-}
+// Results
 
 std::vector<SweepEntry> entries_of(const Sweep& sweep) {
   std::vector<SweepEntry> entries;
   for (SweepRun& run : runs_of(sweep)) entries.push_back({std::move(run)});
   return entries;
 }
-
-// ---------------------------------------------------------------------------------------------
-// Results
 
 /// Whether the hardened model makes no error, for automata also from fresh starts.
 bool has_converged(const Experiment& experiment, const RunReport& report) {
@@ -220,41 +155,6 @@ SweepResult result_of(const Experiment& experiment, const RunReport& report) {
   return result;
 }
 
-void save_result(const fs::path& path, const SweepResult& result) {
-  const json object = {
-      {"steps_to_converge", result.converged() ? json(*result.steps_to_converge) : json()},
-      {"steps", result.steps},
-      {"soft_loss", result.soft_loss},
-      {"hard_loss", result.hard_loss},
-      {"hard_accuracy", result.hard_accuracy},
-      {"bit_accuracy", result.bit_accuracy},
-      {"seconds", result.seconds},
-      {"validated", result.validated}};
-  write_file(where, path, object.dump(2) + "\n");
-}
-
-/// None if the file is missing or incomplete. The run is then finished again from its checkpoint.
-std::optional<SweepResult> load_result(const fs::path& path) {
-  std::ifstream file(path);
-  const json object = json::parse(file, nullptr, false);
-  if (!object.is_object()) return std::nullopt;
-  try {
-    SweepResult result{.steps_to_converge = std::nullopt,
-                       .steps = object.at("steps").get<std::int64_t>(),
-                       .soft_loss = object.at("soft_loss").get<double>(),
-                       .hard_loss = object.at("hard_loss").get<double>(),
-                       .hard_accuracy = object.at("hard_accuracy").get<double>(),
-                       .bit_accuracy = object.at("bit_accuracy").get<double>(),
-                       .seconds = object.at("seconds").get<double>(),
-                       .validated = object.value("validated", false)};
-    const json& converged = object.at("steps_to_converge");
-    if (!converged.is_null()) result.steps_to_converge = converged.get<std::int64_t>();
-    return result;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
-}
-
 // ---------------------------------------------------------------------------------------------
 // Execution
 
@@ -272,28 +172,40 @@ class SingleThreaded {
   int before_;
 };
 
+/// Holds a folder that this process alone works in.
+std::unique_ptr<FolderLock> take_folder(const Sweep& sweep, const fs::path& folder) {
+  check_sweep_folder(sweep, folder);
+  if (has_manifest(folder)) {
+    fail(where, "{0}: the folder has a list of runs for several processes: boolgrad sweep {0}",
+         folder.string());
+  }
+  make_run_folder(folder);
+  auto lock = std::make_unique<FolderLock>(where, folder);
+  remove_temporary_files(folder);
+  describe_sweep(sweep, folder);
+  return lock;
+}
+
 class Runner {
  public:
-  Runner(const Sweep& sweep, const SweepOptions& options)
-      : options_(options), entries_(entries_of(sweep)), lock_(take_folder(sweep, options.folder)) {
-    describe_sweep(sweep, options.folder);
-  }
+  /// Without a worker, the folder must be locked: nobody else takes runs.
+  Runner(const Sweep& sweep, const SweepOptions& options, SweepWorker* worker)
+      : options_(options), worker_(worker), entries_(entries_of(sweep)) {}
 
   std::vector<SweepEntry> run() {
     progress_.runs = static_cast<std::int64_t>(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entries_[i].result = load_result(folder_of(entries_[i]) / result_file);
-      if (entries_[i].result) count(*entries_[i].result);
-      else waiting_.push_back(i);
+      // Workers begin at different runs.
+      const std::size_t index = (i + static_cast<std::size_t>(options_.task)) % entries_.size();
+      SweepEntry& entry = entries_[index];
+      entry.result = load_result(folder_of(entry));
+      if (entry.result) count(*entry.result);
+      else waiting_.push_back(index);
     }
-    std::ranges::reverse(waiting_);
-    const auto workers = std::min(static_cast<std::size_t>(options_.jobs), waiting_.size());
-    const SingleThreaded threads(workers > 1);
-    if (workers <= 1) {
-      work();
-    } else {
-      std::vector<std::jthread> all;
-      for (std::size_t i = 0; i < workers; ++i) all.emplace_back([this] { work(); });
+    while (!waiting_.empty()) {
+      std::ranges::reverse(waiting_);
+      work_in_parallel();
+      look_again();
     }
     return std::move(entries_);
   }
@@ -302,16 +214,60 @@ class Runner {
   fs::path folder_of(const SweepEntry& entry) const { return options_.folder / entry.run.name; }
   bool stopped() const { return options_.stop && options_.stop(); }
 
+  void work_in_parallel() {
+    const auto workers = std::min(static_cast<std::size_t>(options_.jobs), waiting_.size());
+    const SingleThreaded threads(workers > 1);
+    if (workers <= 1) {
+      work();
+    } else {
+      std::vector<std::jthread> all;
+      for (std::size_t i = 0; i < workers; ++i) all.emplace_back([this] { work(); });
+    }
+    if (stopped()) waiting_.clear();
+  }
+
+  /// Other workers may have died since: their runs wait again, as long as this one gets runs.
+  void look_again() {
+    if (!has_trained_ || stopped()) return;
+    has_trained_ = false;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].is_elsewhere) waiting_.push_back(i);
+    }
+  }
+
   void work() {
     while (const std::optional<std::size_t> index = next()) {
       SweepEntry& entry = entries_[*index];
       try {
-        entry.result = train(entry.run, folder_of(entry), *index);
+        work_on(entry, *index);
       } catch (const std::exception& error) {
         entry.error = error.what();
+        if (worker_ != nullptr) tell_others(entry);
       }
       finish(entry, *index);
     }
+  }
+
+  void tell_others(const SweepEntry& entry) const {
+    try {
+      save_failure(folder_of(entry), entry.error);
+    } catch (const Error&) {  // perhaps the reason of the failure, which this process reports
+    }
+  }
+
+  void work_on(SweepEntry& entry, std::size_t index) {
+    std::unique_ptr<Claim> claim;
+    if (worker_ != nullptr) {
+      claim = worker_->claim(folder_of(entry));
+      entry.is_elsewhere = claim == nullptr;
+      if (entry.is_elsewhere) return;
+      // Another worker may have finished it in the meantime.
+      entry.result = load_result(folder_of(entry));
+      if (entry.result) return;
+    }
+    entry.result = train(entry.run, folder_of(entry), index, claim.get());
+    entry.is_elsewhere = claim && claim->is_lost();
+    entry.is_from_here = entry.result.has_value();
   }
 
   std::optional<std::size_t> next() {
@@ -322,18 +278,19 @@ class Runner {
     return index;
   }
 
-  /// None if it was stopped.
-  std::optional<SweepResult> train(const SweepRun& run, const fs::path& folder, std::size_t index) {
-    const RunOptions options{.folder = folder,
-                             .resume = fs::exists(folder / checkpoint_file),
-                             .stop = options_.stop,
-                             .watch = [&](std::int64_t steps, const LogEntry& last) {
-                               update(run, index, steps, last);
-                             }};
+  /// None if it was stopped, or lost to another worker.
+  std::optional<SweepResult> train(const SweepRun& run, const fs::path& folder, std::size_t index,
+                                   const Claim* claim) {
+    const RunOptions options{
+        .folder = folder,
+        .resume = fs::exists(folder / checkpoint_file),
+        .stop = [&] { return stopped() || (claim != nullptr && claim->is_lost()); },
+        .watch = [&](std::int64_t steps,
+                     const LogEntry& last) { update(run, index, steps, last); }};
     const RunReport report = run_experiment(run.experiment, options, options_.device);
     if (report.ending == Ending::stopped) return std::nullopt;
     SweepResult result = result_of(run.experiment, report);
-    save_result(folder / result_file, result);
+    save_result(folder, result);
     return result;
   }
 
@@ -346,6 +303,7 @@ class Runner {
 
   void finish(const SweepEntry& entry, std::size_t index) {
     const std::lock_guard lock(mutex_);
+    has_trained_ = has_trained_ || entry.is_from_here;
     running_.erase(index);
     if (entry.result) count(*entry.result);
     else if (!entry.error.empty()) ++progress_.done;
@@ -364,10 +322,11 @@ class Runner {
   }
 
   const SweepOptions& options_;
+  SweepWorker* worker_;
   std::vector<SweepEntry> entries_;
-  FolderLock lock_;
   std::mutex mutex_;                  ///< protects the members below
   std::vector<std::size_t> waiting_;  ///< in reverse order
+  bool has_trained_ = false;          ///< a run has been finished since others were looked at
   std::map<std::size_t, SweepProgress::Running> running_;
   SweepProgress progress_;
 };
@@ -428,7 +387,17 @@ std::vector<SweepRun> runs_of(const Sweep& sweep) {
 
 std::vector<SweepEntry> run_sweep(const Sweep& sweep, const SweepOptions& options) {
   if (options.jobs < 1) fail(where, "expected at least 1 job, received {}", options.jobs);
-  return Runner(sweep, options).run();
+  Runner runner(sweep, options, nullptr);  // throws for invalid keys before anything is written
+  const std::unique_ptr<FolderLock> lock = take_folder(sweep, options.folder);
+  return runner.run();
+}
+
+std::vector<SweepEntry> work_on_manifest(const SweepOptions& options) {
+  if (options.jobs < 1) fail(where, "expected at least 1 job, received {}", options.jobs);
+  if (options.task < 0) fail(where, "expected a task of at least 0, received {}", options.task);
+  const Sweep sweep = read_manifest(options.folder);
+  SweepWorker worker(options.folder, options.stale_after);
+  return Runner(sweep, options, &worker).run();
 }
 
 }  // namespace boolgrad::train

@@ -1,6 +1,7 @@
 // Many runs of one experiment in parallel: seeds, and variations of its keys.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -67,6 +68,8 @@ struct SweepEntry {
   SweepRun run;
   std::optional<SweepResult> result = std::nullopt;
   std::string error = {};
+  bool is_from_here = false;  ///< this process has finished it
+  bool is_elsewhere = false;  ///< another process has it
 };
 
 /// The progress of a sweep.
@@ -87,6 +90,10 @@ struct SweepOptions {
   Device device = {};
   /// Number of parallel runs. If above 1, each run uses one thread.
   int jobs = 1;
+  /// With a manifest: the number of the run to begin with, modulo that of all runs.
+  std::int64_t task = 0;
+  /// With a manifest: a process on another machine that has not shown for so long has died.
+  std::chrono::seconds stale_after = std::chrono::seconds(120);
   /// Called after every step of a run, from its thread. If it returns true, all runs end with
   /// checkpoints.
   std::function<bool()> stop = {};
@@ -99,5 +106,22 @@ struct SweepOptions {
 /// may be added. Throws if the folder belongs to another sweep. A failed run does not stop the
 /// others.
 std::vector<SweepEntry> run_sweep(const Sweep& sweep, const SweepOptions& options);
+
+/// Writes the list of the runs into a folder, from where any number of processes take them:
+/// `work_on_manifest`. A list that is there is replaced: seeds may be added.
+void write_manifest(const Sweep& sweep, const std::filesystem::path& folder);
+
+bool has_manifest(const std::filesystem::path& folder);
+
+/// The sweep of a folder with a manifest.
+Sweep read_manifest(const std::filesystem::path& folder);
+
+/// Trains the runs of a manifest that no other process has, until none is left. Every run is
+/// claimed by a file in its folder. The claim of a process that has died is overruled, and its run
+/// goes on from the last checkpoint. Failed runs are tried again. Works on shared file systems.
+std::vector<SweepEntry> work_on_manifest(const SweepOptions& options);
+
+/// The results of a manifest's runs so far, as if one process had trained all of them.
+std::vector<SweepEntry> collect_sweep(const std::filesystem::path& folder);
 
 }  // namespace boolgrad::train
