@@ -18,10 +18,10 @@ DATA_PACKAGES := dataset-fashion-mnist
 # The documentation site, and what makes its animations small.
 DOCS_PACKAGES := python3 mkdocs mkdocs-material doxygen
 PICTURE_PACKAGES := python3 gifsicle
-# Test libraries, programs that check exported files, Vulkan on the CPU with its validation layers, and what the tests
-# of the documentation need.
+# Test libraries, programs that check exported files, Vulkan on the CPU with its validation layers, MPI, and what the
+# tests of the documentation need.
 TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz strace \
-                 mesa-vulkan-drivers vulkan-validationlayers $(DOCS_PACKAGES)
+                 mesa-vulkan-drivers vulkan-validationlayers libopenmpi-dev openmpi-bin $(DOCS_PACKAGES)
 # Ubuntu has the browser as a snap only; there the tests of HTML files are skipped.
 ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
 TEST_PACKAGES += chromium

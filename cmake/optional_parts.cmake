@@ -2,14 +2,6 @@
 # built in. Each sets <part>_part, the words of its line in both.
 include(CheckLanguage)
 
-function(describe_part part found)
-  if(found)
-    set(${part}_part "not built in yet; found ${found}" PARENT_SCOPE)
-  else()
-    set(${part}_part "not built in yet; not found" PARENT_SCOPE)
-  endif()
-endfunction()
-
 # BOOLGRAD_CUDA: whether backend/cuda is built, or backend/no_cuda in its place.
 option(BOOLGRAD_USE_CUDA "Build the CUDA backend where a CUDA compiler is found" ON)
 set(BOOLGRAD_CUDA OFF)
@@ -55,12 +47,19 @@ if(BOOLGRAD_USE_VULKAN)
   endif()
 endif()
 
-find_package(MPI QUIET COMPONENTS CXX)
-set(found "")
-if(MPI_CXX_FOUND)
-  set(found "MPI ${MPI_CXX_VERSION}")
+# BOOLGRAD_MPI: whether libboolgrad_mpi is built, which the program opens where mpirun has started it.
+option(BOOLGRAD_USE_MPI "Build the library for MPI where MPI is found" ON)
+set(BOOLGRAD_MPI OFF)
+set(MPI_part "not built in: BOOLGRAD_USE_MPI is off")
+if(BOOLGRAD_USE_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  set(MPI_part "not built in: no MPI was found")
+  if(MPI_CXX_FOUND)
+    set(BOOLGRAD_MPI ON)
+    set(MPI_part "built in, MPI ${MPI_CXX_VERSION}")
+  endif()
 endif()
-describe_part(MPI "${found}")
 
 # BOOLGRAD_PYTHON: whether the extension of the Python package is built. pip switches it on.
 option(BOOLGRAD_PYTHON "Build the extension of the Python package" OFF)

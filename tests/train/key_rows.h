@@ -360,6 +360,8 @@ inline void add_training(KeyCases& rows) {
   rows.circuits("training.focal_gamma", "1", "3", {"training.loss=focal"});
   rows.automata("training.focal_gamma", "1", "3", {"training.loss=focal"});
   rows.networks("training.batch", "0", "5");
+  rows.networks("training.blocks", "1", "2", {"training.batch=6"});
+  rows.automata("training.blocks", "1", "2");
   rows.classifiers("training.label_smoothing", "0", "0.2");
   rows.add({"training.max_shift", images, "0", "1"});
   rows.add({"training.max_rotation", images, "0", "20"});

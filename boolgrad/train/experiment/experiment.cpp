@@ -327,6 +327,20 @@ void check_automaton(const Experiment& experiment, const std::string& source) {
   }
 }
 
+void check_blocks(const Experiment& experiment, const std::string& source) {
+  const std::int64_t blocks = experiment.training.blocks;
+  if ((blocks & (blocks - 1)) != 0) {
+    fail(where, "{}: expected training.blocks to be 1, 2, 4, 8, ..., received {}", source, blocks);
+  }
+  if (blocks == 1) return;
+  if (experiment.adapts_temperature()) {
+    fail(where, "{}: training.blocks and head.temperature_target do not go together", source);
+  }
+  if (experiment.hardening.kind == HardeningKind::states) {
+    fail(where, "{}: training.blocks and hardening.kind = states do not go together", source);
+  }
+}
+
 void check_training(const Experiment& experiment, const std::string& source) {
   const TrainingOptions& training = experiment.training;
   if (!experiment.is_classifier() && training.log_every == 0) {
@@ -336,6 +350,7 @@ void check_training(const Experiment& experiment, const std::string& source) {
     fail(where, "{}: training.epochs is for classifiers only, received {}", source,
          training.epochs);
   }
+  check_blocks(experiment, source);
   const bool has_classes = experiment.is_classifier() && experiment.head.kind == HeadKind::classes;
   if (!training.teacher.path.empty() && !has_classes) {
     fail(where, "{}: training.teacher is for classifiers with head.kind = classes only", source);

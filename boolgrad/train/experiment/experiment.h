@@ -157,6 +157,9 @@ struct TrainingOptions {
   AdamWOptions optimiser = {.clip_value = 100};  ///< its seed is the experiment's
   double gate_penalty = 0;  ///< for automata: penalty on gates that depend on both inputs
   std::int64_t batch = 0;   ///< samples per step; 0: all
+  /// Parts of a batch whose gradients are computed one by one and summed in a fixed order, so that
+  /// ranks can share them: a power of two.
+  std::int64_t blocks = 1;
   std::int64_t log_every = 50;
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
   std::int64_t diagnose_every = 0;      ///< updates between per-layer diagnostics; 0: none

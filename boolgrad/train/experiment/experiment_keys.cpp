@@ -149,6 +149,7 @@ std::vector<ExperimentKey> make_table() {
       spec("training.loss"),
       spec("training.focal_gamma"),
       K::integer("training.batch", BOOLGRAD_MEMBER(training.batch), 0),
+      K::integer("training.blocks", BOOLGRAD_MEMBER(training.blocks), 1, 1024),
       K::integer("training.log_every", BOOLGRAD_MEMBER(training.log_every), 0),
       K::integer("training.checkpoint_every", BOOLGRAD_MEMBER(training.checkpoint_every), 0),
       K::integer("training.diagnose_every", BOOLGRAD_MEMBER(training.diagnose_every), 0),

@@ -13,6 +13,7 @@
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/ops/shaping.h"
+#include "boolgrad/train/learners/blockwise_program.h"
 #include "boolgrad/train/learners/initial_model.h"
 
 namespace boolgrad::train {
@@ -97,8 +98,8 @@ TrainingMemory training_memory(const Experiment& experiment, const automata::Rul
   return {memory_of(experiment, rule, size), size};
 }
 
-AutomatonLearner::AutomatonLearner(const Experiment& experiment, const Device& device)
-    : Learner(experiment, device, Model(make_rule(experiment))),
+AutomatonLearner::AutomatonLearner(const Experiment& experiment, const Device& device, Group& group)
+    : Learner(experiment, device, group, Model(make_rule(experiment))),
       stage_(stage_at(experiment, 0)),
       task_(make_automaton_task(experiment)),
       stage_task_(task_at(experiment, stage_)) {
@@ -124,8 +125,19 @@ automata::AutomatonSpec AutomatonLearner::spec_for(const automata::RolloutSize& 
 
 void AutomatonLearner::make_program() {
   memory_ = memory_of(experiment_, model_.rule(), size());
-  program_ =
-      automata::make_automaton_program(device_, model_.rule(), spec_for(size(), stage_task_));
+  const automata::AutomatonSpec spec = spec_for(size(), stage_task_);
+  if (splits_batch()) {
+    const Blocks blocks(group_, experiment_.training.blocks, spec.size.batch);
+    automata::AutomatonSpec of_block = spec;
+    of_block.size.batch = blocks.samples();
+    of_block.gate_penalty /= static_cast<double>(blocks.count());  // each of them adds it
+    program_ =
+        make_blockwise_automaton(automata::make_automaton_program(device_, model_.rule(), of_block),
+                                 blocks, spec, model_.rule().channels());
+    program_->set_parameters(logic::detached(model_.parameters()), model_.masks());
+  } else {
+    program_ = automata::make_automaton_program(device_, model_.rule(), spec);
+  }
   AutomatonInputs inputs{{}, {}, stage_task_.target};
   if (samples_tori()) {
     inputs = sampled_tori(0);

@@ -17,7 +17,8 @@ namespace boolgrad::train {
 
 class AutomatonLearner final : public Learner {
  public:
-  AutomatonLearner(const Experiment& experiment, const Device& device);
+  AutomatonLearner(const Experiment& experiment, const Device& device,
+                   Group& group = single_process());
 
   void load(const AdamWState& moments) override;
   Evaluation evaluate() override;

@@ -107,11 +107,14 @@ AdamWOptions Learner::optimiser_options() const {
   return options;
 }
 
-std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device) {
+std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device,
+                                      Group& group) {
   check_supported(experiment, device);
-  if (experiment.is_automaton()) return std::make_unique<AutomatonLearner>(experiment, device);
-  if (experiment.is_classifier()) return make_classifier_learner(experiment, device);
-  return make_circuit_learner(experiment, device);
+  if (experiment.is_automaton()) {
+    return std::make_unique<AutomatonLearner>(experiment, device, group);
+  }
+  if (experiment.is_classifier()) return make_classifier_learner(experiment, device, group);
+  return make_circuit_learner(experiment, device, group);
 }
 
 std::int64_t steps_per_epoch(const Experiment& experiment) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boolgrad/backend/device/program.h"
+#include "boolgrad/core/group.h"
 #include "boolgrad/model/evaluation.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/optim/adamw.h"
@@ -65,9 +66,10 @@ class Learner {
   void knock_out();
 
  protected:
-  Learner(const Experiment& experiment, const Device& device, Model model)
+  Learner(const Experiment& experiment, const Device& device, Group& group, Model model)
       : experiment_(experiment),
         device_(device),
+        group_(group),
         model_(std::move(model)),
         hardening_(experiment.hardening) {}
 
@@ -83,8 +85,12 @@ class Learner {
   std::vector<Tensor> frozen_gates() const;
   AdamWOptions optimiser_options() const;
 
+  /// Whether a batch is computed block by block, for any number of ranks.
+  bool splits_batch() const { return experiment_.training.blocks > 1; }
+
   Experiment experiment_;
   Device device_;
+  Group& group_;
   Model model_;
   Hardening hardening_;
   std::int64_t updates_ = 0;  ///< step count of the moments
@@ -93,8 +99,10 @@ class Learner {
 /// Zero moments for these parameters, after `step` steps.
 AdamWState zero_moments(const std::vector<Tensor>& parameters, std::int64_t step);
 
-/// The learner of an experiment, on `device`. Throws if the device does not support it.
-std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device = {});
+/// The learner of an experiment, on `device`. The ranks of a group share the batches. Throws if the
+/// device does not support it.
+std::unique_ptr<Learner> make_learner(const Experiment& experiment, const Device& device = {},
+                                      Group& group = single_process());
 
 /// Steps of one pass over all cases or training samples.
 std::int64_t steps_per_epoch(const Experiment& experiment);

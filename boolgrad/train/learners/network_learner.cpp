@@ -11,15 +11,16 @@
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/model/device_evaluation.h"
 #include "boolgrad/ops/arithmetic.h"
+#include "boolgrad/train/learners/blockwise_program.h"
 #include "boolgrad/train/learners/image_transforms.h"
 #include "boolgrad/train/learners/initial_model.h"
 #include "boolgrad/train/learners/teacher.h"
 
 namespace boolgrad::train {
 
-NetworkLearner::NetworkLearner(const Experiment& experiment, const Device& device, Model model,
-                               std::int64_t samples)
-    : Learner(experiment, device, std::move(model)),
+NetworkLearner::NetworkLearner(const Experiment& experiment, const Device& device, Group& group,
+                               Model model, std::int64_t samples)
+    : Learner(experiment, device, group, std::move(model)),
       samples_(samples),
       order_(samples, batch_of(experiment, samples), static_cast<std::uint64_t>(experiment.seed)) {}
 
@@ -44,7 +45,15 @@ NetworkSpec NetworkLearner::spec_for(std::int64_t batch) const {
 
 void NetworkLearner::start(const NetworkSpec& spec) {
   spec_ = spec;
-  program_ = logic::make_network_program(device_, model_.network(), spec_);
+  if (splits_batch()) {
+    const Blocks blocks(group_, experiment_.training.blocks, spec.batch);
+    NetworkSpec of_block = spec;
+    of_block.batch = blocks.samples();
+    program_ = make_blockwise_network(
+        logic::make_network_program(device_, model_.network(), of_block), blocks, spec);
+  } else {
+    program_ = logic::make_network_program(device_, model_.network(), spec_);
+  }
   program_layers_ = model_.network().layers();
   send_data();
   send_model();
@@ -187,8 +196,9 @@ namespace {
 
 class CircuitLearner final : public NetworkLearner {
  public:
-  CircuitLearner(const Experiment& experiment, const Device& device, const data::BooleanTask& task)
-      : NetworkLearner(experiment, device,
+  CircuitLearner(const Experiment& experiment, const Device& device, Group& group,
+                 const data::BooleanTask& task)
+      : NetworkLearner(experiment, device, group,
                        Model(make_network(experiment, task.input_count(), task.output_count())),
                        task.cases()),
         cases_(task, experiment.network.dtype) {
@@ -349,9 +359,9 @@ void check_augmentation(const AugmentationOptions& options, const data::DataForm
 
 class ClassifierLearner final : public NetworkLearner {
  public:
-  ClassifierLearner(const Experiment& experiment, const Device& device,
+  ClassifierLearner(const Experiment& experiment, const Device& device, Group& group,
                     std::shared_ptr<const TrainingSamples> samples)
-      : NetworkLearner(experiment, device, initial_classifier(experiment, *samples),
+      : NetworkLearner(experiment, device, group, initial_classifier(experiment, *samples),
                        samples->train.count()),
         data_(std::move(samples)),
         base_(model().classifier()->thresholds) {
@@ -424,13 +434,15 @@ class ClassifierLearner final : public NetworkLearner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_circuit_learner(const Experiment& experiment, const Device& device) {
-  return std::make_unique<CircuitLearner>(experiment, device, make_task(experiment));
+std::unique_ptr<Learner> make_circuit_learner(const Experiment& experiment, const Device& device,
+                                              Group& group) {
+  return std::make_unique<CircuitLearner>(experiment, device, group, make_task(experiment));
 }
 
-std::unique_ptr<Learner> make_classifier_learner(const Experiment& experiment,
-                                                 const Device& device) {
-  return std::make_unique<ClassifierLearner>(experiment, device, training_samples_of(experiment));
+std::unique_ptr<Learner> make_classifier_learner(const Experiment& experiment, const Device& device,
+                                                 Group& group) {
+  return std::make_unique<ClassifierLearner>(experiment, device, group,
+                                             training_samples_of(experiment));
 }
 
 std::shared_ptr<const TrainingSamples> training_samples_of(const Experiment& experiment) {

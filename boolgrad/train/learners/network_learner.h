@@ -20,7 +20,7 @@ class NetworkLearner : public Learner {
   std::int64_t batch_size() const { return spec_.batch; }
 
  protected:
-  NetworkLearner(const Experiment& experiment, const Device& device, Model model,
+  NetworkLearner(const Experiment& experiment, const Device& device, Group& group, Model model,
                  std::int64_t samples);
 
   /// Makes the program and sends its data. To be called at the end of a constructor.
@@ -62,11 +62,12 @@ class NetworkLearner : public Learner {
 };
 
 /// Learns a truth table.
-std::unique_ptr<Learner> make_circuit_learner(const Experiment& experiment, const Device& device);
+std::unique_ptr<Learner> make_circuit_learner(const Experiment& experiment, const Device& device,
+                                              Group& group);
 
 /// Learns from samples.
-std::unique_ptr<Learner> make_classifier_learner(const Experiment& experiment,
-                                                 const Device& device);
+std::unique_ptr<Learner> make_classifier_learner(const Experiment& experiment, const Device& device,
+                                                 Group& group);
 
 /// The training samples of a classifier. Loaded once and shared.
 std::shared_ptr<const TrainingSamples> training_samples_of(const Experiment& experiment);

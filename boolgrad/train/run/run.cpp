@@ -34,8 +34,10 @@ class Run::Steps {
         trainer_(trainer),
         checkpoint_(options_.folder / checkpoint_file),
         copies_states_(3 * parameter_bytes() <= max_copied_bytes) {
-    make_run_folder(options_.folder);
-    lock_.emplace("train", options_.folder);
+    if (writes()) {
+      make_run_folder(options_.folder);
+      lock_.emplace("train", options_.folder);
+    }
     start();
   }
 
@@ -62,9 +64,11 @@ class Run::Steps {
                      .model = {}};
     if (report.ending != Ending::stopped) {
       report.model = options_.folder / model_file;
-      save_model(report.model, to_toml(experiment_),
-                 saves_best ? best_.model()
-                            : logic::without_candidates(trainer_.learner().model().to_file()));
+      if (writes()) {
+        save_model(report.model, to_toml(experiment_),
+                   saves_best ? best_.model()
+                              : logic::without_candidates(trainer_.learner().model().to_file()));
+      }
     }
     lock_.reset();
     return report;
@@ -75,7 +79,7 @@ class Run::Steps {
     if (trainer_.knockout_due()) damage();
     const StepResult result = trainer_.step();
     if (!result.finite) give_up(trainer_.steps() + 1, result.loss);
-    const bool stop = options_.stop && options_.stop();
+    const bool stop = any_rank(trainer_.group(), options_.stop && options_.stop());
     const bool last = trainer_.steps() == training().steps;
     if (is_log_point() || stop || last) log();
     if (is_log_point() || last) end_if_solved();
@@ -91,6 +95,8 @@ class Run::Steps {
 
  private:
   const TrainingOptions& training() const { return experiment_.training; }
+  /// All ranks of a group take the same steps; the first one writes the files.
+  bool writes() const { return trainer_.group().is_first(); }
 
   double seconds() const {
     return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
@@ -99,18 +105,21 @@ class Run::Steps {
   void start() {
     const auto metrics_path = options_.folder / metrics_file;
     if (options_.resume) {
-      remove_temporary_files(options_.folder);
+      if (writes()) remove_temporary_files(options_.folder);
       const Checkpoint saved = load_checkpoint(checkpoint_);
+      trainer_.group().barrier();  // nobody still reads what is written next
       check_resumable(saved.experiment, experiment_, checkpoint_.string());
       trainer_.restore(saved.state, checkpoint_.string());
-      write_settings(options_.folder, experiment_);  // the length may have changed
+      if (writes()) write_settings(options_.folder, experiment_);  // the length may have changed
       best_.load(saved.state);
       seconds_before_ = saved.seconds;
-      metrics_ = MetricsLog::resume(metrics_path, trainer_.steps());
+      if (writes()) metrics_ = MetricsLog::resume(metrics_path, trainer_.steps());
       observe();
     } else {
-      claim_run_folder(options_.folder, experiment_, options_.overwrite);
-      metrics_ = MetricsLog::create(metrics_path);
+      if (writes()) {
+        claim_run_folder(options_.folder, experiment_, options_.overwrite);
+        metrics_ = MetricsLog::create(metrics_path);
+      }
       log();
     }
     // An uninterrupted run stops at log points only.
@@ -158,14 +167,14 @@ class Run::Steps {
     best_ = BestModel(best_kind(experiment_));
     observe();
     last_.knocked_out = last_.masked - before;
-    metrics_->write(last_);
+    if (metrics_) metrics_->write(last_);
   }
 
   void log() {
     observe();
     if (is_diagnosis_point())
       last_.layers = diagnose(trainer_.learner(), trainer_.leader_updates());
-    metrics_->write(last_);
+    if (metrics_) metrics_->write(last_);
     last_.layers.clear();
     best_.consider(last_, trainer_);
     if (copies_states_) best_.save(good_.state);
@@ -232,14 +241,14 @@ class Run::Steps {
   void save() {
     if (last_.step != trainer_.steps()) observe();
     if (good_step_ != trainer_.steps()) keep_state();
-    save_checkpoint(checkpoint_, good_);
+    if (writes()) save_checkpoint(checkpoint_, good_);
     if (!copies_states_) good_.state = {};  // the file has it
   }
 
   /// Saves the last kept state, and says so; empty if there is none.
   std::string kept_text() {
     if (good_step_ < 0) return "";
-    if (copies_states_) save_checkpoint(checkpoint_, good_);
+    if (copies_states_ && writes()) save_checkpoint(checkpoint_, good_);
     return fmt::format("; the state after step {} was saved to {}", good_step_,
                        checkpoint_.string());
   }
@@ -260,7 +269,7 @@ class Run::Steps {
   std::optional<FolderLock> lock_;  ///< until the run is finished
   std::filesystem::path checkpoint_;
   bool copies_states_;
-  std::optional<MetricsLog> metrics_;
+  std::optional<MetricsLog> metrics_;  ///< of the rank that writes
   LogEntry last_;
   Checkpoint good_;  ///< the last kept state
   std::int64_t good_step_ = -1;

@@ -28,7 +28,7 @@ struct RunOptions {
   bool resume = false;
   /// Replace a run with other settings that the folder has.
   bool overwrite = false;
-  /// Called after every step. If it returns true, the run ends with a checkpoint.
+  /// Called after every step. If it returns true, on any rank, the run ends with a checkpoint.
   std::function<bool()> stop = {};
   /// Called after every step with the number of steps and the last log line.
   std::function<void(std::int64_t steps, const LogEntry& last)> watch = {};

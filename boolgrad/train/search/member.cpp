@@ -126,8 +126,9 @@ std::int64_t seed_of_restart(std::int64_t seed, std::int64_t restart) {
   return static_cast<std::int64_t>(word >> 1);
 }
 
-Member::Member(const Experiment& experiment, std::int64_t restart, const Device& device)
-    : experiment_(experiment), run_seed_(experiment.seed), device_(device) {
+Member::Member(const Experiment& experiment, std::int64_t restart, const Device& device,
+               Group& group)
+    : experiment_(experiment), run_seed_(experiment.seed), device_(device), group_(group) {
   initialise(restart);
 }
 
@@ -137,7 +138,7 @@ void Member::initialise(std::int64_t restart) {
   experiment_.seed = seed_of_restart(run_seed_, restart);
   candidate_error_ = -1;
   learner_.reset();  // frees its memory before the next one is made
-  learner_ = make_learner(experiment_, device_);
+  learner_ = make_learner(experiment_, device_, group_);
   evaluation_.reset();
 }
 

@@ -25,7 +25,7 @@ std::int64_t seed_of_restart(std::int64_t seed, std::int64_t restart);
 class Member {
  public:
   /// Starts from initialisation `restart` of `experiment`, on `device`.
-  Member(const Experiment& experiment, std::int64_t restart, const Device& device);
+  Member(const Experiment& experiment, std::int64_t restart, const Device& device, Group& group);
   Member(Member&&) = delete;
 
   /// One step.
@@ -77,6 +77,7 @@ class Member {
   Experiment experiment_;  ///< with the seed of the restart
   std::int64_t run_seed_;
   Device device_;
+  Group& group_;
   std::int64_t restart_ = 0;
   std::unique_ptr<Learner> learner_;
   std::int64_t updates_ = 0;  ///< since the restart; the step count of the moments

@@ -37,23 +37,25 @@ std::int64_t number_in(const TensorFile& state, const char* key, const char* wha
 
 }  // namespace
 
-Trainer::Trainer(const Experiment& experiment, const Device& device)
-    : Trainer(device, with_chosen_head(experiment)) {}
+Trainer::Trainer(const Experiment& experiment, const Device& device, Group& group)
+    : Trainer(device, group, with_chosen_head(experiment)) {}
 
-Trainer::Trainer(const Device& device, const Experiment& experiment)
+Trainer::Trainer(const Device& device, Group& group, const Experiment& experiment)
     : samples_(experiment.is_classifier() ? training_samples_of(experiment) : nullptr),
       experiment_(with_epochs_in_steps(experiment)),
-      device_(device) {
+      device_(device),
+      group_(group) {
   check_memory(experiment_);
   for (std::int64_t i = 0; i < experiment_.search.members; ++i) {
-    members_.push_back(std::make_unique<Member>(experiment_, i, device));
+    members_.push_back(std::make_unique<Member>(experiment_, i, device, group));
   }
 }
 
 /// In parallel on the host, where small problems leave threads idle. One after the other on a
-/// device, which a single member keeps busy.
+/// device, which a single member keeps busy, and in a group, whose ranks must exchange in one
+/// order.
 void Trainer::for_each_member(const std::function<void(std::size_t)>& act) {
-  if (device_.is_cpu()) return parallel_for(members_.size(), act);
+  if (device_.is_cpu() && group_.size() == 1) return parallel_for(members_.size(), act);
   for (std::size_t i = 0; i < members_.size(); ++i) act(i);
 }
 

@@ -23,7 +23,8 @@ class Trainer {
  public:
   /// Chooses the head of a table if it is automatic, and converts the epochs of a classifier to
   /// steps.
-  explicit Trainer(const Experiment& experiment, const Device& device = {});
+  explicit Trainer(const Experiment& experiment, const Device& device = {},
+                   Group& group = single_process());
 
   /// Takes the knockout if it is due, then one step. Returns the loss of the leader.
   StepResult step();
@@ -39,6 +40,8 @@ class Trainer {
   double learning_rate() const { return leader().learning_rate(); }
 
   const Experiment& experiment() const { return experiment_; }
+  /// The ranks that train the same model. All of them take the same steps.
+  Group& group() const { return group_; }
   /// The learner of the leader, with its model up to date.
   Learner& learner() const { return leader().learner(); }
   std::int64_t members() const { return static_cast<std::int64_t>(members_.size()); }
@@ -69,7 +72,7 @@ class Trainer {
 
  private:
   /// `experiment` has a head.
-  Trainer(const Device& device, const Experiment& experiment);
+  Trainer(const Device& device, Group& group, const Experiment& experiment);
   using Members = std::vector<std::unique_ptr<Member>>;
 
   Member& leader() const { return *members_[leader_]; }
@@ -80,6 +83,7 @@ class Trainer {
   std::shared_ptr<const TrainingSamples> samples_;  ///< keeps the shared samples in memory
   Experiment experiment_;
   Device device_;
+  Group& group_;
   Members members_;
   std::size_t leader_ = 0;
   std::int64_t steps_ = 0;
