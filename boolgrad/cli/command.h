@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "boolgrad/core/group.h"
 #include "boolgrad/options/device.h"
 
 namespace boolgrad::cli {
@@ -19,6 +20,8 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   int threads = 0;  ///< 0: all hardware threads
+  /// The ranks that mpirun has started with this one. Only the first of them prints.
+  Group* group = &single_process();
 };
 
 /// Invalid command line. Gives exit code 2; all other exceptions give 1.

@@ -1,13 +1,20 @@
 // `boolgrad devices`: lists devices and their features.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "boolgrad/backend/device/capabilities.h"
 #include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
+#include "boolgrad/core/group.h"
+#include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad::cli {
@@ -47,6 +54,29 @@ nlohmann::json to_json(const DeviceDescription& device) {
           {"unsupported", features_json(device.backend, false)}};
 }
 
+/// A line per rank: where it runs, and with how many threads.
+std::vector<std::string> ranks_of(Group& group) {
+  constexpr std::size_t longest = 256;
+  std::array<char, longest> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::string own =
+      fmt::format("rank {}, {}, {} threads", group.rank(), host.data(), thread_count());
+  own.resize(longest);
+  std::string all(longest * static_cast<std::size_t>(group.size()), 0);
+  group.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+  std::vector<std::string> ranks;
+  for (std::size_t begin = 0; begin < all.size(); begin += longest) {
+    ranks.emplace_back(all.c_str() + begin);
+  }
+  return ranks;
+}
+
+std::string mpi_text(const Group& group) {
+  if (group.size() > 1) return fmt::format("{}, {} ranks", group.transport(), group.size());
+  const std::string why_not = why_no_mpi();
+  return why_not.empty() ? "built in; mpirun starts ranks" : "none: " + printable(why_not);
+}
+
 int run(bool shows_capabilities, const CommonOptions& common) {
   if (shows_capabilities && !common.quiet) fmt::print("{}", capability_table());
   nlohmann::json all = nlohmann::json::array();
@@ -54,7 +84,16 @@ int run(bool shows_capabilities, const CommonOptions& common) {
     if (!common.quiet && !shows_capabilities) print(device);
     all.push_back(to_json(device));
   }
-  if (common.json) print_json({{"devices", all}});
+  const std::vector<std::string> ranks = ranks_of(*common.group);
+  if (!common.quiet && !shows_capabilities) {
+    fmt::print("{:<10}{}\n", "mpi", mpi_text(*common.group));
+    for (const std::string& rank : ranks) {
+      if (ranks.size() > 1) fmt::print("{:<10}{}\n", "", printable(rank));
+    }
+  }
+  if (common.json) {
+    print_json({{"devices", all}, {"mpi", mpi_text(*common.group)}, {"ranks", ranks}});
+  }
   return 0;
 }
 

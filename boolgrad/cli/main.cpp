@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "boolgrad/backend/cpu/tensor/row_kernels.h"
@@ -98,6 +101,34 @@ void check_command(const CLI::App& app, int argc, const char* const* argv) {
 
 void complain(const std::string& message) { print_message("boolgrad: " + message); }
 
+/// Throws for commands whose ranks would all do the same.
+void check_ranks(const CLI::App& app, CommonOptions& common) {
+  if (common.group->size() == 1) return;
+  const std::string& command = app.get_subcommands().front()->get_name();
+  if (command != "train" && command != "sweep" && command != "devices") {
+    throw UsageError(
+        fmt::format("[{}] expected one process, received {} ranks of mpirun: train, "
+                    "sweep and devices use them",
+                    command, common.group->size()));
+  }
+  if (common.group->is_first()) return;
+  common.quiet = true;
+  common.json = false;
+}
+
+/// Ends all ranks after an error of this one. An error that all of them have is printed once, by
+/// the first.
+int end_ranks(Group& group, const std::string& message, int code) {
+  if (group.size() > 1 && !group.is_first()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the first one ends this process
+    complain(fmt::format("rank {}: {}", group.rank(), message));
+  } else {
+    complain(message);
+  }
+  if (group.size() > 1) group.abort(code);
+  return code;
+}
+
 int run_job(const CommonOptions& common, const Job& job) {
   try {
     if (common.threads > 0) set_thread_count(common.threads);
@@ -110,9 +141,10 @@ int run_job(const CommonOptions& common, const Job& job) {
   }
 }
 
-int parse_and_run(int argc, const char* const* argv) {
+int parse_and_run(int argc, const char* const* argv, Group& group) {
   CLI::App app;
   CommonOptions common;
+  common.group = &group;
   Job job;
   set_up(app, common, job);
   check_command(app, argc, argv);
@@ -128,6 +160,7 @@ int parse_and_run(int argc, const char* const* argv) {
     throw UsageError(error.what());
   }
   if (!job) throw UsageError("expected a command, received none; see boolgrad --help");
+  check_ranks(app, common);
   print_notices(notices, common.quiet);
   return run_job(common, job);
 }
@@ -137,24 +170,25 @@ int parse_and_run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   using namespace boolgrad::cli;
+  using boolgrad::Group;
   // A file that reaches the limit of its size fails like a full disk, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::unique_ptr<Group> opened;
+  const auto group = [&]() -> Group& { return opened ? *opened : boolgrad::single_process(); };
   try {
-    const int code = parse_and_run(argc, argv);
+    opened = boolgrad::open_group();
+    const int code = parse_and_run(argc, argv, group());
     // Write errors, such as a full disk, may show up only now.
     std::cout.flush();
     if (std::fflush(stdout) != 0 || !std::cout) {
-      complain("cannot write to standard output");
-      return failure;
+      return end_ranks(group(), "cannot write to standard output", failure);
     }
     return code;
   } catch (const UsageError& error) {
-    complain(error.what());
-    return wrong_usage;
+    return end_ranks(group(), error.what(), wrong_usage);
   } catch (const std::bad_alloc&) {
-    complain("out of memory");
+    return end_ranks(group(), "out of memory", failure);
   } catch (const std::exception& error) {
-    complain(error.what());
+    return end_ranks(group(), error.what(), failure);
   }
-  return failure;
 }

@@ -452,6 +452,26 @@ int run_manifest(const SweepArguments& arguments, const CommonOptions& common) {
       common);
 }
 
+/// The ranks of mpirun take the runs of a list that the first one writes.
+int run_over_ranks(const SweepArguments& arguments, const train::Sweep& sweep,
+                   const fs::path& folder, const CommonOptions& common) {
+  Group& group = *common.group;
+  check_same_on_ranks(group, "experiment", train::to_toml(sweep.experiment));
+  if (group.is_first()) train::write_manifest(sweep, folder);
+  group.barrier();
+  std::optional<Progress> progress;
+  train::SweepOptions options = training_options(arguments, folder, common, progress);
+  options.jobs = arguments.jobs.value_or(1);
+  const auto runs = static_cast<std::int64_t>(train::runs_of(sweep).size());
+  options.task = group.rank() * runs / group.size();
+  train::work_on_manifest(options);
+  progress.reset();
+  group.barrier();
+  if (!group.is_first()) return 0;
+  return report(sweep, train::collect_sweep(folder), folder,
+                "stopped; repeat the command to continue", common);
+}
+
 int run(const SweepArguments& arguments, const CommonOptions& common) {
   if (arguments.reads_manifest()) return run_manifest(arguments, common);
   check_arguments(arguments);
@@ -461,6 +481,7 @@ int run(const SweepArguments& arguments, const CommonOptions& common) {
   print_notices(notices, common.quiet);
   const fs::path folder = folder_of(arguments, sweep);
   if (arguments.manifest) return write_list(sweep, folder, common);
+  if (common.group->size() > 1) return run_over_ranks(arguments, sweep, folder, common);
   std::optional<Progress> progress;
   const train::SweepOptions options = training_options(arguments, folder, common, progress);
   const std::vector<train::SweepEntry> entries = train::run_sweep(sweep, options);

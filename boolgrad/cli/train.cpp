@@ -1,6 +1,7 @@
 // `boolgrad train`: trains an experiment, from the start or from a checkpoint.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/cli/data_options.h"
 #include "boolgrad/cli/experiment_file.h"
@@ -20,6 +22,7 @@
 #include "boolgrad/train/experiment/changes.h"
 #include "boolgrad/train/learners/learner.h"
 #include "boolgrad/train/run/checkpoint.h"
+#include "boolgrad/train/run/ranks.h"
 #include "boolgrad/train/run/report.h"
 #include "boolgrad/train/run/run.h"
 #include "boolgrad/train/run/run_folder.h"
@@ -110,6 +113,29 @@ void check_folder(const TrainArguments& arguments, const fs::path& folder,
       folder.string(), other->empty() ? "" : fmt::format(" ({})", printable(*other))));
 }
 
+/// The ranks on a machine share its GPUs in turn, unless one was asked for by number.
+Device device_of_rank(Device device, const Group& group) {
+  if (group.size() == 1 || device.is_cpu() || device.index > 0) return device;
+  const auto count =
+      static_cast<int>(std::ranges::count_if(all_devices(), [&](const DeviceDescription& one) {
+        return one.backend == device.backend && one.why_not.empty();
+      }));
+  device.index = rank_on_this_machine() % std::max(1, count);
+  return device;
+}
+
+/// The folder that the first rank has chosen.
+fs::path shared_folder_of(const TrainArguments& arguments, const train::Experiment& experiment,
+                          Group& group, std::vector<std::string>& notices) {
+  fs::path folder;
+  if (group.is_first()) {
+    folder = folder_of(arguments, experiment, notices);
+    train::make_run_folder(folder);
+    check_folder(arguments, folder, experiment);
+  }
+  return text_of_first(group, folder.string());
+}
+
 // ---------------------------------------------------------------------------------------------
 
 void check_arguments(const TrainArguments& arguments) {
@@ -157,20 +183,21 @@ int list_experiments(const CommonOptions& common) {
 int run(const TrainArguments& arguments, const CommonOptions& common) {
   if (arguments.lists) return list_experiments(common);
   check_arguments(arguments);
+  Group& group = *common.group;
   std::vector<std::string> notices;
-  const train::Experiment asked = experiment_of(arguments, notices);
+  train::Experiment asked = experiment_of(arguments, notices);
+  if (is_started_as_rank()) asked = train::with_blocks(asked, group, notices);
   print_notices(notices, common.quiet);
   notices.clear();
   const auto loading = std::chrono::steady_clock::now();
   if (!common.quiet && asked.is_classifier()) show_loading(asked);
-  train::Trainer trainer(asked, arguments.device);
+  train::Trainer trainer(asked, device_of_rank(arguments.device, group), group);
+  train::check_agreement(trainer);
   const double loading_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - loading).count();
   const train::Experiment& experiment = trainer.experiment();
   train::RunOptions options;  // only if the experiment is valid
-  options.folder = folder_of(arguments, experiment, notices);
-  train::make_run_folder(options.folder);
-  check_folder(arguments, options.folder, experiment);
+  options.folder = shared_folder_of(arguments, experiment, group, notices);
   print_notices(notices, common.quiet);
   options.resume = arguments.resume;
   options.overwrite = arguments.overwrite;
@@ -181,6 +208,7 @@ int run(const TrainArguments& arguments, const CommonOptions& common) {
   watch_for_interruption();
   const train::RunReport report = train::run_training(trainer, options);
   view.finish(report.last);
+  if (!group.is_first()) return 0;
   const train::Plots plots = plots_of(experiment, trainer, options.folder);
   const std::optional<train::TestResult> test = train::test_result(experiment, report);
   if (!common.quiet) print_summary(experiment, report, plots, test);

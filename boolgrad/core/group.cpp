@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -115,6 +116,13 @@ std::unique_ptr<Group> open_group() {
 std::string why_no_mpi() {
   const Opener opener = find_opener();
   return opener.open != nullptr ? "" : opener.why_not;
+}
+
+int rank_on_this_machine() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    if (const char* text = std::getenv(name)) return std::max(0, std::atoi(text));
+  }
+  return 0;
 }
 
 bool any_rank(Group& group, bool own) {

@@ -54,6 +54,10 @@ std::unique_ptr<Group> open_group();
 /// Why there is no MPI; empty if there is.
 std::string why_no_mpi();
 
+/// The number of this process among those of the launcher on the same machine; 0 without a
+/// launcher.
+int rank_on_this_machine();
+
 /// Whether `own` is true on any rank.
 bool any_rank(Group& group, bool own);
 
