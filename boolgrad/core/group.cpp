@@ -151,7 +151,7 @@ void check_same_on_ranks(Group& group, std::string_view what, std::string_view t
   group.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] != all[0]) {
-      fail(where, "expected the same {} on all ranks, received another on rank {} than on rank 0",
+      fail(where, "expected the same {} on all ranks, received one on rank 0 and one on rank {}",
            what, rank);
     }
   }

@@ -199,7 +199,7 @@ TEST_F(RanksTest, HaveToAgree) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(
       result.err.ends_with("boolgrad: [mpi] expected the same experiment on all ranks, "
-                           "received another on rank 1 than on rank 0\n"))
+                           "received one on rank 0 and one on rank 1\n"))
       << result.err;
   EXPECT_FALSE(fs::exists(folder("run") + "/checkpoint.safetensors"));
 }
