@@ -12,6 +12,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/random_tensor.h"
+#include "tests/support/xor_rule.h"
 
 namespace boolgrad::automata {
 namespace {
@@ -183,6 +184,15 @@ TEST(Rollout, RoundsTheMaskedStates) {
   EXPECT_LT(difference(grad(reached, wrt, {.upstream = ones})[0],
                        grad(plain, wrt, {.upstream = ones})[0]),
             1e-14);
+}
+
+TEST(Rollout, RoundingBeyond0And1DoesNotGrow) {
+  const Rule rule = xor_rule(small);
+  const Tensor last = rollout(rule, above_1({3, 1, 4, 5}), {}, {.steps = 40});
+  for (const float value : last.values<float>()) {
+    ASSERT_GE(value, 0);
+    ASSERT_LE(value, 1);
+  }
 }
 
 TEST(Rollout, OfASingleCellReadsZeros) {

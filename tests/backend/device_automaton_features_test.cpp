@@ -2,14 +2,17 @@
 // states, extra steps, gate penalties. Skipped without a device.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
+#include "boolgrad/logic/host_network.h"
 #include "boolgrad/optim/adamw.h"
 #include "boolgrad/options/names.h"
 #include "boolgrad/options/target.h"
 #include "tests/backend/device_automata.h"
 #include "tests/support/devices.h"
 #include "tests/support/messages.h"
+#include "tests/support/xor_rule.h"
 
 namespace boolgrad {
 namespace {
@@ -317,6 +320,22 @@ TEST_P(DeviceAutomatonFeatures, SomeTargetsDoNotCount) {
       const double soft = here->soft_rollout(2, inputs, {}, last);
       EXPECT_NEAR(there->soft_rollout(2, inputs, {}, last), soft, 1e-5 * soft);
     }
+  }
+}
+
+TEST_P(DeviceAutomatonFeatures, RoundingBeyond0And1DoesNotGrow) {
+  AutomatonScene scene = scene_of(Parametrisation::sigmoid);
+  scene.size.steps = 40;
+  const automata::Rule rule = xor_rule(scene.shape);
+  const auto program = automaton_on_device(device(), rule, scene.size, {});
+  program->set_parameters(logic::detached(rule.parameters()), automata::masks_of(rule));
+  const Shape shape = {2, scene.size.batch, scene.size.height, scene.size.width};
+  program->set_inputs({above_1(shape), {}, Tensor::zeros(shape, DType::uint8)});
+  EXPECT_TRUE(std::isfinite(program->gradients({})));
+  const Tensor last = program->final_state();
+  for (std::int64_t i = 0; i < last.size(); ++i) {
+    ASSERT_GE(last.at(i), 0);
+    ASSERT_LE(last.at(i), 1);
   }
 }
 

@@ -86,10 +86,13 @@ __device__ __forceinline__ bool rounds(const KernelArguments& args, int step, in
                     std::uint64_t(step) * args.draws.cells + cell);
 }
 
+/// Keeps what rounding has moved beyond 0 and 1 from growing; as on the CPU. NaN stays NaN.
+__device__ __forceinline__ float between_0_and_1(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+
 __device__ __forceinline__ float next_value(const KernelArguments& args, int step, int cell,
                                             unsigned fires, float updated, float own) {
   if (fires == 0) return own;
-  if (!rounds(args, step, cell)) return updated;
+  if (!rounds(args, step, cell)) return between_0_and_1(updated);
   return updated > 0.5F ? 1.F : 0.F;
 }
 __device__ __forceinline__ unsigned next_value(const KernelArguments&, int, int, unsigned fires,

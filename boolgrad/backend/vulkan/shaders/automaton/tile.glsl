@@ -154,10 +154,12 @@ vec4 patch_row(int tile, int row, int c) {
   return value;
 }
 
-/// The value of a cell after the step; `at` is its offset before.
+/// The value of a cell after the step; `at` is its offset before. Keeps what rounding has moved beyond
+/// 0 and 1 from growing, as on the CPU. NaN stays NaN.
 float next_value(int k, float updated, int at) {
   if (fires[k] == 0) return states[at];
-  return !rounds[k] ? updated : updated > 0.5 ? 1.0 : 0.0;
+  if (rounds[k]) return updated > 0.5 ? 1.0 : 0.0;
+  return updated < 0.0 ? 0.0 : updated > 1.0 ? 1.0 : updated;
 }
 
 #endif
