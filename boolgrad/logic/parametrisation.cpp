@@ -262,7 +262,7 @@ Tensor table_logits(Parametrisation parametrisation, const Tensor& tables, DType
   const std::span<const std::uint8_t> entries = tables.values<std::uint8_t>();
   const bool is_softmax = parametrisation == Parametrisation::softmax16;
   const auto per_gate = static_cast<std::size_t>(tables.shape()[1]);
-  if (is_softmax) check_arity(parametrisation, std::bit_width(per_gate) - 1);
+  if (is_softmax) check_arity(parametrisation, static_cast<int>(std::bit_width(per_gate)) - 1);
   const Shape shape = is_softmax ? Shape{tables.shape()[0], 16} : tables.shape();
   Tensor logits = Tensor::zeros(shape, dtype);
   visit_dtype(dtype, [&](auto zero) {
