@@ -81,6 +81,21 @@ class Automaton {
     }
   }
 
+  /**
+   * Sets every cell to a random state: 0, which has no channel, or 1, 2, ..., which have a channel
+   * each.
+   */
+  startRandomStates(states, seed, stream) {
+    this.clear();
+    let index = 0;
+    for (let y = 0; y < this.height; ++y) {
+      for (let x = 0; x < this.width; ++x, ++index) {
+        const state = randomBelow({seed, stream, index}, states);
+        if (state > 0) this.set(state - 1, y, x, 1);
+      }
+    }
+  }
+
   /** Sets all channels of the centre cell to 1 and everything else to 0. */
   startSeed() {
     this.clear();

@@ -191,12 +191,18 @@ class AutomatonView {
   start({height, width, start, seed}) {
     const {automaton} = this;
     automaton.resize(height, width);
-    if (start === 'random') automaton.startRandom(seed, this.options.streams.start);
+    if (start === 'random') this.startRandom(seed);
     if (start === 'seed') automaton.startSeed();
     this.startOptions = {height, width, start, seed};
     this.steps = 0;
     this.randomHoles = 0;
     this.fit();
+  }
+
+  startRandom(seed) {
+    const {states, streams} = this.options;
+    if (states > 2) this.automaton.startRandomStates(states, seed, streams.start);
+    else this.automaton.startRandom(seed, streams.start);
   }
 
   restart() { this.start(this.startOptions); }

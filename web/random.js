@@ -37,5 +37,6 @@ function randomBits({seed, stream, step = 0, index = 0}) {
 
 /** A random integer in [0, bound), for bounds up to 2^21. */
 function randomBelow(at, bound) {
-  return Math.floor(randomBits(at)[0] / 2 ** 32 * bound);
+  const [high, low] = randomBits(at);
+  return Math.floor((high * bound + Math.floor(low * bound / 2 ** 32)) / 2 ** 32);
 }

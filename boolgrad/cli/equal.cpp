@@ -1,12 +1,10 @@
 // `boolgrad equal`: proves two circuits equal, or prints inputs for which they differ.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "boolgrad/circuit/formats/port_groups.h"
 #include "boolgrad/cli/command.h"
@@ -21,17 +19,6 @@ struct EqualArguments {
   std::string second;
 };
 
-/// The inputs as `a[3:0] = 0101, c = 1`: buses as numbers with the highest bit first.
-std::string inputs_text(const CircuitDifference& difference) {
-  std::vector<std::string> parts;
-  for (const circuit::PortGroup& group : circuit::port_groups(difference.inputs)) {
-    std::string bits;
-    for (const std::size_t i : group.positions) bits.insert(0, 1, difference.values[i] ? '1' : '0');
-    parts.push_back(fmt::format("{} = {}", printable(group.title()), bits));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 void print_report(const EqualArguments& arguments, const CircuitComparison& comparison) {
   const std::string how = comparison.matches_names ? "ports by name" : "ports by position";
   const std::string names =
@@ -44,7 +31,8 @@ void print_report(const EqualArguments& arguments, const CircuitComparison& comp
   }
   const CircuitDifference& difference = *comparison.difference;
   fmt::print("{} differ: {} is {} and {} for {} ({})\n", names, printable(difference.output),
-             difference.first ? 1 : 0, difference.second ? 1 : 0, inputs_text(difference), how);
+             difference.first ? 1 : 0, difference.second ? 1 : 0,
+             circuit::assignment_text(difference.inputs, difference.values), how);
 }
 
 nlohmann::json to_json(const EqualArguments& arguments, const CircuitComparison& comparison) {

@@ -11,6 +11,7 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/evaluation.h"
+#include "boolgrad/model/export.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/model/tasks.h"
 
@@ -66,6 +67,14 @@ void check_arguments(const EvalArguments& arguments) {
 
 int run(const EvalArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments);
+  if (is_circuit_file(arguments.model)) {
+    eval_circuit_file(arguments, common);
+    return 0;
+  }
+  if (!arguments.task.empty()) {
+    throw UsageError(fmt::format("[eval] --task is for the file of a circuit, not for the model {}",
+                                 printable(arguments.model)));
+  }
   const LoadedModel loaded = load_model(arguments.model);
   if (!loaded.spec) {
     fail("eval", "{}: the model has no experiment to be evaluated on", arguments.model);
@@ -91,9 +100,18 @@ void add_eval(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
       new_command(root, common, "eval", "Evaluate a model on its task, soft and hardened.",
                   "boolgrad eval runs/add-1/model.safetensors\n"
-                  "  boolgrad eval runs/mnist-1/model.safetensors --compiled");
+                  "  boolgrad eval runs/mnist-1/model.safetensors --compiled\n"
+                  "  boolgrad eval adder.blif --task add",
+                  "MODEL may be a circuit too, with --task: netlist text, BLIF, AIGER, structural "
+                  "Verilog or an HTML viewer.");
   const auto arguments = std::make_shared<EvalArguments>();
   add_model(*command, arguments->model);
+  command
+      ->add_option(
+          "--task", arguments->task,
+          "Circuits: the experiment whose task to evaluate on; its Boolean function has as "
+          "many bits as the circuit has inputs")
+      ->type_name("EXPERIMENT");
   command
       ->add_option("--starts", arguments->starts,
                    "Automata: number of fresh starts per scenario; 32 by default, 1 if all starts "

@@ -1,4 +1,4 @@
-// `boolgrad predict`: classes or values of samples without labels.
+// `boolgrad predict`: classes or values of samples without labels, and outputs of circuits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/predict.h"
 #include "boolgrad/cli/samples.h"
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/file.h"
-#include "boolgrad/core/text.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/model/export.h"
 #include "boolgrad/model/model.h"
@@ -24,23 +23,6 @@
 
 namespace boolgrad::cli {
 namespace {
-
-struct PredictArguments {
-  std::string model;
-  std::string data;
-  std::string out;
-  std::int64_t top = 1;
-  bool scores = false;
-  bool skips_bad_rows = false;
-};
-
-/// A field of a CSV file, in quotes if it needs them.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + '"';
-}
 
 /// What the hardened classifier says of every sample.
 struct Answers {
@@ -52,11 +34,11 @@ struct Answers {
   }
 };
 
-Answers answers_of(const LoadedModel& loaded, const UnlabelledSamples& samples) {
-  const Classifier& classifier = *loaded.model.classifier();
-  const HardClassifier hard(classifier, netlist_of(loaded));
+Answers answers_of(const CircuitSource& source, const UnlabelledSamples& samples) {
+  const Classifier& classifier = *source.model->model.classifier();
+  const HardClassifier hard(classifier, source.netlist);
   const Tensor sums = hard.sums(samples.features);
-  const std::int64_t outputs = loaded.model.network().outputs();
+  const std::int64_t outputs = source.model->model.network().outputs();
   Answers answers{logic::predictions(classifier.head, sums, outputs)};
   if (classifier.head.kind != HeadKind::regression) {
     answers.probabilities = logic::probabilities(classifier.head, sums, outputs);
@@ -84,18 +66,18 @@ std::string header_of(const PredictArguments& arguments, const UnlabelledSamples
     text += i == 1 ? ",prediction,probability" : fmt::format(",prediction_{},probability_{}", i, i);
   }
   if (arguments.scores) {
-    for (const std::string& name : format.classes) text += "," + field(name);
+    for (const std::string& name : format.classes) text += "," + csv_field(name);
   }
   return text + "\n";
 }
 
 std::string line_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
                     const data::DataFormat& format, const Answers& answers, std::size_t i) {
-  std::string text = field(samples.names[i]);
+  std::string text = csv_field(samples.names[i]);
   if (format.classes.empty()) return text + fmt::format(",{:.9g}\n", answers.predictions[i]);
   const std::vector<std::size_t> order = ranked(answers, i);
   for (std::size_t k = 0; k < static_cast<std::size_t>(arguments.top); ++k) {
-    text += fmt::format(",{},{:.4f}", field(format.classes[order[k]]),
+    text += fmt::format(",{},{:.4f}", csv_field(format.classes[order[k]]),
                         answers.probability(order[k], i));
   }
   if (arguments.scores) {
@@ -117,17 +99,8 @@ std::string table_of(const PredictArguments& arguments, const UnlabelledSamples&
 
 nlohmann::json json_of(const PredictArguments& arguments, const UnlabelledSamples& samples,
                        const data::DataFormat& format, const Answers& answers) {
-  nlohmann::json refused = nlohmann::json::array();
-  for (const RefusedSample& one : samples.refused) {
-    refused.push_back({{samples.what, one.name}, {"reason", one.reason}});
-  }
-  nlohmann::json object = {{"model", arguments.model},
-                           {"samples", samples.names.size()},
-                           {"refused", std::move(refused)}};
-  if (!arguments.out.empty()) {
-    object["output"] = arguments.out;
-    return object;
-  }
+  nlohmann::json object = json_of_samples(arguments, samples);
+  if (!arguments.out.empty()) return object;
   nlohmann::json predictions = nlohmann::json::array();
   for (const double prediction : answers.predictions) {
     if (format.classes.empty()) predictions.push_back(prediction);
@@ -138,9 +111,8 @@ nlohmann::json json_of(const PredictArguments& arguments, const UnlabelledSample
 }
 
 void check_arguments(const PredictArguments& arguments, const LoadedModel& loaded) {
-  if (!loaded.model.classifier()) {
-    fail("predict", "{}: expected a classifier, received {}", arguments.model,
-         loaded.model.is_automaton() ? "an automaton (see boolgrad run)" : "a circuit");
+  if (arguments.has_bits) {
+    throw UsageError("[predict] --bits is for circuits, not for classifiers");
   }
   const std::int64_t classes = std::ssize(loaded.model.classifier()->format.classes);
   if (classes == 0 && (arguments.scores || arguments.top != 1)) {
@@ -152,30 +124,30 @@ void check_arguments(const PredictArguments& arguments, const LoadedModel& loade
   }
 }
 
-int run(const PredictArguments& arguments, const CommonOptions& common) {
-  const LoadedModel loaded = load_model(arguments.model);
-  check_arguments(arguments, loaded);
-  const data::DataFormat& format = loaded.model.classifier()->format;
-  const UnlabelledSamples samples =
-      read_unlabelled_samples(arguments.data, *loaded.model.classifier());
-  if (!common.quiet) print_refused(samples);
-  check_some_left("predict", arguments.data, samples);
-  if (!samples.refused.empty() && !arguments.skips_bad_rows) {
-    fail("predict", "{}: {} of {} samples cannot be used; --skip-bad-rows predicts the others",
-         arguments.data, samples.refused.size(), samples.refused.size() + samples.names.size());
-  }
-  const Answers answers = answers_of(loaded, samples);
-  const std::string table = table_of(arguments, samples, format, answers);
-  if (!arguments.out.empty()) {
-    write_file("predict", arguments.out, table);
-    if (!common.quiet) {
-      fmt::print("{}: {} predictions, {} left out\n", printable(arguments.out),
-                 samples.names.size(), samples.refused.size());
-    }
-  } else if (!common.quiet) {
-    fmt::print("{}", table);
-  }
+void predict_samples(const PredictArguments& arguments, const CircuitSource& source,
+                     const CommonOptions& common) {
+  check_arguments(arguments, *source.model);
+  const Classifier& classifier = *source.model->model.classifier();
+  const data::DataFormat& format = classifier.format;
+  const UnlabelledSamples samples = read_unlabelled_samples(arguments.data, classifier);
+  check_samples(arguments, samples, common);
+  const Answers answers = answers_of(source, samples);
+  write_table(arguments, samples, table_of(arguments, samples, format, answers), common);
   if (common.json) print_json(json_of(arguments, samples, format, answers));
+}
+
+int run(const PredictArguments& arguments, const CommonOptions& common) {
+  const CircuitSource source = load_circuit(arguments.model);
+  if (source.netlist.state) {
+    fail("predict",
+         "{}: expected a classifier or a circuit, received an automaton (see boolgrad run)",
+         arguments.model);
+  }
+  if (source.model && source.model->model.classifier()) {
+    predict_samples(arguments, source, common);
+  } else {
+    predict_circuit(arguments, source.netlist, common);
+  }
   return 0;
 }
 
@@ -183,11 +155,15 @@ int run(const PredictArguments& arguments, const CommonOptions& common) {
 
 void add_predict(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command =
-      new_command(root, common, "predict", "Predict classes or values of samples without labels.",
+      new_command(root, common, "predict",
+                  "Predict classes or values of samples without labels, or run a circuit.",
                   "boolgrad predict runs/iris-1 --data new.csv -o predicted.csv\n"
                   "  boolgrad predict runs/mnist-1 --data digit.png --top 3\n"
-                  "  cut -d, -f1-4 new.csv | boolgrad predict runs/iris-1 --data -",
-                  "The answers are those of the hardened circuit. They are printed as CSV.");
+                  "  cut -d, -f1-4 new.csv | boolgrad predict runs/iris-1 --data -\n"
+                  "  printf 'a,b\\n3,5\\n' | boolgrad predict adder.blif --data -",
+                  "The answers are those of the hardened circuit. They are printed as CSV. MODEL "
+                  "may be a circuit too: netlist text, BLIF, AIGER, structural Verilog or an HTML "
+                  "viewer. Its inputs are bits or, where ports have several bits, numbers.");
   const auto arguments = std::make_shared<PredictArguments>();
   add_model(*command, arguments->model);
   command
@@ -204,6 +180,7 @@ void add_predict(CLI::App& root, CommonOptions& common, Job& job) {
   command->add_flag("--scores", arguments->scores, "Add the probabilities of all classes");
   command->add_flag("--skip-bad-rows", arguments->skips_bad_rows,
                     "Leave out samples that cannot be read and predict the others");
+  command->add_flag("--bits", arguments->has_bits, "Circuits: print a column per bit");
   command->callback([arguments, &common, &job] {
     job = [arguments, &common] { return run(*arguments, common); };
   });

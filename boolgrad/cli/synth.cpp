@@ -1,4 +1,4 @@
-// `boolgrad synth`: the size of a circuit on an FPGA, by Yosys.
+// `boolgrad synth`: the size of a circuit on an FPGA or in standard cells, by Yosys.
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boolgrad/cli/command.h"
+#include "boolgrad/cli/shipped.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/synthesis.h"
@@ -19,13 +20,19 @@ struct SynthArguments {
   SynthesisOptions options;
 };
 
+/// Whether the target has gates rather than LUTs.
+bool has_gates(const SynthArguments& arguments) {
+  return arguments.options.target == "gates" || arguments.options.target == "sky130-like";
+}
+
 std::string text_of(const SynthArguments& arguments, const SynthesisReport& report) {
   std::string text = fmt::format("{} for {}, by {}\n", printable(arguments.circuit),
                                  arguments.options.target, printable(report.yosys));
   const auto line = [&](std::string_view what, std::int64_t number) {
     text += fmt::format("  {:<16}{:>9}\n", what, number);
   };
-  if (arguments.options.target == "gates") line("gates", report.gates);
+  if (report.area) text += fmt::format("  {:<16}{:>9.2f} GE\n", "area", *report.area);
+  if (has_gates(arguments)) line("gates", report.gates);
   else line("LUTs", report.luts);
   line("flip-flops", report.flip_flops);
   if (report.carries > 0) line("carries", report.carries);
@@ -46,7 +53,8 @@ nlohmann::json to_json(const SynthArguments& arguments, const SynthesisReport& r
                            {"luts", report.luts},          {"flip_flops", report.flip_flops},
                            {"carries", report.carries},    {"multiplexers", report.multiplexers},
                            {"depth", report.depth},        {"cells", std::move(cells)}};
-  if (arguments.options.target == "gates") object["gates"] = report.gates;
+  if (has_gates(arguments)) object["gates"] = report.gates;
+  if (report.area) object["area"] = *report.area;
   return object;
 }
 
@@ -59,7 +67,9 @@ int run(const SynthArguments& arguments, const CommonOptions& common) {
     throw UsageError("[synth] expected --pipeline or --thresholds, received both");
   }
   const CircuitSource source = load_circuit(arguments.circuit);
-  const SynthesisReport report = synthesise(source, arguments.circuit, arguments.options);
+  SynthesisOptions options = arguments.options;
+  options.library = shipped_folder("libraries") / "cells.genlib";
+  const SynthesisReport report = synthesise(source, arguments.circuit, options);
   const std::string text = text_of(arguments, report);
   if (!arguments.report.empty()) write_file("synth", arguments.report, text);
   if (!common.quiet) fmt::print("{}", text);
@@ -71,16 +81,18 @@ int run(const SynthArguments& arguments, const CommonOptions& common) {
 
 void add_synth(CLI::App& root, CommonOptions& common, Job& job) {
   CLI::App* command = new_command(
-      root, common, "synth", "Synthesise a circuit with Yosys and report its size on an FPGA.",
-      "boolgrad synth runs/add-1 --target ice40",
+      root, common, "synth",
+      "Synthesise a circuit with Yosys and report its size on an FPGA or in standard cells.",
+      "boolgrad synth runs/add-1 --target ice40\n"
+      "  boolgrad synth adder.blif --target sky130-like",
       "MODEL is a model, the folder of a run, or a circuit: netlist text, BLIF, AIGER, structural "
       "Verilog or an HTML viewer. Needs yosys.");
   const auto arguments = std::make_shared<SynthArguments>();
   add_model(*command, arguments->circuit);
   command
       ->add_option("--target", arguments->options.target,
-                   "ice40, xc7 (Xilinx series 7), ecp5, generic (LUTs of four inputs) or gates "
-                   "(two-input gates)")
+                   "ice40, xc7 (Xilinx series 7), ecp5, generic (LUTs of four inputs), gates "
+                   "(two-input gates) or sky130-like (standard cells of a 130 nm process)")
       ->type_name("TARGET")
       ->capture_default_str()
       ->check(CLI::IsMember(synthesis_targets()));

@@ -54,6 +54,10 @@ void check_use(const train::ExperimentChanges& changes, const train::Experiment&
     throw UsageError(
         fmt::format("[train] --memory is for automata, not for {}", printable(experiment.name)));
   }
+  if (!changes.init.empty() && experiment.is_automaton()) {
+    throw UsageError(fmt::format("[train] --init is for circuits and classifiers, not for {}",
+                                 printable(experiment.name)));
+  }
 }
 
 train::Experiment experiment_from_file(const TrainArguments& arguments,
@@ -70,7 +74,9 @@ train::Experiment experiment_from_checkpoint(const fs::path& folder,
   const train::Experiment saved = train::load_checkpoint(path).experiment;
   check_use(arguments.changes, saved);
   notices = train::rename_notices(train::overrides_of(arguments.changes, saved));
-  return train::changed_experiment(train::to_toml(saved), path.string(), "", "", arguments.changes);
+  train::ExperimentChanges changes = arguments.changes;
+  changes.circuit = saved.network.circuit;
+  return train::changed_experiment(train::to_toml(saved), path.string(), "", "", changes);
 }
 
 train::Experiment experiment_of(const TrainArguments& arguments,
@@ -223,7 +229,8 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
       new_command(root, common, "train", "Train a built-in experiment or a TOML file.",
                   "boolgrad train add --seed 2 --knockout 0.1\n"
                   "  boolgrad train fashion-mnist --epochs 5\n"
-                  "  boolgrad train table --data iris.csv --target species");
+                  "  boolgrad train table --data iris.csv --target species\n"
+                  "  boolgrad train multiply --init multiplier.blif");
   const auto arguments = std::make_shared<TrainArguments>();
   command
       ->add_option("experiment", arguments->experiment,
@@ -242,6 +249,12 @@ void add_train(CLI::App& root, CommonOptions& common, Job& job) {
                    "Mask a random share of the hidden gates half-way through the run")
       ->type_name("SHARE");
   add_data_options(*command, arguments->changes);
+  command
+      ->add_option(
+          "--init", arguments->changes.init,
+          "Start from a circuit: netlist text, BLIF, AIGER, structural Verilog, a model or "
+          "the folder of a run")
+      ->type_name("FILE");
   command
       ->add_option("--memory", arguments->changes.memory,
                    "Memory limit for the backward pass of an automaton, such as 200MB")

@@ -64,6 +64,25 @@ double pass_through_logit(Parametrisation parametrisation, std::int64_t index, d
   return 0;
 }
 
+/// The logit of one gate, with 0 for the others, whose soft table has the entries
+/// sigmoid(+-strength). The other gates have the share q in all; eight of the fifteen differ in an
+/// entry, which is thus off by 8/15 q.
+double softmax16_strength(double strength) {
+  const double rest = 15.0 / 8 / (1 + std::exp(strength));
+  return std::log(15 * (1 - rest) / rest);
+}
+
+/// The index of a two-input gate by the entries of its table.
+std::size_t gate_of(std::span<const std::uint8_t> entries) {
+  const auto found = std::ranges::find_if(gates, [&](const Gate& gate) {
+    for (int i = 0; i < 4; ++i) {
+      if (gate.entry(i) != (entries[static_cast<std::size_t>(i)] != 0)) return false;
+    }
+    return true;
+  });
+  return static_cast<std::size_t>(found->index);
+}
+
 void check_walsh(const Tensor& values) {
   const DType dtype = common_floating_dtype("walsh", {values});
   const std::int64_t entries = values.rank() == 2 ? values.shape()[1] : 0;
@@ -228,6 +247,39 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
     });
   });
   return logits;
+}
+
+Tensor table_logits(Parametrisation parametrisation, const Tensor& tables, DType dtype,
+                    double strength) {
+  if (tables.dtype() != DType::uint8 || tables.rank() != 2) {
+    fail("table_logits", "expected tables uint8 [gates, entries], received {} {}",
+         boolgrad::to_string(tables.dtype()), boolgrad::to_string(tables.shape()));
+  }
+  if (!(strength > 0 && strength <= max_table_strength)) {
+    fail("table_logits", "expected a strength above 0 and at most {}, received {}",
+         max_table_strength, strength);
+  }
+  const std::span<const std::uint8_t> entries = tables.values<std::uint8_t>();
+  const bool is_softmax = parametrisation == Parametrisation::softmax16;
+  const auto per_gate = static_cast<std::size_t>(tables.shape()[1]);
+  if (is_softmax) check_arity(parametrisation, static_cast<int>(std::bit_width(per_gate)) - 1);
+  const Shape shape = is_softmax ? Shape{tables.shape()[0], 16} : tables.shape();
+  Tensor logits = Tensor::zeros(shape, dtype);
+  visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const std::span<T> values = logits.mutable_values<T>();
+    if (is_softmax) {
+      const T logit = convert<T>(softmax16_strength(strength));
+      for (std::size_t g = 0; g * 4 < entries.size(); ++g) {
+        values[g * 16 + gate_of(entries.subspan(g * 4, 4))] = logit;
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      values[i] = convert<T>(entries[i] != 0 ? strength : -strength);
+    }
+  });
+  return parametrisation == Parametrisation::walsh ? walsh_coefficients(logits) : logits;
 }
 
 }  // namespace boolgrad::logic

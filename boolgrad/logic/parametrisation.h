@@ -70,4 +70,13 @@ Tensor initial_logits(Parametrisation parametrisation, std::int64_t gate_count, 
                       DType dtype, const InitialOptions& options, std::uint64_t seed,
                       std::uint32_t layer);
 
+/// The largest `strength` of `table_logits`.
+inline constexpr double max_table_strength = 30;
+
+/// Logits of given tables, uint8 [gates, 2^arity] of 0 and 1: the entries of their soft tables are
+/// sigmoid(strength) and sigmoid(-strength). `strength` is above 0 and at most
+/// `max_table_strength`.
+Tensor table_logits(Parametrisation parametrisation, const Tensor& tables, DType dtype,
+                    double strength);
+
 }  // namespace boolgrad::logic

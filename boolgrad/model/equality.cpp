@@ -1,11 +1,11 @@
 #include "boolgrad/model/equality.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "boolgrad/circuit/port_order.h"
 #include "boolgrad/circuit/proof/equivalence.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
@@ -17,38 +17,6 @@ namespace {
 constexpr const char* where = "equal";
 
 using Order = std::vector<std::size_t>;
-
-/// For each name of `to`, its position in `from`; none if the names are not the same.
-std::optional<Order> order_by_name(const std::vector<std::string>& from,
-                                   const std::vector<std::string>& to) {
-  std::map<std::string_view, std::size_t> positions;
-  for (std::size_t i = 0; i < from.size(); ++i) positions.emplace(from[i], i);
-  Order order;
-  for (const std::string& name : to) {
-    const auto found = positions.find(name);
-    if (found == positions.end()) return std::nullopt;
-    order.push_back(found->second);
-  }
-  return order;
-}
-
-/// The circuit with ports in the order of `like`: input and output i become those named in it.
-circuit::Netlist reordered(const circuit::Netlist& netlist, const circuit::Netlist& like,
-                           const Order& inputs, const Order& outputs) {
-  std::vector<circuit::Net> nets(netlist.inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) nets[inputs[i]] = static_cast<circuit::Net>(i);
-  circuit::Netlist result = netlist;
-  const auto moved = [&](circuit::Net net) { return netlist.is_input(net) ? nets[net] : net; };
-  for (circuit::NetlistGate& gate : result.gates) {
-    for (std::size_t j = 0; j < gate.arity; ++j) gate.inputs[j] = moved(gate.inputs[j]);
-  }
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    result.output_nets[o] = moved(netlist.output_nets[outputs[o]]);
-  }
-  result.inputs = like.inputs;
-  result.outputs = like.outputs;
-  return result;
-}
 
 const std::optional<Classifier>* classifier_of(const CircuitSource& source) {
   const bool is_classifier = source.model && source.model->model.classifier();
@@ -183,10 +151,8 @@ CircuitComparison compare_circuits(const CircuitSource& a, const CircuitSource& 
   check_ports(first, second, name_a, name_b);
   CircuitComparison result{.inputs = std::ssize(first.inputs),
                            .outputs = std::ssize(first.outputs)};
-  const auto inputs = order_by_name(second.inputs, first.inputs);
-  const auto outputs = order_by_name(second.outputs, first.outputs);
-  if (inputs && outputs) {
-    second = reordered(second, first, *inputs, *outputs);
+  if (auto ordered = circuit::with_port_order(second, first.inputs, first.outputs)) {
+    second = *std::move(ordered);
     result.matches_names = true;
   }
   // Only bits that features can have matter.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "boolgrad/automata/host_automaton.h"
+#include "boolgrad/circuit/formats/netlist_files.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
@@ -129,6 +130,11 @@ std::filesystem::path model_path(const std::filesystem::path& path) {
 
 LoadedModel load_model(const std::filesystem::path& path) {
   const std::filesystem::path file = model_path(path);
+  std::error_code ignored;
+  if (circuit::has_readable_extension(file) && std::filesystem::exists(file, ignored)) {
+    fail("load", "{}: expected a model or the folder of a run, received a circuit",
+         printable(path.string()));
+  }
   return model_in(load_safetensors(file), file);
 }
 

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string_view>
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/temporary_folder.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/cell_library.h"
 
 namespace boolgrad {
 namespace {
@@ -24,7 +26,18 @@ namespace fs = std::filesystem;
 struct Target {
   std::string name;
   std::string_view commands;  ///< with the top module as {}
+  bool has_cells = false;     ///< standard cells of a library
 };
+
+// The library and its cells as Verilog, in the folder of the run.
+constexpr const char* library_file = "cells.genlib";
+constexpr const char* cells_file = "cells.v";
+// Circuits may be called as cells are.
+constexpr std::string_view cell_prefix = "boolgrad_cell_";
+// The mapper of ABC refuses libraries without a buffer.
+constexpr std::string_view buffer = "GATE buffer 1.00 y=a; PIN * NONINV 1 999 1 0 1 0\n";
+// A D flip-flop of the smallest drive in an open 130 nm library, in two-input NANDs.
+constexpr double flip_flop_area = 5.33;
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all{
@@ -32,7 +45,10 @@ const std::vector<Target>& targets() {
       {"xc7", "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nodsp -top {}"},
       {"ecp5", "synth_ecp5 -nodsp -top {}"},
       {"generic", "synth -flatten -lut 4 -top {}; opt_clean"},
-      {"gates", "synth -flatten -top {}; abc -g gates; opt_clean"}};
+      {"gates", "synth -flatten -top {}; abc -g gates; opt_clean"},
+      {"sky130-like",
+       "synth -flatten -top {}; dfflegalize -cell $_DFF_P_ x; abc -genlib cells.genlib; opt_clean",
+       true}};
   return all;
 }
 
@@ -50,8 +66,11 @@ bool begins_with_any(std::string_view type, std::initializer_list<std::string_vi
 }
 
 void count(const std::string& type, std::int64_t number, SynthesisReport& report) {
-  report.cells[type] += number;
-  if (type == "SB_LUT4" || type == "$lut" || (type.size() == 4 && type.starts_with("LUT"))) {
+  const bool is_library_cell = type.starts_with(cell_prefix);
+  report.cells[is_library_cell ? type.substr(cell_prefix.size()) : type] += number;
+  if (is_library_cell) {
+    report.gates += number;
+  } else if (type == "SB_LUT4" || type == "$lut" || (type.size() == 4 && type.starts_with("LUT"))) {
     report.luts += number;
   } else if (begins_with_any(type, {"SB_DFF", "FD", "TRELLIS_FF", "$_DFF", "$_SDFF"})) {
     report.flip_flops += number;
@@ -80,6 +99,28 @@ std::string complaint_of(const fs::path& log) {
   const std::size_t at = text.rfind("ERROR: ");
   if (at == std::string::npos) return "it failed without a message";
   return text.substr(at + 7, text.find('\n', at) - at - 7);
+}
+
+/// The area of the cells, of which flip-flops are not in the library.
+double area_of(const SynthesisReport& report, const std::vector<LibraryCell>& library) {
+  double area = flip_flop_area * static_cast<double>(report.flip_flops);
+  for (const LibraryCell& cell : library) {
+    const auto found = report.cells.find(cell.name);
+    if (found != report.cells.end()) area += cell.area * static_cast<double>(found->second);
+  }
+  return area;
+}
+
+/// Writes the library and its cells for Yosys.
+std::vector<LibraryCell> prepare_library(const fs::path& file, const fs::path& folder) {
+  const std::string text = file_content(where, file) + std::string(buffer);
+  std::vector<LibraryCell> cells = read_cell_library(where, text, file.string());
+  static const std::regex gate("(^|\\n)([ \\t]*GATE[ \\t]+)");
+  const std::string prefixed = std::regex_replace(text, gate, "$1$2" + std::string(cell_prefix));
+  write_file(where, folder / library_file, prefixed);
+  write_file(where, folder / cells_file,
+             black_boxes(read_cell_library(where, prefixed, file.string())));
+  return cells;
 }
 
 SynthesisReport report_in(const fs::path& folder) {
@@ -146,9 +187,12 @@ SynthesisReport synthesise(const CircuitSource& source, const std::string& path,
   if (source.model) export_model(*source.model, path, exported);
   else export_circuit(source.netlist, path, exported);
   const std::string top = top_of(exported.file, options.with_thresholds);
+  std::vector<LibraryCell> library;
+  if (target.has_cells) library = prepare_library(options.library, folder.path());
   write_file(where, folder.path() / "script.ys",
-             fmt::format("read_verilog -sv design.v\n{}\ntee -q -o stat.json stat -json\n"
+             fmt::format("{}read_verilog -sv design.v\n{}\ntee -q -o stat.json stat -json\n"
                          "tee -q -o ltp.txt ltp -noff\n",
+                         target.has_cells ? fmt::format("read_verilog -lib {}\n", cells_file) : "",
                          fmt::format(fmt::runtime(target.commands), top)));
   const std::string command =
       fmt::format("cd '{}' && yosys -q script.ys > log.txt 2>&1", folder.path().string());
@@ -157,6 +201,7 @@ SynthesisReport synthesise(const CircuitSource& source, const std::string& path,
   }
   SynthesisReport report = report_in(folder.path());
   report.module_name = top;
+  if (target.has_cells) report.area = area_of(report, library);
   return report;
 }
 

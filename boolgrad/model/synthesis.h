@@ -1,7 +1,8 @@
-// Synthesis of circuits for FPGAs by Yosys: what `boolgrad synth` does.
+// Synthesis of circuits by Yosys, for FPGAs or standard cells: what `boolgrad synth` does.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct SynthesisOptions {
   bool as_trained = false;  ///< do not simplify the circuit before Yosys does
   /// Of classifiers: with the comparison of features with thresholds.
   bool with_thresholds = false;
+  /// For `sky130-like`: the standard cells, in genlib format.
+  std::filesystem::path library = {};
 };
 
 struct SynthesisReport {
@@ -29,12 +32,14 @@ struct SynthesisReport {
   std::int64_t flip_flops = 0;
   std::int64_t carries = 0;       ///< carry cells; one of Xilinx has four bits
   std::int64_t multiplexers = 0;  ///< that join LUTs
-  std::int64_t gates = 0;         ///< of the target `gates`
-  std::int64_t depth = 0;         ///< cells on the longest path between ports and flip-flops
+  std::int64_t gates = 0;         ///< of the targets `gates` and `sky130-like`
+  /// For `sky130-like`: the area in two-input NANDs.
+  std::optional<double> area = {};
+  std::int64_t depth = 0;  ///< cells on the longest path between ports and flip-flops
 };
 
-/// `ice40`, `xc7` (Xilinx series 7), `ecp5`, `generic` (tables of four inputs) and `gates`
-/// (two-input gates).
+/// `ice40`, `xc7` (Xilinx series 7), `ecp5`, `generic` (tables of four inputs), `gates` (two-input
+/// gates) and `sky130-like` (standard cells).
 const std::vector<std::string>& synthesis_targets();
 
 /// Exports Verilog into a temporary folder and synthesises it with `yosys`, which must be in PATH.

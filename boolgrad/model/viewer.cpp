@@ -41,6 +41,7 @@ ModelViewer viewer_of_automaton(const ModelSpec& spec, const automata::Rule& rul
   automaton.height = size.height;
   automaton.width = size.width;
   automaton.start = from_seed ? circuit::HtmlStart::seed : circuit::HtmlStart::random;
+  if (spec.learns_rule()) automaton.states = rule.channels() + 1;
   automaton.seed = fresh_seed(spec) & max_viewer_seed;
   automaton.fire_rate = spec.automaton.fire_rate;
   automaton.trained_steps = spec.is_automaton() && !spec.learns_rule() ? spec.automaton.steps : 0;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -79,7 +80,7 @@ train::Experiment experiment_of(const Arguments& arguments, std::vector<std::str
   train::Experiment experiment =
       arguments.file ? train::changed_experiment(*arguments.file, arguments.changes, &notices)
                      : train::changed_experiment(arguments.text, arguments.name, arguments.name, "",
-                                                 arguments.changes);
+                                                 arguments.changes, &notices);
   if (arguments.samples) {
     if (!experiment.is_classifier()) {
       fail("train", "expected the experiment of a classifier for data, received {}",
@@ -95,6 +96,16 @@ train::Experiment experiment_of(const Arguments& arguments, std::vector<std::str
     experiment.data.path.clear();
   }
   return experiment;
+}
+
+/// The circuit that a run started from is in its checkpoint; its file may be gone.
+Arguments with_saved_circuit(Arguments arguments, const fs::path& folder) {
+  const fs::path checkpoint = folder / train::checkpoint_file;
+  std::error_code ignored;
+  if (fs::exists(checkpoint, ignored)) {
+    arguments.changes.circuit = train::load_checkpoint(checkpoint).experiment.network.circuit;
+  }
+  return arguments;
 }
 
 std::string_view to_string(train::Ending ending) {
@@ -117,7 +128,8 @@ class Run {
   Run(const Arguments& arguments, const std::optional<fs::path>& folder, bool resume,
       bool overwrite) {
     const Device device = device_called(arguments.device);
-    experiment_ = experiment_of(arguments, notices_);
+    experiment_ = experiment_of(
+        resume && folder ? with_saved_circuit(arguments, *folder) : arguments, notices_);
     trainer_ = std::make_unique<train::Trainer>(experiment_, device);
     const train::Experiment& complete = trainer_->experiment();
     const fs::path base = train::default_run_folder(complete);

@@ -200,6 +200,8 @@ TEST(Html, RejectsInvalidOptions) {
                "[html] expected at least one cell, received 0x64");
   expect_error([&] { to_html(life, {.automaton = {.fire_rate = 1.5}}); },
                "[html] expected a fire rate from 0 to 1, received 1.5");
+  expect_error([&] { to_html(life, {.automaton = {.states = 3}}); },
+               "[html] expected 2 states, or one more than the 1 channels, received 3");
   const Tensor target = Tensor::zeros({2, 4, 4}, DType::uint8);
   expect_error(
       [&] { to_html(life, {.automaton = {.target = target}}); },

@@ -156,6 +156,20 @@ TEST_F(ExportViewerTest, RunsLife) {
             simulated(model, 32, 40, 50, {.seed = 3}));
 }
 
+TEST_F(ExportViewerTest, StartsRulesFromStatesThatExist) {
+  const train::Experiment experiment = train::parse_experiment(
+      "[task]\nkind = 'rule'\nrule = 'B2/S/3'\n[automaton]\nheight = 6\nwidth = 6\nsteps = 1\n"
+      "channels = 2\nkernels = 1\nupdate = [8]\n",
+      "brain", "brain", "");
+  save_model(model_, train::to_toml(experiment), train::make_rule(experiment).to_file());
+  ASSERT_EQ(exported("html", "a.html").code, 0);
+  const LoadedModel model = load_model(model_);
+  for (const int steps : {0, 7}) {
+    EXPECT_EQ(dumped(file("a.html"), fmt::format("seed=5&size=20x31&steps={}&dump", steps)),
+              simulated(model, 20, 31, steps, {.seed = 5}));
+  }
+}
+
 TEST_F(ExportViewerTest, RunsACheckerboard) {
   const std::string out = file("run");
   ASSERT_EQ(run_cli({"train",   "checkerboard",

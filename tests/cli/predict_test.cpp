@@ -108,11 +108,9 @@ TEST_F(PredictCli, RefusesWhatItCannotPredict) {
   EXPECT_EQ(run_cli({"predict", scratch_.path().string(), "--data", "x.csv"}).complaint(),
             "[load] " + scratch_.path().string() +
                 ": no model.safetensors or checkpoint.safetensors in this folder");
-  const std::string circuit = (scratch_ / "and").string();
-  ASSERT_EQ(run_cli({"train", "and", "--out", circuit, "--steps", "1"}).code, 0);
-  EXPECT_EQ(
-      run_cli({"predict", circuit, "--data", "x.csv"}).complaint(),
-      "[predict] " + circuit + "/model.safetensors: expected a classifier, received a circuit");
+  const CliResult bits = predict("length,width,colour\n90,5,red\n", {"--bits"});
+  EXPECT_EQ(bits.code, 2);
+  EXPECT_EQ(bits.complaint(), "[predict] --bits is for circuits, not for classifiers");
 }
 
 TEST_F(PredictCli, ReadsTheStandardInput) {

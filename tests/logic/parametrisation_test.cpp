@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+
 #include "boolgrad/autograd/gradcheck.h"
 #include "boolgrad/autograd/tape.h"
+#include "boolgrad/core/random.h"
 #include "boolgrad/logic/gates.h"
 #include "boolgrad/ops/activation.h"
 #include "boolgrad/ops/matrix.h"
@@ -214,6 +218,51 @@ TEST(Parametrisation, RejectsInvalidArguments) {
       "[walsh] expected float32 or float64 [gates, 2^arity], received float32 [3, 6]");
   expect_error([] { initialisation_of("network", "zero"); },
                "[network] expected gaussian, pass_through or residual, received zero");
+}
+
+TEST(TableLogits, GiveTheTablesWithTheStrength) {
+  const auto check = [](Parametrisation kind, int arity, const Tensor& tables, DType dtype) {
+    const double strength = 4;
+    const Tensor logits = table_logits(kind, tables, dtype, strength);
+    EXPECT_EQ(logits.shape()[1], logit_count(kind, arity));
+    const Tensor soft = soft_tables(kind, logits);
+    const Tensor hard = hard_tables(kind, logits);
+    for (std::int64_t i = 0; i < tables.size(); ++i) {
+      EXPECT_EQ(hard.at(i), tables.at(i));
+      EXPECT_NEAR(soft.at(i), 1 / (1 + std::exp(tables.at(i) == 1 ? -strength : strength)), 2e-6);
+    }
+  };
+  for (const int arity : {1, 2, 3, 6}) {
+    const std::int64_t entries = std::int64_t{1} << arity;
+    Tensor tables({50, entries}, DType::uint8);
+    for (std::size_t i = 0; i < tables.values<std::uint8_t>().size(); ++i) {
+      tables.mutable_values<std::uint8_t>()[i] =
+          static_cast<std::uint8_t>(random_bits({.seed = 1, .index = i})[0] & 1);
+    }
+    for (const DType dtype : {DType::float32, DType::float64}) {
+      check(Parametrisation::sigmoid, arity, tables, dtype);
+      check(Parametrisation::walsh, arity, tables, dtype);
+      if (arity == 2) check(Parametrisation::softmax16, arity, tables, dtype);
+    }
+  }
+}
+
+TEST(TableLogits, CheckTheirInput) {
+  const Tensor tables = Tensor::zeros({1, 4}, DType::uint8);
+  const auto logits = [](const Tensor& table, double strength) {
+    return table_logits(Parametrisation::softmax16, table, DType::float32, strength);
+  };
+  expect_error([&] { logits(tables, 0); },
+               "[table_logits] expected a strength above 0 and at most 30, received 0");
+  expect_error([&] { logits(tables, 31); },
+               "[table_logits] expected a strength above 0 and at most 30, received 31");
+  expect_error([&] { logits(Tensor::zeros({4}, DType::uint8), 1); },
+               "[table_logits] expected tables uint8 [gates, entries], received uint8 [4]");
+  expect_error(
+      [&] {
+        logits(Tensor::zeros({1, 8}, DType::uint8), 1);
+      },
+      "[softmax16] expected gates of 2 inputs, received 3");
 }
 
 }  // namespace

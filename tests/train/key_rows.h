@@ -320,6 +320,15 @@ inline void add_networks(KeyCases& rows) {
   rows.networks("network.redraw_below", "0", "1", at_random);
   rows.all("network.init", "gaussian", "pass_through");
   rows.all("network.init_strength", "1", "2");
+  rows.add({"network.init_circuit", circuit, "''", "DATA/copy.net", {"task.kind=copy"}});
+  rows.classifiers("network.init_circuit", "''", "DATA/robots.net");
+  rows.add({"network.init_circuit_strength",
+            circuit,
+            "2",
+            "4",
+            {"task.kind=copy", "network.init_circuit=DATA/copy.net"}});
+  rows.classifiers("network.init_circuit_strength", "2", "4",
+                   {"network.init_circuit=DATA/robots.net"});
   rows.networks("network.gradient_factor", "1", "1.5");
 
   rows.automata("automaton.channels", "2", "3");

@@ -75,6 +75,13 @@ void write_data(const std::filesystem::path& folder) {
   picture::write_png(folder / "cross.png", cross);
   write_bytes(folder / "dark.txt", "....\n....\n....\n....\n");
   write_bytes(folder / "light.txt", "####\n####\n####\n####\n");
+  write_bytes(folder / "copy.net",
+              "netlist copy\ninput a\ninput b\ninput c\ninput d\noutput w a\noutput x b\n"
+              "output y c\noutput z d\nend\n");
+  std::string robots = "netlist robots\n";
+  for (int i = 0; i < 17; ++i) robots += fmt::format("input x{}\n", i);
+  for (int i = 0; i < 12; ++i) robots += fmt::format("output y{} x{}\n", i, i);
+  write_bytes(folder / "robots.net", robots + "end\n");
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -116,6 +116,10 @@ nlohmann::json automaton_of(const HtmlAutomaton& page, std::int64_t channels) {
   if (page.height < 1 || page.width < 1) {
     fail(where, "expected at least one cell, received {}x{}", page.height, page.width);
   }
+  if (page.states < 2 || (page.states > 2 && page.states != channels + 1)) {
+    fail(where, "expected 2 states, or one more than the {} channels, received {}", channels,
+         page.states);
+  }
   if (!(page.fire_rate >= 0 && page.fire_rate <= 1)) {
     fail(where, "expected a fire rate from 0 to 1, received {}", page.fire_rate);
   }
@@ -123,6 +127,7 @@ nlohmann::json automaton_of(const HtmlAutomaton& page, std::int64_t channels) {
       {"height", page.height},
       {"width", page.width},
       {"start", page.start == HtmlStart::random ? "random" : "seed"},
+      {"states", page.states},
       {"seed", page.seed},
       {"fireRate", page.fire_rate},
       {"steps", page.trained_steps},

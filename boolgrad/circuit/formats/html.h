@@ -22,7 +22,7 @@ struct HtmlNumber {
 
 /// Initial states of an automaton.
 enum class HtmlStart : std::uint8_t {
-  random,  ///< every channel of every cell is 0 or 1 at random
+  random,  ///< every channel of every cell is 0 or 1 at random, or every cell in a random state
   seed,    ///< only the cell in the middle is 1, in every channel
 };
 
@@ -31,6 +31,9 @@ struct HtmlAutomaton {
   std::int64_t height = 64;
   std::int64_t width = 64;
   HtmlStart start = HtmlStart::random;
+  /// States of a cell. 2: the channels of random cells are independent. More: state 0 has no
+  /// channel, and each other state is a channel of its own, of which a cell has at most one.
+  std::int64_t states = 2;
   std::uint64_t seed = 1;
   double fire_rate = 1;
   std::int64_t trained_steps = 0;  ///< 0 for unknown

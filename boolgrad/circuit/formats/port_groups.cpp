@@ -1,6 +1,7 @@
 #include "boolgrad/circuit/formats/port_groups.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,8 @@
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "boolgrad/core/text.h"
 
 namespace boolgrad::circuit {
 namespace {
@@ -61,6 +64,17 @@ std::vector<PortGroup> port_groups(const std::vector<std::string>& names) {
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+std::string assignment_text(const std::vector<std::string>& names,
+                            const std::vector<bool>& values) {
+  std::vector<std::string> parts;
+  for (const PortGroup& group : port_groups(names)) {
+    std::string bits;
+    for (const std::size_t i : group.positions) bits.insert(0, 1, values[i] ? '1' : '0');
+    parts.push_back(fmt::format("{} = {}", printable(group.title()), bits));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace boolgrad::circuit

@@ -21,4 +21,7 @@ struct PortGroup {
 /// bus only if bits 0 to n - 1 are all in the list, and nothing else has the name of the bus.
 std::vector<PortGroup> port_groups(const std::vector<std::string>& names);
 
+/// Values of ports as `a[3:0] = 0101, c = 1`: buses with the highest bit first.
+std::string assignment_text(const std::vector<std::string>& names, const std::vector<bool>& values);
+
 }  // namespace boolgrad::circuit

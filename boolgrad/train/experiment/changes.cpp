@@ -12,6 +12,7 @@
 #include "boolgrad/data/cell_rule.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/train/experiment/chosen_head.h"
+#include "boolgrad/train/experiment/initial_circuit.h"
 #include "boolgrad/train/experiment/task_sizes.h"
 #include "boolgrad/train/learners/learner.h"
 
@@ -77,9 +78,12 @@ Experiment with_epochs(Experiment experiment, const std::optional<std::int64_t>&
   return experiment;
 }
 
-/// What the data or the task decides.
-Experiment chosen(Experiment experiment, std::vector<std::string>* notices) {
-  return with_task_sizes(with_chosen_head(std::move(experiment), notices), notices);
+/// What the data, the task or the initial circuit decides.
+Experiment chosen(Experiment experiment, const ExperimentChanges& changes,
+                  std::vector<std::string>* notices) {
+  experiment.network.circuit = changes.circuit;
+  return with_initial_circuit(
+      with_task_sizes(with_chosen_head(std::move(experiment), notices), notices), notices);
 }
 
 void check(const ExperimentChanges& changes) {
@@ -110,6 +114,9 @@ std::vector<std::string> overrides_of(const ExperimentChanges& changes,
   if (!changes.data.empty()) {
     overrides.push_back(quoted("data.path", fs::absolute(changes.data).string()));
   }
+  if (!changes.init.empty()) {
+    overrides.push_back(quoted("network.init_circuit", fs::absolute(changes.init).string()));
+  }
   if (changes.no_header) overrides.emplace_back("data.header=no");
   if (!changes.missing.empty()) overrides.push_back(quoted("data.missing", changes.missing));
   if (!changes.encoding.empty()) overrides.push_back(quoted("data.encoding", changes.encoding));
@@ -137,17 +144,19 @@ Experiment changed_experiment(const fs::path& path, const ExperimentChanges& cha
                               std::vector<std::string>* notices) {
   check(changes);
   const std::vector<std::string> overrides = overrides_of(changes, read_experiment(path));
-  return with_epochs(chosen(read_experiment(path, overrides, notices), notices), changes.epochs);
+  return with_epochs(chosen(read_experiment(path, overrides, notices), changes, notices),
+                     changes.epochs);
 }
 
 Experiment changed_experiment(const std::string& text, const std::string& source,
                               const std::string& name, const fs::path& folder,
-                              const ExperimentChanges& changes) {
+                              const ExperimentChanges& changes, std::vector<std::string>* notices) {
   check(changes);
   const Experiment plain = parse_experiment(text, source, name, folder);
   const std::vector<std::string> overrides = overrides_of(changes, plain);
-  return with_epochs(chosen(parse_experiment(text, source, name, folder, overrides), nullptr),
-                     changes.epochs);
+  return with_epochs(
+      chosen(parse_experiment(text, source, name, folder, overrides), changes, notices),
+      changes.epochs);
 }
 
 }  // namespace boolgrad::train

@@ -21,11 +21,14 @@ struct ExperimentChanges {
   std::string target = {};                  ///< picture, bitmap or column
   std::string rule = {};                    ///< name or truth table of a cellular automaton
   std::string examples = {};                ///< successive states of a cellular automaton
+  std::string init = {};                    ///< circuit that the network starts from
   std::string memory = {};                  ///< limit of the backward pass of an automaton
   bool no_header = false;                   ///< a CSV file has no names of columns
   std::string missing = {};                 ///< what to do with missing values of a CSV file
   std::string encoding = {};                ///< of a CSV file
   std::vector<std::string> overrides = {};  ///< `key=value`
+  /// The circuit of a checkpoint, used in place of the file that its experiment names.
+  std::shared_ptr<const InitialCircuit> circuit = {};
 };
 
 /// The changes as `key=value` overrides of this experiment. Those given by name come last, except
@@ -39,9 +42,10 @@ Experiment changed_experiment(const std::filesystem::path& path, const Experimen
                               std::vector<std::string>* notices = nullptr);
 
 /// The same from a text. Error messages start with `source`; relative paths are relative to
-/// `folder`.
+/// `folder`. `notices` receives a line for what the data or the initial circuit decides.
 Experiment changed_experiment(const std::string& text, const std::string& source,
                               const std::string& name, const std::filesystem::path& folder,
-                              const ExperimentChanges& changes);
+                              const ExperimentChanges& changes,
+                              std::vector<std::string>* notices = nullptr);
 
 }  // namespace boolgrad::train

@@ -18,6 +18,7 @@
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/train/experiment/experiment_keys.h"
+#include "boolgrad/train/experiment/initial_circuit.h"
 
 namespace boolgrad::train {
 namespace {
@@ -70,6 +71,7 @@ class GivenKeys {
 
   /// By their present names.
   const std::vector<std::string>& paths() const { return paths_; }
+  bool has(std::string_view path) const { return std::ranges::find(paths_, path) != paths_.end(); }
   /// `binarise.levels is now binarise.thresholds`, for each old name.
   const std::vector<std::string>& renames() const { return renames_; }
 
@@ -130,9 +132,9 @@ void apply_override(Experiment& experiment, const std::string& text, const std::
   given.add(path);
 }
 
-std::array<std::string*, 4> files_of(Experiment& experiment) {
+std::array<std::string*, 5> files_of(Experiment& experiment) {
   return {&experiment.task.file, &experiment.task.examples, &experiment.data.path,
-          &experiment.training.teacher.path};
+          &experiment.training.teacher.path, &experiment.network.init_circuit};
 }
 
 /// So that a checkpoint can be resumed and a model evaluated from any folder.
@@ -375,6 +377,7 @@ void check(const Experiment& experiment, const std::string& source) {
   check_per_layer(network.group_size, layers, "network.group_size", source);
   check_per_layer(network.candidates, layers, "network.candidates", source);
   check_wires(experiment, source);
+  check_initial_circuit(experiment, source);
   check_arity(network, source);
   check_convolutions(experiment, source);
   if (experiment.binarise.learn && experiment.binarise.thresholds.shared) {
@@ -471,6 +474,13 @@ std::vector<std::string> notices_of(const Experiment& of_file, const GivenKeys& 
   return notices;
 }
 
+/// Whether hidden layers and a circuit to start from were given together, or the layers alone in an
+/// override. The layers of a built-in experiment may grow.
+bool fixes_hidden(const GivenKeys& given, const GivenKeys& overridden) {
+  constexpr std::string_view hidden = "network.hidden";
+  return overridden.has(hidden) || (given.has(hidden) && given.has("network.init_circuit"));
+}
+
 /// An experiment, and notices about keys that were given.
 struct Parsed {
   Experiment experiment;
@@ -492,6 +502,7 @@ Parsed parse_with_notices(std::string_view text, const std::string& source, cons
   }
   for (const std::string& one : overrides) apply_override(experiment, one, "--set", overridden);
   make_absolute(experiment);
+  experiment.network.hidden_is_fixed = fixes_hidden(given, overridden);
   check(experiment, source);
   check_overrides(experiment, overridden, "--set");
   parsed.notices = notices_of(of_file, given, experiment, overridden);
@@ -511,6 +522,7 @@ Experiment with_overrides(Experiment experiment, std::span<const std::string> ov
   GivenKeys overridden(source);
   for (const std::string& one : overrides) apply_override(experiment, one, source, overridden);
   make_absolute(experiment);
+  if (overridden.has("network.hidden")) experiment.network.hidden_is_fixed = true;
   check(experiment, source);
   check_overrides(experiment, overridden, source);
   return experiment;
@@ -589,6 +601,11 @@ void check_resumable(const Experiment& saved, const Experiment& wanted, const st
       fail("resume", "{}: the run was started with {} = {}, received {}", source, key.path,
            printable(before), printable(now));
     }
+  }
+  const auto& circuit = saved.network.circuit;
+  if (circuit && wanted.network.circuit && circuit->netlist != wanted.network.circuit->netlist) {
+    fail("resume", "{}: the run was started from another circuit than {} has now", source,
+         printable(wanted.network.init_circuit));
   }
 }
 

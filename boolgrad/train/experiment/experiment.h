@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,8 @@ enum class RedrawKind : std::uint8_t {
   random,    ///< those of settled and undecided slots, by random sources
 };
 
+struct InitialCircuit;
+
 struct NetworkOptions {
   Parametrisation parametrisation = Parametrisation::sigmoid;
   DType dtype = DType::float32;
@@ -95,6 +98,14 @@ struct NetworkOptions {
   double redraw_below = 0;    ///< for `random`: probability of the best below which all are redrawn
   logic::Initialisation init = logic::Initialisation::gaussian;
   double init_strength = 1;
+  /// A file with a circuit, a model or the folder of a run that the network starts from; or empty.
+  std::string init_circuit;
+  double init_circuit_strength = 6;  ///< logit of the entries of its tables
+  /// The circuit of `init_circuit`, once it is read. Not part of the TOML.
+  std::shared_ptr<const InitialCircuit> circuit = {};
+  /// Whether `hidden` was given together with `init_circuit`, so that it must not grow. Not part of
+  /// the TOML.
+  bool hidden_is_fixed = false;
   /// Factor of the gradient that a layer passes to its inputs.
   double gradient_factor = 1;
 

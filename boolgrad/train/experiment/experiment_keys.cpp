@@ -126,6 +126,10 @@ std::vector<ExperimentKey> make_table() {
           {logic::Initialisation::gaussian, logic::Initialisation::pass_through,
            logic::Initialisation::residual}),
       K::non_negative("network.init_strength", BOOLGRAD_MEMBER(network.init_strength)),
+      K::text("network.init_circuit", BOOLGRAD_MEMBER(network.init_circuit)),
+      K::number("network.init_circuit_strength", BOOLGRAD_MEMBER(network.init_circuit_strength),
+                "a number above 0 and at most 30",
+                [](double x) { return x > 0 && x <= logic::max_table_strength; }),
       K::positive("network.gradient_factor", BOOLGRAD_MEMBER(network.gradient_factor)),
 
       K::integer("training.steps", BOOLGRAD_MEMBER(training.steps), 1, max_steps),

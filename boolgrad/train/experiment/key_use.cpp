@@ -137,6 +137,9 @@ const std::vector<KeyUse>& uses() {
                     [](E e) { return has_redraws(e) && e.network.redraw == RedrawKind::gradient; }),
       networks_only("network.redraw_keep", random_redraws, has_random_redraws),
       networks_only("network.redraw_below", random_redraws, has_random_redraws),
+      networks_only("network.init_circuit"),
+      networks_only("network.init_circuit_strength", "a network.init_circuit",
+                    [](E e) { return !e.network.init_circuit.empty(); }),
       networks_only("network.gradient_factor"),
 
       all("training."),

@@ -1,10 +1,15 @@
 #include "boolgrad/train/learners/initial_model.h"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <utility>
 
+#include "boolgrad/circuit/gate_layers.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/logic/convolution_layers.h"
 #include "boolgrad/logic/knockout.h"
+#include "boolgrad/train/experiment/initial_circuit.h"
 
 namespace boolgrad::train {
 namespace {
@@ -54,6 +59,85 @@ logic::CandidatesPtr make_candidates(const NetworkOptions& network, std::int64_t
   return logic::random_candidates(size, count, seed, layer);
 }
 
+/// Replaces the first wires of a layer by those of `gates`. Inputs that a gate does not have keep
+/// their random wires, which training may come to use.
+logic::WiringPtr with_wires_of(const circuit::LayerGates& gates, const logic::Wiring& wiring) {
+  Tensor wires = wiring.wires().clone();
+  const std::span<std::int32_t> sources = wires.mutable_values<std::int32_t>();
+  const auto count = static_cast<std::size_t>(wiring.gates());
+  for (std::size_t g = 0; g < gates.size(); ++g) {
+    for (std::size_t j = 0; j < gates[g].arity; ++j) {
+      sources[j * count + g] = static_cast<std::int32_t>(gates[g].inputs[j]);
+    }
+  }
+  return std::make_shared<const logic::Wiring>(wiring.inputs(), wires);
+}
+
+/// The table of a gate with further inputs that it does not depend on.
+std::uint8_t entry_of(const circuit::NetlistGate& gate, std::size_t entry) {
+  const std::size_t own = entry & ((std::size_t{1} << gate.arity) - 1);
+  return static_cast<std::uint8_t>((gate.truth >> own) & 1);
+}
+
+/// Replaces the first logits of a layer by those of the tables of `gates`.
+Tensor with_tables_of(const circuit::LayerGates& gates, const NetworkOptions& options,
+                      const Tensor& logits, int arity) {
+  const std::size_t entries = std::size_t{1} << arity;
+  Tensor tables({std::ssize(gates), static_cast<std::int64_t>(entries)}, DType::uint8);
+  for (std::size_t g = 0; g < gates.size(); ++g) {
+    for (std::size_t e = 0; e < entries; ++e) {
+      tables.mutable_values<std::uint8_t>()[g * entries + e] = entry_of(gates[g], e);
+    }
+  }
+  const Tensor own = logic::table_logits(options.parametrisation, tables, options.dtype,
+                                         options.init_circuit_strength);
+  Tensor result = logits.clone();
+  visit_dtype(options.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    std::ranges::copy(own.values<T>(), result.mutable_values<T>().begin());
+  });
+  return result;
+}
+
+/// Candidates and their logits.
+struct LearnedWires {
+  logic::CandidatesPtr candidates;
+  Tensor logits;
+};
+
+/// Makes the wires of `gates` candidates, with the probability sigmoid(strength) each.
+LearnedWires with_wires_of(const circuit::LayerGates& gates, double strength,
+                           const LearnedWires& wires) {
+  const logic::WireCandidates& all = *wires.candidates;
+  const auto count = static_cast<std::size_t>(all.count());
+  const double logit = strength + std::log(std::max<double>(1, static_cast<double>(count) - 1));
+  LearnedWires result{wires.candidates, wires.logits.clone()};
+  Tensor sources = all.has_all() ? Tensor() : all.sources().clone();
+  for (std::size_t g = 0; g < gates.size(); ++g) {
+    for (std::size_t j = 0; j < gates[g].arity; ++j) {
+      const std::size_t slot = g * static_cast<std::size_t>(all.arity()) + j;
+      const auto source = static_cast<std::int32_t>(gates[g].inputs[j]);
+      std::size_t chosen = all.has_all() ? static_cast<std::size_t>(source) : 0;
+      if (!all.has_all()) {
+        const auto own = sources.mutable_values<std::int32_t>().subspan(slot * count, count);
+        const auto found = std::ranges::find(own, source);
+        if (found == own.end()) own[0] = source;
+        else chosen = static_cast<std::size_t>(found - own.begin());
+      }
+      visit_dtype(result.logits.dtype(), [&](auto zero) {
+        using T = decltype(zero);
+        const auto own = result.logits.template mutable_values<T>().subspan(slot * count, count);
+        std::ranges::fill(own, T{});
+        own[chosen] = convert<T>(logit);
+      });
+    }
+  }
+  if (!all.has_all()) {
+    result.candidates = std::make_shared<const logic::WireCandidates>(all.inputs(), sources);
+  }
+  return result;
+}
+
 /// The mask of the layer that the patterns `list`, `layer` and `block` refer to.
 Tensor knockout_mask(const KnockoutOptions& knockout, std::int64_t gates, DType dtype) {
   switch (knockout.pattern) {
@@ -93,9 +177,12 @@ void add_convolutions(const Experiment& experiment, logic::ImageSize image,
 
 }  // namespace
 
-logic::Network make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs,
+logic::Network make_network(const Experiment& given, std::int64_t inputs, std::int64_t outputs,
                             const ImageInputs& images) {
+  const Experiment experiment = with_initial_circuit(given);
   const NetworkOptions& options = experiment.network;
+  const auto initial = options.circuit ? initial_layers(experiment, inputs, outputs)
+                                       : std::vector<circuit::LayerGates>();
   logic::Network network(inputs, options.parametrisation, options.dtype);
   add_convolutions(experiment, images.size, network);
   for (std::size_t layer = 0; layer <= options.hidden.size(); ++layer) {
@@ -109,18 +196,22 @@ logic::Network make_network(const Experiment& experiment, std::int64_t inputs, s
     const LayerWires wires{
         size, layer == 0 ? std::span(images.positions) : std::span<const logic::ImagePosition>(),
         seed, index};
-    const Tensor logits = logic::initial_logits(
+    const circuit::LayerGates gates = initial.empty() ? circuit::LayerGates() : initial[layer];
+    Tensor logits = logic::initial_logits(
         options.parametrisation, size.gates, size.arity, options.dtype,
         {.kind = options.init, .strength = options.init_strength}, seed, index);
+    if (!gates.empty()) logits = with_tables_of(gates, options, logits, size.arity);
     const std::int64_t candidates = of_layer(options.candidates, layer);
     if (candidates == 1) {
-      network.add_layer(make_wiring(options, wires), logits);
+      const logic::WiringPtr wiring = make_wiring(options, wires);
+      network.add_layer(gates.empty() ? wiring : with_wires_of(gates, *wiring), logits);
       continue;
     }
-    logic::CandidatesPtr learned = make_candidates(options, candidates, wires);
-    const Tensor wire_logits = logic::initial_wire_logits(*learned, options.dtype,
-                                                          options.wire_init_strength, seed, index);
-    network.add_layer(std::move(learned), wire_logits, logits);
+    LearnedWires learned{make_candidates(options, candidates, wires), {}};
+    learned.logits = logic::initial_wire_logits(*learned.candidates, options.dtype,
+                                                options.wire_init_strength, seed, index);
+    if (!gates.empty()) learned = with_wires_of(gates, options.init_circuit_strength, learned);
+    network.add_layer(std::move(learned.candidates), learned.logits, logits);
   }
   return network;
 }

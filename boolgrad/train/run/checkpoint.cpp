@@ -4,23 +4,33 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/model.h"
+#include "boolgrad/train/experiment/initial_circuit.h"
 
 namespace boolgrad::train {
 namespace {
 
 constexpr const char* seconds_key = "seconds";
+constexpr const char* circuit_key = "initial_circuit";
 
 std::optional<Experiment> experiment_in(const TensorFile& file, const std::filesystem::path& path) {
   const auto found = file.metadata.find(experiment_metadata_key);
   if (found == file.metadata.end()) return std::nullopt;
-  return parse_experiment(found->second, path.string(), path.stem().string(), "");
+  Experiment experiment = parse_experiment(found->second, path.string(), path.stem().string(), "");
+  const auto text = file.metadata.find(circuit_key);
+  if (text != file.metadata.end()) {
+    experiment.network.circuit = std::make_shared<const InitialCircuit>(InitialCircuit{
+        experiment.network.init_circuit, circuit::netlist_from_text(text->second, path.string())});
+  }
+  return experiment;
 }
 
 double seconds_in(const TensorFile& file) {
@@ -35,6 +45,9 @@ double seconds_in(const TensorFile& file) {
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
   TensorFile file = checkpoint.state;
   file.metadata[experiment_metadata_key] = to_toml(checkpoint.experiment);
+  if (const auto& circuit = checkpoint.experiment.network.circuit) {
+    file.metadata[circuit_key] = circuit::to_text(circuit->netlist);
+  }
   file.metadata[seconds_key] = fmt::format("{}", checkpoint.seconds);
   save_safetensors(path, file);
 }

@@ -10,6 +10,7 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/train/experiment/chosen_head.h"
+#include "boolgrad/train/experiment/initial_circuit.h"
 #include "boolgrad/train/experiment/memory_estimate.h"
 #include "boolgrad/train/learners/network_learner.h"
 
@@ -38,7 +39,7 @@ std::int64_t number_in(const TensorFile& state, const char* key, const char* wha
 }  // namespace
 
 Trainer::Trainer(const Experiment& experiment, const Device& device, Group& group)
-    : Trainer(device, group, with_chosen_head(experiment)) {}
+    : Trainer(device, group, with_initial_circuit(with_chosen_head(experiment))) {}
 
 Trainer::Trainer(const Device& device, Group& group, const Experiment& experiment)
     : samples_(experiment.is_classifier() ? training_samples_of(experiment) : nullptr),
