@@ -58,6 +58,8 @@ file(GLOB goldens CONFIGURE_DEPENDS goldens/*.safetensors)
 install(FILES ${goldens} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/goldens)
 file(GLOB experiments CONFIGURE_DEPENDS experiments/*.toml experiments/*.txt)
 install(FILES ${experiments} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/experiments)
+file(GLOB libraries CONFIGURE_DEPENDS libraries/*.genlib)
+install(FILES ${libraries} DESTINATION ${CMAKE_INSTALL_DATADIR}/boolgrad/libraries)
 
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -35,3 +35,4 @@ install(FILES ${python_stubs} DESTINATION _core COMPONENT python EXCLUDE_FROM_AL
 install(TARGETS boolgrad_cli RUNTIME DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${goldens} DESTINATION share/boolgrad/goldens COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${experiments} DESTINATION share/boolgrad/experiments COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${libraries} DESTINATION share/boolgrad/libraries COMPONENT python EXCLUDE_FROM_ALL)
