@@ -68,6 +68,20 @@ Cost operator-(const Cost& a, const Cost& b) {
           .depth = a.depth - b.depth};
 }
 
+/// Moves what a part saves in the one before to that one: votes may not need all digits of sums.
+void move_savings(Cost& part, Cost& before) {
+  const auto move = [](auto& own, auto& other) {
+    if (own >= 0) return;
+    other += own;
+    own = 0;
+  };
+  move(part.gates, before.gates);
+  move(part.lut4, before.lut4);
+  move(part.lut6, before.lut6);
+  move(part.area, before.area);
+  move(part.depth, before.depth);
+}
+
 /// The circuit without a head, with the sums of its groups, and with the whole head.
 std::vector<std::pair<std::string, AddHead>> stages_of(const CircuitSource& source) {
   std::vector<std::pair<std::string, AddHead>> stages{
@@ -117,6 +131,9 @@ CostReport cost_of(const CircuitSource& source, const circuit::CellLibrary& libr
     cost.lut4 = lut_count(circuit, add_head, 4);
     cost.lut6 = lut_count(circuit, add_head, 6);
     report.parts.push_back({name, cost - std::exchange(before, cost)});
+    if (name != "logic") {
+      move_savings(report.parts.back().cost, report.parts[report.parts.size() - 2].cost);
+    }
   }
   for (const auto& [name, count] : cells) report.cells[name] += count;
   report.total = report.total + before;

@@ -41,7 +41,8 @@ struct CostReport {
 /// The cost of the simplified circuit: for a classifier, with the thresholds of its features and
 /// its head as `export` writes it; for the rule of an automaton, per cell and step.
 ///
-/// A part costs what it adds to the circuit before it, so that the parts add up. An encoder is
+/// A part costs what it adds to the circuit before it, so that the parts add up. What it saves
+/// there instead, such as digits of sums that votes do not need, is counted there. An encoder is
 /// counted on its own, and compares only with thresholds that the circuit depends on. `as_trained`
 /// keeps the gates of the circuit; those of encoder and head are always as `export` writes them.
 CostReport cost_of(const CircuitSource& source, const circuit::CellLibrary& library,

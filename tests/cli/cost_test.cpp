@@ -141,7 +141,11 @@ TEST_F(CostCli, NamesThePartsOfOtherHeads) {
   const auto parts = [&](const std::string& model) {
     std::vector<std::string> names;
     const json answer = cost({model});
-    for (const json& part : answer["parts"]) names.push_back(part["name"]);
+    for (const json& part : answer["parts"]) {
+      names.push_back(part["name"]);
+      for (const char* key : {"gates", "lut4", "lut6", "depth"}) EXPECT_GE(part[key], 0) << part;
+      EXPECT_GE(part["ge"], 0) << part;
+    }
     return names;
   };
   EXPECT_EQ(parts(trained("bits", "bits")),
