@@ -10,6 +10,7 @@
 #include "boolgrad/circuit/passes/mapping.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/circuit/passes/simplify_tables.h"
+#include "boolgrad/circuit/proof/threshold_dont_cares.h"
 
 namespace boolgrad {
 namespace {
@@ -98,6 +99,17 @@ std::vector<std::pair<std::string, AddHead>> stages_of(const CircuitSource& sour
   return stages;
 }
 
+/// For a classifier, equal for the bits that its features can have.
+Circuit simplified(const CircuitSource& source) {
+  circuit::Netlist tables = circuit::with_own_tables(source.netlist);
+  if (source.model && source.model->model.classifier()) {
+    tables = circuit::with_own_tables(
+        circuit::optimise_for_thresholds(tables, source.model->model.classifier()->thresholds));
+  }
+  circuit::Netlist gates = circuit::simplify(tables);
+  return {std::move(gates), std::move(tables)};
+}
+
 CostPart encoder_part(const Classifier& classifier, const circuit::Netlist& circuit,
                       const circuit::CellLibrary& library, CostReport& report) {
   const circuit::Netlist encoder = circuit::simplify(
@@ -115,9 +127,7 @@ CostPart encoder_part(const Classifier& classifier, const circuit::Netlist& circ
 CostReport cost_of(const CircuitSource& source, const circuit::CellLibrary& library,
                    bool as_trained) {
   CostReport report;
-  const Circuit circuit = as_trained ? Circuit{source.netlist, source.netlist}
-                                     : Circuit{circuit::simplify(source.netlist),
-                                               circuit::with_own_tables(source.netlist)};
+  const Circuit circuit = as_trained ? Circuit(source.netlist, source.netlist) : simplified(source);
   if (source.model && source.model->model.classifier()) {
     report.parts.push_back(
         encoder_part(*source.model->model.classifier(), circuit.gates, library, report));

@@ -39,7 +39,8 @@ struct CostReport {
 };
 
 /// The cost of the simplified circuit: for a classifier, with the thresholds of its features and
-/// its head as `export` writes it; for the rule of an automaton, per cell and step.
+/// its head, simplified for the bits that features can have, as `export` with a target writes it;
+/// for the rule of an automaton, per cell and step.
 ///
 /// A part costs what it adds to the circuit before it, so that the parts add up. What it saves
 /// there instead, such as digits of sums that votes do not need, is counted there. An encoder is

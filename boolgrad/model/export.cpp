@@ -22,7 +22,9 @@
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/circuit/passes/simplify_tables.h"
 #include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/proof/threshold_dont_cares.h"
 #include "boolgrad/circuit/shared_circuit.h"
+#include "boolgrad/circuit/threshold_bits.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
@@ -229,26 +231,34 @@ void simplify(Circuits& circuits, const ExportOptions& options) {
 }
 
 /// The circuit and its head as gates of the target, with a proof of both steps: from the original
-/// to its simplified form, and from there, with the head, to gates of the target. The second keeps
-/// the structure, so that a proof about adders is easy.
+/// to its simplified form, for all bits that features can have behind `thresholds`, if any; and
+/// from there, with the head, to gates of the target. The second keeps the structure, so that a
+/// proof about adders is easy.
 void map_to_target(Circuits& circuits, const circuit::AddHead& add_head,
-                   const ExportOptions& options) {
+                   const logic::Thresholds* thresholds, const ExportOptions& options) {
   const circuit::Netlist& original = circuits.original;
-  circuit::Netlist core = circuit::simplify(original);
+  circuit::Netlist own_tables = circuit::with_own_tables(original);
+  if (thresholds != nullptr) {
+    own_tables =
+        circuit::with_own_tables(circuit::optimise_for_thresholds(own_tables, *thresholds));
+  }
+  circuit::Netlist core = circuit::simplify(own_tables);
   if (options.target == "gates") {
     circuits.written = circuit::decompose(add_head(core));
   } else if (options.target == "cells") {
-    core = circuit::form_for_cells(circuit::with_own_tables(original), core);
+    core = circuit::form_for_cells(own_tables, core);
     circuits.written = add_head(core);
   } else {
-    circuit::Netlist tables = circuit::with_own_tables(original);
     circuit::LutCover cover =
-        circuit::cover_with_luts(tables, core, options.target == "lut6" ? 6 : 4, add_head);
+        circuit::cover_with_luts(own_tables, core, options.target == "lut6" ? 6 : 4, add_head);
     circuits.written = std::move(cover.netlist);
-    if (cover.keeps_tables) core = std::move(tables);
+    if (cover.keeps_tables) core = std::move(own_tables);
   }
   if (options.proves) {
-    circuit::expect_equivalent(original, core, "the simplified circuit");
+    const auto possible = [&](const circuit::Netlist& netlist) {
+      return thresholds == nullptr ? netlist : circuit::behind_thresholds(netlist, *thresholds);
+    };
+    circuit::expect_equivalent(possible(original), possible(core), "the simplified circuit");
     circuit::expect_equivalent(add_head(core), circuits.written, "the mapped circuit");
   }
   circuits.original = add_head(original);
@@ -273,6 +283,8 @@ Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
   if (!options.target.empty()) {
     // The C export sums with loops instead.
     const bool maps_head = has_head(subject, options) && options.format != "c";
+    const bool has_thresholds =
+        subject.model != nullptr && subject.model->model.classifier().has_value();
     map_to_target(
         circuits,
         [&](const circuit::Netlist& netlist) {
@@ -282,7 +294,7 @@ Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
                                                     : logic::AdderGates::tables)
                            : netlist;
         },
-        options);
+        has_thresholds ? &subject.model->model.classifier()->thresholds : nullptr, options);
     return circuits;
   }
   simplify(circuits, options);
