@@ -1,5 +1,7 @@
-// The thresholds of byte features as gates, to count what a circuit needs in front of it.
+// The thresholds of features as gates, to count what a circuit needs in front of it.
 #pragma once
+
+#include <cstdint>
 
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/logic/thresholds.h"
@@ -15,5 +17,12 @@ int byte_threshold(float threshold);
 /// significant one of feature 3. There is one output per different comparison: bits of one feature
 /// with the same `byte_threshold` share it.
 Netlist byte_encoder(const logic::Thresholds& thresholds, const Netlist& circuit);
+
+/// The bits of a float as an integer with the same order. -0 is the same as 0.
+std::uint32_t ordered_key(float value);
+
+/// The same for features that are IEEE 754 floats of 32 digits, `x3_31` the sign of feature 3. They
+/// are compared by `ordered_key`.
+Netlist float_encoder(const logic::Thresholds& thresholds, const Netlist& circuit);
 
 }  // namespace boolgrad::circuit

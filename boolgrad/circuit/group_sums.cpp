@@ -35,7 +35,8 @@ std::vector<logic::Signal> copied(const Netlist& netlist, NetlistBuilder& builde
 /// The netlist with outputs `names`, emitted by `head(group sums, sink)`.
 template <class Head>
 Netlist with_head(const Netlist& netlist, std::int64_t classes, std::vector<std::string> names,
-                  std::span<const std::int32_t> exponents, const Head& head) {
+                  std::span<const std::int32_t> exponents, logic::AdderGates adders,
+                  const Head& head) {
   Netlist like;
   like.name = netlist.name;
   like.inputs = netlist.inputs;
@@ -45,7 +46,7 @@ Netlist with_head(const Netlist& netlist, std::int64_t classes, std::vector<std:
   const std::vector<logic::Signal> bits = copied(netlist, builder);
   std::vector<BitLiteral> outputs;
   for (const logic::Signal signal :
-       head(logic::emit_group_sums(bits, classes, sink, exponents), sink)) {
+       head(logic::emit_group_sums(bits, classes, sink, exponents, adders), sink)) {
     outputs.push_back(BitLiteral::from_code(signal));
   }
   return builder.finish(outputs);
@@ -84,7 +85,7 @@ std::vector<std::string> numbered(std::string_view prefix, std::size_t count) {
 }  // namespace
 
 Netlist with_group_sums(const Netlist& netlist, std::int64_t classes,
-                        std::span<const std::int32_t> exponents) {
+                        std::span<const std::int32_t> exponents, logic::AdderGates adders) {
   check(netlist, classes, 1, exponents);
   const std::vector<std::uint64_t> largest = largest_sums(netlist, classes, exponents);
   std::vector<std::string> names;
@@ -94,7 +95,7 @@ Netlist with_group_sums(const Netlist& netlist, std::int64_t classes,
       names.push_back(std::move(name));
     }
   }
-  return with_head(netlist, classes, std::move(names), exponents,
+  return with_head(netlist, classes, std::move(names), exponents, adders,
                    [](const std::vector<logic::SignalNumber>& sums, logic::GateSink&) {
                      std::vector<logic::Signal> digits;
                      for (const logic::SignalNumber& sum : sums) {
@@ -108,6 +109,7 @@ Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64
   check(netlist, classes, 1);
   if (least < 1) fail(where, "expected a threshold of 1 or more, received {}", least);
   return with_head(netlist, classes, numbered("above", static_cast<std::size_t>(classes)), {},
+                   logic::AdderGates::tables,
                    [&](const std::vector<logic::SignalNumber>& sums, logic::GateSink& sink) {
                      const logic::SignalNumber below =
                          logic::emit_number(static_cast<std::uint64_t>(least - 1), sink);
@@ -120,7 +122,7 @@ Netlist with_thresholds(const Netlist& netlist, std::int64_t classes, std::int64
 }
 
 Netlist with_votes(const Netlist& netlist, std::int64_t groups, std::int64_t classes,
-                   std::span<const std::int32_t> exponents) {
+                   std::span<const std::int32_t> exponents, logic::AdderGates adders) {
   check(netlist, groups, 1, exponents);
   constexpr std::int64_t max_groups = 32;
   if (groups > max_groups || classes < 1 || classes > std::int64_t{1} << groups) {
@@ -128,27 +130,28 @@ Netlist with_votes(const Netlist& netlist, std::int64_t groups, std::int64_t cla
          classes);
   }
   const std::vector<std::uint64_t> largest = largest_sums(netlist, groups, exponents);
-  return with_head(netlist, groups, numbered("class_", static_cast<std::size_t>(groups)), exponents,
-                   [&](const std::vector<logic::SignalNumber>& sums, logic::GateSink& sink) {
-                     logic::SignalNumber number;
-                     for (std::size_t g = 0; g < sums.size(); ++g) {
-                       const logic::SignalNumber half = logic::emit_number(largest[g] / 2, sink);
-                       number.push_back(logic::emit_greater(sums[g], half, sink));
-                     }
-                     if (classes == std::int64_t{1} << groups) return number;
-                     const logic::SignalNumber last =
-                         logic::emit_number(static_cast<std::uint64_t>(classes - 1), sink);
-                     return logic::emit_select(logic::emit_greater(number, last, sink), number,
-                                               last, sink);
-                   });
+  return with_head(
+      netlist, groups, numbered("class_", static_cast<std::size_t>(groups)), exponents, adders,
+      [&](const std::vector<logic::SignalNumber>& sums, logic::GateSink& sink) {
+        logic::SignalNumber number;
+        for (std::size_t g = 0; g < sums.size(); ++g) {
+          const logic::SignalNumber half = logic::emit_number(largest[g] / 2, sink);
+          number.push_back(logic::emit_greater(sums[g], half, sink));
+        }
+        if (classes == std::int64_t{1} << groups) return number;
+        const logic::SignalNumber last =
+            logic::emit_number(static_cast<std::uint64_t>(classes - 1), sink);
+        return logic::emit_select(logic::emit_greater(number, last, sink), number, last, sink);
+      });
 }
 
 Netlist with_argmax(const Netlist& netlist, std::int64_t classes,
-                    std::span<const std::int32_t> exponents) {
+                    std::span<const std::int32_t> exponents, logic::AdderGates adders) {
   check(netlist, classes, 2, exponents);
   const auto digits =
       static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(classes - 1)));
-  return with_head(netlist, classes, numbered("class_", digits), exponents, logic::emit_argmax);
+  return with_head(netlist, classes, numbered("class_", digits), exponents, adders,
+                   logic::emit_argmax);
 }
 
 }  // namespace boolgrad::circuit

@@ -52,6 +52,7 @@ void add_export(CLI::App& root, CommonOptions& common, Job& job);
 void add_import(CLI::App& root, CommonOptions& common, Job& job);
 void add_equal(CLI::App& root, CommonOptions& common, Job& job);
 void add_synth(CLI::App& root, CommonOptions& common, Job& job);
+void add_cost(CLI::App& root, CommonOptions& common, Job& job);
 
 /// Adds a command with the common options. `description` is one line; `details` and `example` are
 /// shown at the end of its help.

@@ -35,6 +35,7 @@ struct ExportArguments {
   std::string size;  ///< empty for no array
   std::optional<std::int64_t> classes;
   bool as_trained = false;
+  std::string target;  ///< empty for what suits the format
   bool unproven = false;
   bool shared_kernels = false;
 };
@@ -82,6 +83,18 @@ void check_usage(const ExportArguments& arguments) {
     throw UsageError(
         fmt::format("[export] --flat-ports is for --format verilog, not for {}", arguments.format));
   }
+  if (!arguments.target.empty() && (arguments.format == "aiger" || arguments.format == "html")) {
+    throw UsageError(fmt::format(
+        "[export] --target is for --format netlist, c, verilog, blif and dot, not for {}",
+        arguments.format));
+  }
+  if (!arguments.target.empty() && arguments.as_trained) {
+    throw UsageError(fmt::format("[export] expected --target or {}, received both",
+                                 arguments.imports ? "--as-read" : "--as-trained"));
+  }
+  if (!arguments.target.empty() && arguments.shared_kernels) {
+    throw UsageError("[export] expected --target or --shared-kernels, received both");
+  }
   if (arguments.pipeline && !arguments.size.empty()) {
     throw UsageError("[export] expected --pipeline or --size, received both");
   }
@@ -115,6 +128,7 @@ ExportOptions options_of(const ExportArguments& arguments) {
                         .classes = arguments.classes,
                         .as_trained = arguments.as_trained,
                         .shared_kernels = arguments.shared_kernels,
+                        .target = arguments.target,
                         .proves = !arguments.unproven};
   if (!arguments.size.empty()) options.size = parse_size(arguments.size);
   return options;
@@ -124,8 +138,11 @@ void print_report(const ExportArguments& arguments, const ExportReport& report, 
   const std::string what = is_model ? "the model" : printable(arguments.model);
   const std::string depth_before =
       arguments.imports ? fmt::format(" of {}", report.depth_before) : "";
-  fmt::print("{}: {} gates of {}, depth {}{}{}\n", printable(arguments.file), report.gates,
-             report.gates_before, report.depth, depth_before,
+  const std::string unit = arguments.target == "lut6"   ? "LUT6"
+                           : arguments.target == "lut4" ? "LUT4"
+                                                        : "gates";
+  fmt::print("{}: {} {} of {}{}, depth {}{}{}\n", printable(arguments.file), report.gates, unit,
+             report.gates_before, unit == "gates" ? "" : " gates", report.depth, depth_before,
              arguments.unproven
                  ? ", not proven"
                  : fmt::format(", proven equivalent to {} {}", what,
@@ -145,6 +162,7 @@ nlohmann::json to_json(const ExportArguments& arguments, const ExportReport& rep
                            {"gates", report.gates},         {"gates_before", report.gates_before},
                            {"depth", report.depth},         {"depth_before", report.depth_before},
                            {"proven", !arguments.unproven}, {"read_back", report.read_back}};
+  if (!arguments.target.empty()) answer["target"] = arguments.target;
   if (!report.kernels.empty()) answer["kernels"] = report.kernels;
   if (!report.test_bench.empty()) answer["test_bench"] = report.test_bench.string();
   return answer;
@@ -205,6 +223,14 @@ void add_options(CLI::App& command, ExportArguments& arguments) {
       ->type_name("N");
   command.add_flag(arguments.imports ? "--as-read" : "--as-trained", arguments.as_trained,
                    "Do not simplify the circuit");
+  command
+      .add_option(
+          "--target", arguments.target,
+          "What the gates are for: lut6 or lut4 (look-up tables of six or four inputs, with "
+          "the head), gates (two-input gates) or cells (standard cells: two-input gates with "
+          "adders of AND and OR); by default what suits the format")
+      ->type_name("TARGET")
+      ->check(CLI::IsMember(export_targets()));
   command.add_flag("--no-proof", arguments.unproven, "Skip the proof of equivalence");
 }
 

@@ -27,10 +27,10 @@ namespace {
 constexpr int failure = 1;
 constexpr int wrong_usage = 2;
 
-constexpr AddCommand commands[] = {add_train,   add_sweep,   add_run,        add_eval,
-                                   add_predict, add_explain, add_inspect,    add_export,
-                                   add_import,  add_equal,   add_synth,      add_verify,
-                                   add_bench,   add_devices, add_completion, add_manual};
+constexpr AddCommand commands[] = {add_train,      add_sweep,   add_run,    add_eval,   add_predict,
+                                   add_explain,    add_inspect, add_cost,   add_export, add_import,
+                                   add_equal,      add_synth,   add_verify, add_bench,  add_devices,
+                                   add_completion, add_manual};
 
 /// An option that earlier versions knew by another name. The old name is still accepted.
 struct RenamedOption {

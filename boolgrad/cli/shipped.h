@@ -7,7 +7,7 @@
 
 namespace boolgrad::cli {
 
-/// The location of `folder` (`goldens`, `experiments`): next to an installed program, else in the
+/// The location of `folder` (`goldens`, `experiments`, `libraries`): next to an installed program, else in the
 /// source tree.
 std::filesystem::path shipped_folder(std::string_view folder);
 

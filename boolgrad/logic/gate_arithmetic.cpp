@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint64_t parity_of_two = 0b0110;
 constexpr std::uint64_t both_of_two = 0b1000;
+constexpr std::uint64_t either_of_two = 0b1110;
+constexpr std::uint64_t first_without_second = 0b0010;
 constexpr std::uint64_t parity_of_three = 0b10010110;
 constexpr std::uint64_t majority_of_three = 0b11101000;
 /// A multiplexer: the second input where the first is 0, the third where it is 1.
@@ -26,6 +28,38 @@ Signal digit(const SignalNumber& number, std::size_t index, GateSink& sink) {
 
 Signal gate_of_three(std::uint64_t truth, Signal a, Signal b, Signal c, GateSink& sink) {
   return sink.gate(std::array{a, b, c}, truth);
+}
+
+/// A sum of two or three bits.
+struct Added {
+  Signal sum = 0;
+  Signal carry = 0;
+};
+
+Signal gate_of_two(std::uint64_t truth, Signal a, Signal b, GateSink& sink) {
+  return sink.gate(std::array{a, b}, truth);
+}
+
+/// a + b as (a OR b) AND NOT (a AND b), and the carry a AND b.
+Added conjunctions_of_two(Signal a, Signal b, GateSink& sink) {
+  const Signal carry = gate_of_two(both_of_two, a, b, sink);
+  const Signal either = gate_of_two(either_of_two, a, b, sink);
+  return {gate_of_two(first_without_second, either, carry, sink), carry};
+}
+
+Added added(Signal a, Signal b, AdderGates adders, GateSink& sink) {
+  if (adders == AdderGates::conjunctions) return conjunctions_of_two(a, b, sink);
+  return {gate_of_two(parity_of_two, a, b, sink), gate_of_two(both_of_two, a, b, sink)};
+}
+
+Added added(Signal a, Signal b, Signal c, AdderGates adders, GateSink& sink) {
+  if (adders == AdderGates::conjunctions) {
+    const Added first = conjunctions_of_two(b, c, sink);
+    const Added second = conjunctions_of_two(first.sum, a, sink);
+    return {second.sum, gate_of_two(either_of_two, first.carry, second.carry, sink)};
+  }
+  return {gate_of_three(parity_of_three, a, b, c, sink),
+          gate_of_three(majority_of_three, a, b, c, sink)};
 }
 
 struct Candidate {
@@ -44,7 +78,7 @@ SignalNumber emit_number(std::uint64_t value, GateSink& sink) {
 // The bits of one weight form a queue: adders take from the front and append their sums at the
 // back, which balances the tree.
 SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink,
-                      std::span<const std::int32_t> exponents) {
+                      std::span<const std::int32_t> exponents, AdderGates adders) {
   std::vector<std::vector<Signal>> by_exponent(1);
   for (std::size_t i = 0; i < bits.size(); ++i) {
     const auto exponent = static_cast<std::size_t>(exponents.empty() ? 0 : exponents[i]);
@@ -66,14 +100,10 @@ SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink,
     while (own.size() - next > 1) {
       const Signal a = own[next++];
       const Signal b = own[next++];
-      if (next == own.size()) {
-        own.push_back(sink.gate(std::array{a, b}, parity_of_two));
-        carries.push_back(sink.gate(std::array{a, b}, both_of_two));
-      } else {
-        const Signal c = own[next++];
-        own.push_back(gate_of_three(parity_of_three, a, b, c, sink));
-        carries.push_back(gate_of_three(majority_of_three, a, b, c, sink));
-      }
+      const Added number =
+          next == own.size() ? added(a, b, adders, sink) : added(a, b, own[next++], adders, sink);
+      own.push_back(number.sum);
+      carries.push_back(number.carry);
     }
     result.push_back(own[next]);
     own = std::move(carries);
@@ -82,7 +112,8 @@ SignalNumber emit_sum(std::span<const Signal> bits, GateSink& sink,
 }
 
 std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int64_t groups,
-                                          GateSink& sink, std::span<const std::int32_t> exponents) {
+                                          GateSink& sink, std::span<const std::int32_t> exponents,
+                                          AdderGates adders) {
   if (groups < 1 || std::ssize(bits) % groups != 0) {
     fail("group_sums", "expected a number of groups that divides {} outputs, received {}",
          bits.size(), groups);
@@ -95,7 +126,7 @@ std::vector<SignalNumber> emit_group_sums(std::span<const Signal> bits, std::int
   std::vector<SignalNumber> sums;
   for (std::size_t g = 0; g < count; ++g) {
     const auto own = exponents.empty() ? exponents : exponents.subspan(g * size, size);
-    sums.push_back(emit_sum(bits.subspan(g * size, size), sink, own));
+    sums.push_back(emit_sum(bits.subspan(g * size, size), sink, own, adders));
   }
   return sums;
 }

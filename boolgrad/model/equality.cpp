@@ -1,12 +1,12 @@
 #include "boolgrad/model/equality.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "boolgrad/circuit/port_order.h"
 #include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/threshold_bits.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/options/border.h"
@@ -45,73 +45,6 @@ void check_thresholds(const Classifier& a, const Classifier& b, const std::strin
          "expected classifiers with the same thresholds, received different ones in {} and {}",
          printable(name_a), printable(name_b));
   }
-}
-
-/// For each bit of thresholds, the bits of the same feature with lower thresholds, the highest of
-/// them last; and whether its threshold is that of this last one.
-struct LowerThreshold {
-  std::size_t bit = 0;
-  bool is_equal = false;
-};
-std::vector<std::optional<LowerThreshold>> lower_thresholds(const logic::Thresholds& thresholds,
-                                                            Order& order) {
-  const auto sources = thresholds.sources();
-  const auto values = thresholds.values().values<float>();
-  order.resize(sources.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
-    return std::pair(sources[i], values[i]) < std::pair(sources[j], values[j]);
-  });
-  std::vector<std::optional<LowerThreshold>> lower(sources.size());
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const std::size_t here = order[i];
-    const std::size_t below = order[i - 1];
-    if (sources[here] != sources[below]) continue;
-    lower[here] = {below, values[here] == values[below]};
-  }
-  return lower;
-}
-
-/// The circuit behind bits that features can have: a feature that exceeds a threshold exceeds the
-/// lower ones too. Every combination of inputs gives such bits, and all of them occur.
-circuit::Netlist behind_thresholds(const circuit::Netlist& netlist,
-                                   const logic::Thresholds& thresholds) {
-  Order order;
-  const auto lower = lower_thresholds(thresholds, order);
-  circuit::Netlist result = netlist;
-  result.gates.clear();
-  std::vector<circuit::Net> nets(netlist.inputs.size());
-  for (const std::size_t bit : order) {
-    nets[bit] = netlist.input(bit);
-    if (!lower[bit]) continue;
-    const circuit::Net below = nets[lower[bit]->bit];
-    if (lower[bit]->is_equal) {
-      nets[bit] = below;
-      continue;
-    }
-    result.gates.push_back({.truth = 0b1000, .inputs = {below, nets[bit]}, .arity = 2});
-    nets[bit] = result.gate(result.gates.size() - 1);
-  }
-  for (const circuit::NetlistGate& gate : netlist.gates) {
-    circuit::NetlistGate moved = gate;
-    for (std::size_t j = 0; j < gate.arity; ++j) moved.inputs[j] = nets[gate.inputs[j]];
-    result.gates.push_back(moved);
-    nets.push_back(result.gate(result.gates.size() - 1));
-  }
-  for (circuit::Net& net : result.output_nets) net = nets[net];
-  return result;
-}
-
-/// The bits that the inputs of `behind_thresholds` give.
-std::vector<bool> possible_bits(std::vector<bool> inputs, const logic::Thresholds& thresholds) {
-  Order order;
-  const auto lower = lower_thresholds(thresholds, order);
-  for (const std::size_t bit : order) {
-    if (!lower[bit]) continue;
-    const bool below = inputs[lower[bit]->bit];
-    inputs[bit] = below && (inputs[bit] || lower[bit]->is_equal);
-  }
-  return inputs;
 }
 
 void check_ports(const circuit::Netlist& a, const circuit::Netlist& b, const std::string& name_a,
@@ -160,7 +93,7 @@ CircuitComparison compare_circuits(const CircuitSource& a, const CircuitSource& 
                                         : of_b != nullptr ? &(*of_b)->thresholds
                                                           : nullptr;
   const auto compared = [&](const circuit::Netlist& netlist) {
-    return thresholds != nullptr ? behind_thresholds(netlist, *thresholds) : netlist;
+    return thresholds != nullptr ? circuit::behind_thresholds(netlist, *thresholds) : netlist;
   };
   circuit::EquivalenceStats stats;
   if (of_a != nullptr && of_b != nullptr) {
@@ -175,7 +108,8 @@ CircuitComparison compare_circuits(const CircuitSource& a, const CircuitSource& 
   }
   auto found = circuit::difference(compared(first), compared(second), {}, &stats);
   result.is_exhaustive = stats.exhaustive;
-  if (found && thresholds != nullptr) found->inputs = possible_bits(found->inputs, *thresholds);
+  if (found && thresholds != nullptr)
+    found->inputs = circuit::possible_bits(found->inputs, *thresholds);
   if (found) result.difference = described(first, second, *found);
   return result;
 }

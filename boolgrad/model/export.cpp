@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boolgrad/automata/rule_netlist.h"
+#include "boolgrad/circuit/cells/conjunctive_tables.h"
 #include "boolgrad/circuit/formats/aiger.h"
 #include "boolgrad/circuit/formats/blif.h"
 #include "boolgrad/circuit/formats/c99.h"
@@ -17,10 +18,13 @@
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/circuit/group_sums.h"
 #include "boolgrad/circuit/harden.h"
+#include "boolgrad/circuit/passes/covering.h"
 #include "boolgrad/circuit/passes/passes.h"
 #include "boolgrad/circuit/passes/simplify_tables.h"
 #include "boolgrad/circuit/proof/equivalence.h"
+#include "boolgrad/circuit/proof/threshold_dont_cares.h"
 #include "boolgrad/circuit/shared_circuit.h"
+#include "boolgrad/circuit/threshold_bits.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
@@ -39,6 +43,21 @@ struct Exported {
   std::string test_bench = {};
   std::string why_no_target = {};
 };
+
+void check_target(const ExportOptions& options) {
+  if (options.target.empty()) return;
+  const auto& targets = export_targets();
+  if (std::ranges::find(targets, options.target) == targets.end()) {
+    fail(where, "expected the target {}, received '{}'", alternatives(targets),
+         printable(options.target));
+  }
+  if (options.format == "aiger" || options.format == "html") {
+    fail(where, "expected netlist, c, verilog, blif or dot with a target, received {}",
+         options.format);
+  }
+  if (options.as_trained) fail(where, "expected a target or as trained, received both");
+  if (options.shared_kernels) fail(where, "expected a target or shared kernels, received both");
+}
 
 void check(const ExportOptions& options) {
   const auto& formats = export_formats();
@@ -65,6 +84,7 @@ void check(const ExportOptions& options) {
     fail(where, "expected valid, reset and enable with a pipeline, received none");
   }
   if (!options.name.empty()) circuit::check_identifier(where, options.name);
+  check_target(options);
 }
 
 std::string name_of(const LoadedModel& loaded) {
@@ -107,6 +127,7 @@ bool has_port_names(const circuit::Netlist& netlist) {
 circuit::VerilogOptions verilog_options(const circuit::Netlist& netlist,
                                         const ExportOptions& options) {
   return {.module_name = options.name,
+          .has_tables = options.target.starts_with("lut"),
           .named_ports = !options.flat_ports && has_port_names(netlist)};
 }
 
@@ -209,6 +230,40 @@ void simplify(Circuits& circuits, const ExportOptions& options) {
   }
 }
 
+/// The circuit and its head as gates of the target, with a proof of both steps: from the original
+/// to its simplified form, for all bits that features can have behind `thresholds`, if any; and
+/// from there, with the head, to gates of the target. The second keeps the structure, so that a
+/// proof about adders is easy.
+void map_to_target(Circuits& circuits, const circuit::AddHead& add_head,
+                   const logic::Thresholds* thresholds, const ExportOptions& options) {
+  const circuit::Netlist& original = circuits.original;
+  circuit::Netlist own_tables = circuit::with_own_tables(original);
+  if (thresholds != nullptr) {
+    own_tables =
+        circuit::with_own_tables(circuit::optimise_for_thresholds(own_tables, *thresholds));
+  }
+  circuit::Netlist core = circuit::simplify(own_tables);
+  if (options.target == "gates") {
+    circuits.written = circuit::decompose(add_head(core));
+  } else if (options.target == "cells") {
+    core = circuit::form_for_cells(own_tables, core);
+    circuits.written = add_head(core);
+  } else {
+    circuit::LutCover cover =
+        circuit::cover_with_luts(own_tables, core, options.target == "lut6" ? 6 : 4, add_head);
+    circuits.written = std::move(cover.netlist);
+    if (cover.keeps_tables) core = std::move(own_tables);
+  }
+  if (options.proves) {
+    const auto possible = [&](const circuit::Netlist& netlist) {
+      return thresholds == nullptr ? netlist : circuit::behind_thresholds(netlist, *thresholds);
+    };
+    circuit::expect_equivalent(possible(original), possible(core), "the simplified circuit");
+    circuit::expect_equivalent(add_head(core), circuits.written, "the mapped circuit");
+  }
+  circuits.original = add_head(original);
+}
+
 /// The head of a classifier is added after simplification and proof, so that no proof has to deal
 /// with its adders.
 Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
@@ -224,6 +279,23 @@ Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
     if (circuits.shared) {
       circuits.shared->rest = circuit::with_argmax(circuits.shared->rest, *options.classes);
     }
+  }
+  if (!options.target.empty()) {
+    // The C export sums with loops instead.
+    const bool maps_head = has_head(subject, options) && options.format != "c";
+    const bool has_thresholds =
+        subject.model != nullptr && subject.model->model.classifier().has_value();
+    map_to_target(
+        circuits,
+        [&](const circuit::Netlist& netlist) {
+          return maps_head ? circuit::with_head(netlist, subject.model->model.classifier()->head,
+                                                options.target == "cells"
+                                                    ? logic::AdderGates::conjunctions
+                                                    : logic::AdderGates::tables)
+                           : netlist;
+        },
+        has_thresholds ? &subject.model->model.classifier()->thresholds : nullptr, options);
+    return circuits;
   }
   simplify(circuits, options);
   if (options.proves) {
@@ -320,6 +392,11 @@ CircuitSource load_circuit(const std::filesystem::path& path, const std::string&
 std::string export_format_of(const std::filesystem::path& file) {
   const std::string format = circuit::format_of_file(where, file);
   return format == "aag" ? "aiger" : format;
+}
+
+const std::vector<std::string>& export_targets() {
+  static const std::vector<std::string> targets = {"lut6", "lut4", "gates", "cells"};
+  return targets;
 }
 
 const std::vector<std::string>& export_formats() {

@@ -55,7 +55,11 @@ struct ExportOptions {
   std::optional<std::int64_t> classes = {};
   bool as_trained = false;      ///< do not simplify the circuit
   bool shared_kernels = false;  ///< C and Verilog: every kernel of a convolution once
-  bool proves = true;           ///< prove that the written circuit is equivalent to the model
+  /// What the gates of the file are for, one of `export_targets()`: look-up tables of six or four
+  /// inputs, two-input gates, or standard cells, for which the adders of a head are AND and OR
+  /// gates. If empty, tables for formats that have them and two-input gates for the others.
+  std::string target = {};
+  bool proves = true;  ///< prove that the written circuit is equivalent to the model
 };
 
 /// What was written.
@@ -75,6 +79,9 @@ struct ExportReport {
 
 /// The names of the formats.
 const std::vector<std::string>& export_formats();
+
+/// `lut6`, `lut4`, `gates` and `cells`.
+const std::vector<std::string>& export_targets();
 
 /// Writes the hardened circuit of a model that was read from file `source`. The circuit is proven
 /// before the file is written.

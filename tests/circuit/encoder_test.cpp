@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +51,25 @@ TEST(Encoder, ComparesEveryByteAsThresholdsDo) {
     EXPECT_EQ(encoder.inputs[3], "x2_3");
     for (int value = 0; value < 256; ++value) {
       ASSERT_EQ(output_for(encoder, value), static_cast<float>(value) > threshold)
+          << value << " > " << threshold;
+    }
+  }
+}
+
+TEST(Encoder, ComparesFloatsAsThresholdsDo) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values{-infinity, -1e30F, -7.5F, -1e-40F, -0.0F, 0.0F,
+                                  1e-40F,    0.5F,   7.5F,  7.75F,   1e30F, infinity};
+  for (const float threshold : values) {
+    if (!std::isfinite(threshold)) continue;
+    const Netlist encoder =
+        float_encoder(thresholds_of({1}, {threshold}), circuit_that_reads(1, {0}));
+    ASSERT_EQ(encoder.inputs.size(), 32U);
+    EXPECT_EQ(encoder.inputs[31], "x1_31");
+    for (const float value : values) {
+      std::vector<std::uint64_t> digits;
+      for (int i = 0; i < 32; ++i) digits.push_back(std::bit_cast<std::uint32_t>(value) >> i & 1U);
+      ASSERT_EQ((evaluate(encoder, digits)[0] & 1) != 0, value > threshold)
           << value << " > " << threshold;
     }
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -356,6 +357,129 @@ TEST_F(ExportSharedKernels, WritesVerilogWithItsTestBench) {
   expect_pass("a");
   ASSERT_EQ(exported("verilog", "b.v", {"--shared-kernels", "--classes", "10"}).code, 0);
   expect_pass("b");
+}
+
+/// A classifier of one layer of six-input tables, and what its export is for.
+class ExportTargets : public ExportTest {
+ protected:
+  /// Trains for a few steps. Returns the run.
+  std::string trained(std::int64_t outputs) const {
+    testing_support::write_digits(scratch_.path(), 100);
+    write_bytes(file("six.toml"),
+                fmt::format("[task]\nkind = 'idx'\n[data]\nvalidation = 0.1\n[binarise]\n"
+                            "kind = 'threshold'\n[network]\nparametrisation = 'sigmoid'\n"
+                            "arity = 6\n[head]\nkind = 'classes'\noutputs = {}\n"
+                            "[training]\nsteps = 3\nbatch = 20\n",
+                            outputs));
+    const CliResult result = run_cli({"train", file("six.toml"), "--data", scratch_.path().string(),
+                                      "--out", file("run"), "--threads", "2"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return file("run");
+  }
+
+  json written(const std::string& model, const std::string& target, const std::string& name) const {
+    const CliResult result =
+        run_cli({"export", model, "--target", target, "-o", file(name), "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.json();
+  }
+};
+
+TEST_F(ExportTargets, WritesTablesAsTables) {
+  const std::string model = trained(60);
+  const json six = written(model, "lut6", "six.blif");
+  EXPECT_EQ(six["target"], "lut6");
+  EXPECT_EQ(six["proven"], true);
+  EXPECT_EQ(six["read_back"], true);
+  const circuit::Netlist netlist = circuit::netlist_from_blif(read_bytes(file("six.blif")), "six");
+  EXPECT_TRUE(std::ranges::any_of(netlist.gates, [](const auto& gate) { return gate.arity == 6; }));
+  for (const circuit::NetlistGate& gate :
+       circuit::netlist_from_blif(
+           (written(model, "lut4", "four.blif"), read_bytes(file("four.blif"))), "four")
+           .gates) {
+    EXPECT_LE(gate.arity, 4);
+  }
+  for (const circuit::NetlistGate& gate :
+       circuit::netlist_from_blif(
+           (written(model, "gates", "two.blif"), read_bytes(file("two.blif"))), "two")
+           .gates) {
+    EXPECT_LE(gate.arity, 2);
+  }
+  EXPECT_EQ(written(model, "cells", "cells.blif")["proven"], true);
+  // All are the same function. That of four-input tables has another structure.
+  for (const char* name : {"two.blif", "cells.blif", "four.blif"}) {
+    EXPECT_EQ(run_cli({"equal", file("six.blif"), file(name)}).code, 0) << name;
+  }
+}
+
+TEST_F(ExportTargets, WritesVerilogThatPassesItsTestBench) {
+  const std::string model = trained(40);
+  for (const char* target : {"lut6", "lut4", "gates", "cells"}) {
+    const std::string stem = std::string("design_") + target;
+    written(model, target, stem + ".v");
+    expect_pass(stem);
+    EXPECT_EQ(read_bytes(file(stem + ".v")).find(" >> {") != std::string::npos,
+              std::string(target).starts_with("lut"))
+        << target;
+  }
+  const CliResult piped =
+      run_cli({"export", model, "--target", "lut6", "--pipeline", "1", "-o", file("piped.v")});
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  expect_pass("piped");
+}
+
+TEST_F(ExportTargets, TakesOneLutPerTableInYosys) {
+  if (run_tool("command -v yosys").code != 0) GTEST_SKIP() << "yosys is not installed";
+  // Two layers of tables that depend on all of their six inputs.
+  constexpr circuit::Net inputs = 40;
+  constexpr circuit::Net width = 30;
+  circuit::Netlist netlist;
+  netlist.name = "six";
+  for (circuit::Net i = 0; i < inputs; ++i) netlist.inputs.push_back(fmt::format("x{}", i));
+  for (circuit::Net g = 0; g < 2 * width; ++g) {
+    circuit::NetlistGate gate{.truth = 0x9E3779B97F4A7C15 * (2 * g + 1), .arity = 6};
+    for (circuit::Net j = 0; j < 6; ++j) {
+      gate.inputs[j] = g < width ? (5 * g + 7 * j) % inputs : inputs + (g + 5 * j) % width;
+    }
+    netlist.gates.push_back(gate);
+  }
+  for (circuit::Net o = 0; o < width; ++o) {
+    netlist.outputs.push_back(fmt::format("y{}", o));
+    netlist.output_nets.push_back(netlist.gate(width + o));
+  }
+  write_bytes(file("six.blif"), circuit::to_blif(circuit::checked(std::move(netlist))));
+  const CliResult exported =
+      run_cli({"import", file("six.blif"), "--target", "lut6", "-o", file("six.v"), "--json"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_LE(exported.json()["gates"], 2 * width);
+  const ToolResult result = run_tool(fmt::format(
+      "cd {} && yosys -q -p 'read_verilog six.v; synth_xilinx -family xc7 -flatten -noiopad "
+      "-noclkbuf -nodsp -top circuit_six; tee -q -o stat.json stat -json'",
+      scratch_.path().string()));
+  ASSERT_EQ(result.code, 0) << result.output;
+  const json stat = json::parse(read_bytes(file("stat.json")));
+  std::int64_t luts = 0;
+  for (const auto& [type, count] : stat["design"]["num_cells_by_type"].items()) {
+    if (type.starts_with("LUT")) luts += count.get<std::int64_t>();
+  }
+  EXPECT_GT(luts, 0);
+  EXPECT_LE(luts, exported.json()["gates"].get<std::int64_t>());
+}
+
+TEST_F(ExportTargets, RefusesWhatATargetDoesNotHave) {
+  const auto refusal = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"export", model_, "-o", file("x")});
+    const CliResult result = run_cli(more);
+    EXPECT_EQ(result.code, 2);
+    return result.complaint();
+  };
+  EXPECT_EQ(refusal({"--format", "html", "--target", "lut6"}),
+            "[export] --target is for --format netlist, c, verilog, blif and dot, not for html");
+  EXPECT_EQ(refusal({"--format", "blif", "--target", "lut6", "--as-trained"}),
+            "[export] expected --target or --as-trained, received both");
+  EXPECT_EQ(refusal({"--format", "c", "--target", "lut6", "--shared-kernels"}),
+            "[export] expected --target or --shared-kernels, received both");
+  EXPECT_EQ(run_cli({"export", model_, "-o", file("x.v"), "--target", "vax"}).code, 2);
 }
 
 TEST_F(ExportTest, ReportsErrors) {

@@ -266,15 +266,9 @@ std::string with_wrapper(std::string header, const std::string& wrapper) {
   return header;
 }
 
-/// The bits of a float as an integer key with the same order.
-std::uint32_t ordered(float threshold) {
-  const auto bits = std::bit_cast<std::uint32_t>(threshold == 0 ? 0.0F : threshold);  // no -0
-  return (bits >> 31) != 0 ? ~bits : bits ^ 0x80000000U;
-}
-
 std::string comparison(std::int32_t source, float threshold, bool has_bytes) {
   if (!has_bytes)
-    return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered(threshold));
+    return fmt::format("ordered(x[{} +: 32]) > 32'h{:08x}", 32 * source, ordered_key(threshold));
   const int whole = byte_threshold(threshold);
   if (whole < 0) return "1'b1";
   return fmt::format("x[{} +: 8] > 8'd{}", 8 * source, whole);
@@ -396,12 +390,13 @@ std::string classifier_bench(const Netlist& netlist, const std::string& name,
 
 }  // namespace
 
-Netlist with_head(const Netlist& netlist, const Head& head) {
+Netlist with_head(const Netlist& netlist, const Head& head, logic::AdderGates adders) {
   switch (head.kind) {
-    case HeadKind::classes: return with_argmax(netlist, head.classes, head.exponents);
+    case HeadKind::classes: return with_argmax(netlist, head.classes, head.exponents, adders);
     case HeadKind::binary:
-    case HeadKind::bits: return with_votes(netlist, head.groups(), head.classes, head.exponents);
-    case HeadKind::regression: return with_group_sums(netlist, 1, head.exponents);
+    case HeadKind::bits:
+      return with_votes(netlist, head.groups(), head.classes, head.exponents, adders);
+    case HeadKind::regression: return with_group_sums(netlist, 1, head.exponents, adders);
   }
   fail(where, "unknown head {}", static_cast<int>(head.kind));
 }
@@ -419,7 +414,8 @@ std::string classifier_c(const SharedCircuit& circuit, const ClassifierPorts& po
 Verilog classifier_verilog(const Netlist& netlist, const ClassifierPorts& ports,
                            const VerilogOptions& options) {
   check_ports(netlist.inputs.size(), ports);
-  Verilog result = to_verilog(netlist, {.module_name = options.module_name});
+  Verilog result =
+      to_verilog(netlist, {.module_name = options.module_name, .has_tables = options.has_tables});
   result.test_bench = classifier_bench(netlist, result.module_name, ports);
   result.design += classifier_module(result.module_name, netlist.outputs.size(), ports);
   return result;

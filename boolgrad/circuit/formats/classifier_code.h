@@ -7,6 +7,7 @@
 #include "boolgrad/circuit/formats/verilog.h"
 #include "boolgrad/circuit/netlist.h"
 #include "boolgrad/circuit/shared_circuit.h"
+#include "boolgrad/logic/gate_arithmetic.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/thresholds.h"
 
@@ -14,7 +15,8 @@ namespace boolgrad::circuit {
 
 /// The netlist with its head as gates. Outputs are the binary digits of the class, `class_0` the
 /// least significant. For regression they are the digits of the number of ones, from `sum0_0`.
-Netlist with_head(const Netlist& netlist, const Head& head);
+Netlist with_head(const Netlist& netlist, const Head& head,
+                  logic::AdderGates adders = logic::AdderGates::tables);
 
 /// The thresholds in front of a netlist and the head behind it.
 struct ClassifierPorts {

@@ -124,8 +124,19 @@ std::string port_comments(std::string_view port, const std::vector<std::string>&
 
 const InfixConstants constants{"1'b0", "1'b1"};
 
+/// A gate as a formula of the nets it reads, or as a table if `has_tables`.
+std::string expression_of(const NetlistGate& gate, bool has_tables,
+                          const std::function<std::string(Net)>& net_text) {
+  if (!has_tables || gate.arity < 3) return infix_formula(gate, constants, net_text);
+  std::vector<std::string> inputs;  // the last one first
+  for (std::size_t j = gate.arity; j-- > 0;) inputs.push_back(net_text(gate.inputs[j]));
+  const int entries = 1 << gate.arity;
+  return fmt::format("{}'h{:0{}x} >> {{{}}}", entries, gate.truth, entries / 4,
+                     fmt::join(inputs, ", "));
+}
+
 std::string combinational_module(const Netlist& netlist, const std::string& name,
-                                 const ModulePorts& ports) {
+                                 const ModulePorts& ports, bool has_tables) {
   std::string text = heading(name, ports);
   auto out = std::back_inserter(text);
   const auto net_text = [&](Net net) { return ports.net(netlist, net); };
@@ -133,7 +144,7 @@ std::string combinational_module(const Netlist& netlist, const std::string& name
   for (std::size_t i = 0; i < netlist.gates.size(); ++i) {
     if (!reachable[i]) continue;
     fmt::format_to(out, "  wire {}{} = {};\n", ports.prefix, i,
-                   infix_formula(netlist.gates[i], constants, net_text));
+                   expression_of(netlist.gates[i], has_tables, net_text));
   }
   for (std::size_t i = 0; i < netlist.outputs.size(); ++i) {
     fmt::format_to(out, "  assign {} = {};\n", ports.out.bits[i], net_text(netlist.output_nets[i]));
@@ -142,8 +153,9 @@ std::string combinational_module(const Netlist& netlist, const std::string& name
 }
 
 /// With the ports `in` and `out`.
-std::string combinational_module(const Netlist& netlist, const std::string& name) {
-  return combinational_module(netlist, name, ports_of(netlist, {}));
+std::string combinational_module(const Netlist& netlist, const std::string& name,
+                                 bool has_tables = false) {
+  return combinational_module(netlist, name, ports_of(netlist, {}), has_tables);
 }
 
 /// Pipeline stages: the stage that computes each net, and how many stages later it is last read.
@@ -209,7 +221,8 @@ std::string clocked_process(const PipelineOptions& options, const std::string& l
 }
 
 std::string pipelined_module(const Netlist& netlist, const std::string& name,
-                             const ModulePorts& ports, const PipelineOptions& options) {
+                             const ModulePorts& ports, const PipelineOptions& options,
+                             bool has_tables) {
   const std::vector<bool> reachable = reachable_gates(netlist);
   const Pipeline pipeline = pipeline_of(netlist, options.levels, reachable);
   // The name of a net, delayed by so many stages. Constants need no registers.
@@ -239,7 +252,7 @@ std::string pipelined_module(const Netlist& netlist, const std::string& name,
     if (!reachable[i]) continue;
     const Net own = netlist.gate(i);
     fmt::format_to(out, "  wire {}{} = {};\n", ports.prefix, i,
-                   infix_formula(netlist.gates[i], constants, [&](Net net) {
+                   expression_of(netlist.gates[i], has_tables, [&](Net net) {
                      return delayed(net, pipeline.stages[own] - pipeline.stages[net]);
                    }));
     write_registers(own);
@@ -519,8 +532,10 @@ Verilog to_verilog(const Netlist& netlist, const VerilogOptions& options) {
   check_ports(netlist);
   const std::string name = module_name_of(netlist.name, options);
   const ModulePorts ports = ports_of(netlist, options);
-  return {name, opening(netlist, options) + combinational_module(netlist, name, ports),
-          bench_of(netlist, name, ports, 0)};
+  return {
+      name,
+      opening(netlist, options) + combinational_module(netlist, name, ports, options.has_tables),
+      bench_of(netlist, name, ports, 0)};
 }
 
 Verilog to_verilog(const SharedCircuit& circuit, const VerilogOptions& options) {
@@ -551,7 +566,9 @@ Verilog to_pipelined_verilog(const Netlist& netlist, const PipelineOptions& pipe
   const std::string name = module_name_of(netlist.name, options);
   const ModulePorts ports = ports_of(netlist, options);
   const std::int64_t latency = pipeline_of(netlist, levels, reachable_gates(netlist)).latency;
-  return {name, opening(netlist, options) + pipelined_module(netlist, name, ports, pipeline),
+  return {name,
+          opening(netlist, options) +
+              pipelined_module(netlist, name, ports, pipeline, options.has_tables),
           bench_of(netlist, name, ports, latency, pipeline)};
 }
 
@@ -569,8 +586,8 @@ Verilog to_verilog_array(const Netlist& netlist, const GridSize& size,
   }
   const std::string name = module_name_of(netlist.name, options);
   return {name,
-          opening(netlist, {}) + combinational_module(netlist, name + "_cell") + "\n" +
-              array_module(netlist, name, size),
+          opening(netlist, {}) + combinational_module(netlist, name + "_cell", options.has_tables) +
+              "\n" + array_module(netlist, name, size),
           array_bench(netlist, name, size)};
 }
 

@@ -21,6 +21,9 @@ struct Verilog {
 struct VerilogOptions {
   /// An identifier; `circuit_` and the name of the netlist if empty.
   std::string module_name = {};
+  /// Tables of three and more inputs as constants that are indexed by their inputs, which synthesis
+  /// maps to one LUT. Formulas otherwise.
+  bool has_tables = false;
   /// A port per input and output name instead of `in` and `out`. Bits `a[0]` to `a[n - 1]` become
   /// the bus `a`.
   bool named_ports = false;

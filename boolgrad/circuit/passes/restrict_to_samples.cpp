@@ -4,6 +4,7 @@
 
 #include "boolgrad/circuit/builder.h"
 #include "boolgrad/circuit/passes/passes.h"
+#include "boolgrad/circuit/passes/unread_entries.h"
 #include "boolgrad/core/fail.h"
 
 namespace boolgrad::circuit {
@@ -28,19 +29,6 @@ std::uint64_t entries_read(const NetlistGate& gate, const std::vector<Words>& va
     }
   }
   return read;
-}
-
-/// Removes the dependence on inputs that matters only for unread entries.
-TableGate without_unread(TableGate table, Truth read) {
-  for (std::size_t j = 0; j < table.inputs.size(); ++j) {
-    const Truth both = cofactor(read, j, false) & cofactor(read, j, true);
-    if (((table.truth ^ flipped(table.truth, j)) & both) != 0) continue;
-    // The read entries of either cofactor define both.
-    const Truth on = table.truth & read;
-    table.truth = cofactor(on, j, false) | cofactor(on, j, true);
-    read = cofactor(read, j, false) | cofactor(read, j, true);
-  }
-  return table;
 }
 
 /// The values of all nets on all samples.

@@ -5,15 +5,10 @@
 #include "boolgrad/circuit/passes/mapping.h"
 
 namespace boolgrad::circuit {
-namespace {
-
-/// The netlist after the passes that keep its tables.
 Netlist with_own_tables(const Netlist& netlist, SimplifyParams params) {
   params.keeps_tables = true;
   return simplify(netlist, params);
 }
-
-}  // namespace
 
 Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params) {
   Netlist tables = with_own_tables(netlist, params);
@@ -29,7 +24,7 @@ Netlist simplify_tables(const Netlist& netlist, const SimplifyParams& params) {
 }
 
 Netlist cover_with_lut6(const Netlist& netlist, const Netlist& gates) {
-  Netlist tables = with_own_tables(netlist, {});
+  Netlist tables = with_own_tables(netlist);
   Netlist covered = map_to_luts(gates, {.inputs = 6, .keeps_depth = false});
   return gate_count(covered) < gate_count(tables) ? covered : tables;
 }

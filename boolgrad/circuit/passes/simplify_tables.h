@@ -8,6 +8,9 @@
 
 namespace boolgrad::circuit {
 
+/// The netlist after the passes that keep its tables.
+Netlist with_own_tables(const Netlist& netlist, SimplifyParams params = {});
+
 /// An equivalent netlist with no more gates. It chooses the smallest of three: two-input gates
 /// after all passes, the simplified tables of the netlist, and a LUT mapping of the two-input gates
 /// to tables of the same arity.

@@ -74,9 +74,9 @@ bool is_needed(std::vector<SmallCut>& cuts, const SmallCut& cut) {
 }  // namespace
 
 void SmallCuts::find(std::uint32_t node) {
-  if (ranges_.size() <= node) ranges_.resize(circuit_.nodes().size());
+  if (ranges_.size() <= node) ranges_.resize(nodes().size());
   if (ranges_[node].count != 0) return;
-  const BitNode gate = circuit_.nodes()[node];
+  const BitNode gate = nodes()[node];
   const bool is_gate =
       gate.kind == BitNodeKind::conjunction || gate.kind == BitNodeKind::exclusive_or;
   if (is_gate) {

@@ -19,11 +19,13 @@ struct SmallCut {
   std::uint8_t size = 0;
 };
 
-/// Cuts of the nodes of a growing circuit, computed on demand.
+/// Cuts of the nodes of a growing circuit, or of a list of nodes, computed on demand.
 class SmallCuts {
  public:
   SmallCuts(const BitCircuit& circuit, std::size_t max_cuts)
-      : circuit_(circuit), max_cuts_(max_cuts) {}
+      : circuit_(&circuit), max_cuts_(max_cuts) {}
+  SmallCuts(std::span<const BitNode> nodes, std::size_t max_cuts)
+      : nodes_(nodes), max_cuts_(max_cuts) {}
 
   /// The smallest cuts of a node, then the trivial cut. Valid until the next call.
   std::span<const SmallCut> of(std::uint32_t node) {
@@ -38,13 +40,17 @@ class SmallCuts {
     std::uint32_t count = 0;
   };
 
+  std::span<const BitNode> nodes() const {
+    return circuit_ != nullptr ? circuit_->nodes() : nodes_;
+  }
   std::span<const SmallCut> known(std::uint32_t node) const {
     return std::span(cuts_).subspan(ranges_[node].first, ranges_[node].count);
   }
   void find(std::uint32_t node);
   void find_of_gate(const BitNode& gate);
 
-  const BitCircuit& circuit_;
+  const BitCircuit* circuit_ = nullptr;
+  std::span<const BitNode> nodes_;  ///< without a circuit
   std::size_t max_cuts_;
   std::vector<Range> ranges_;
   std::vector<SmallCut> cuts_;

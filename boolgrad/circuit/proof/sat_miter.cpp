@@ -91,6 +91,25 @@ class Miter {
     return {};
   }
 
+  /// Whether literals are 1 together in some sample, or the solver cannot exclude it.
+  bool may_hold(const std::vector<BitLiteral>& literals, std::int64_t& queries_left) {
+    for (std::size_t w = 0; w < sample_words; ++w) {
+      std::uint64_t here = ~0ULL;
+      for (const BitLiteral literal : literals) {
+        const std::uint64_t word = samples_[literal.node()][w];
+        here &= literal.complemented() ? ~word : word;
+      }
+      if (here != 0) return true;
+    }
+    if (queries_left-- <= 0) return true;
+    ++stats_.solver_calls;
+    for (const BitLiteral literal : literals) solver_.assume(name(literal));
+    solver_.limit("conflicts", params_.max_conflicts);
+    const int verdict = solver_.solve();
+    if (verdict == satisfiable) note_difference();
+    return verdict != unsatisfiable;
+  }
+
  private:
   static int name(BitLiteral literal) {
     const int variable = static_cast<int>(literal.node()) + 1;
@@ -269,6 +288,28 @@ std::optional<Counterexample> sat_difference(const Netlist& a, const Netlist& b,
     }
   }
   return {};
+}
+
+NetFacts prove_net_facts(const Netlist& netlist, const EquivalenceParams& params,
+                         std::int64_t max_queries) {
+  EquivalenceStats stats;
+  Miter miter(netlist.inputs.size(), params, stats);
+  Netlist all = netlist;
+  all.output_nets.clear();
+  for (Net net = 0; net < netlist.gate(netlist.gates.size()); ++net) all.output_nets.push_back(net);
+  NetFacts facts{.classes = miter.add(all), .reads = {}};
+  for (const NetlistGate& gate : netlist.gates) {
+    std::uint64_t reads = 0;
+    for (std::size_t entry = 0; entry < std::size_t{1} << gate.arity; ++entry) {
+      std::vector<BitLiteral> literals;
+      for (std::size_t j = 0; j < gate.arity; ++j) {
+        literals.push_back(facts.classes[gate.inputs[j]] ^ ((entry >> j & 1) == 0));
+      }
+      if (miter.may_hold(literals, max_queries)) reads |= std::uint64_t{1} << entry;
+    }
+    facts.reads.push_back(reads);
+  }
+  return facts;
 }
 
 }  // namespace boolgrad::circuit

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Areas of boolgrad's mapping to cells, compared with ABC on the exported files.
+
+    python3 bench/area.py            # writes the table in docs/cost.md
+    python3 bench/area.py life       # some of the models; writes nothing
+
+Each model is trained with its own seed and exported as BLIF, once as by default and once with `--target cells`. ABC maps
+both files: `strash; dch; map -a` with libraries/cells.genlib. `boolgrad cost` counts the same circuit, without the encoder
+of a classifier. The classifiers are small ones for handwritten digits (`--digits DIR`, the folder of the four MNIST
+files), trained for one epoch. Fails if the area of boolgrad differs from ABC's on the `cells` file by more than 10 %.
+Needs yosys-abc.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import common
+
+LIBRARY = common.ROOT / "libraries/cells.genlib"
+TASKS = ["add", "multiply", "popcount", "life", "checkerboard", "monk1"]
+
+# Shapes of classifiers: what differs from the built-in mnist.
+CLASSIFIERS = {
+    "gates, 200 outputs": {"network.hidden": "[400, 300]", "head.outputs": "200"},
+    "gates, 500 outputs": {"network.hidden": "[800, 600]", "head.outputs": "500"},
+    "tables of six inputs, 400 outputs": {"network.hidden": "[]", "network.arity": "6", "head.outputs": "400"},
+}
+
+
+def run(*arguments):
+    done = subprocess.run([str(part) for part in arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def boolgrad(program, *arguments):
+    return json.loads(run(program, *arguments, "--json", "--quiet").splitlines()[-1])
+
+
+def abc_area(path):
+    output = run("yosys-abc", "-c", f"read_genlib {LIBRARY}; read_blif {path}; strash; dch; map -a; print_stats")
+    return float(re.search(r"area =\s*([0-9.]+)", output)[1])
+
+
+def models(arguments, folder):
+    """Names and trained models."""
+    for name in TASKS:
+        if arguments.models and name not in arguments.models:
+            continue
+        run(arguments.program, "train", name, "--out", folder / name, "--quiet")
+        yield name, folder / name
+    if arguments.digits and not arguments.models:
+        for name, changes in CLASSIFIERS.items():
+            path = folder / name.replace(" ", "_").replace(",", "")
+            settings = {"training.epochs": "1", "hardening.steps": "300", **changes}
+            options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+            run(arguments.program, "train", "mnist", "--data", arguments.digits, "--out", path, "--quiet", *options)
+            yield name, path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", choices=[[], *TASKS])
+    parser.add_argument("--program", type=pathlib.Path, default=common.ROOT / "build/release/boolgrad")
+    parser.add_argument("--digits", type=pathlib.Path, help="the folder of the four MNIST files")
+    arguments = parser.parse_args()
+    lines = ["| model | GE, boolgrad | GE, ABC on `--target cells` | ratio | GE, ABC on the default file |",
+             "|---|---:|---:|---:|---:|"]
+    worst = 1.0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for name, model in models(arguments, folder):
+            cost = boolgrad(arguments.program, "cost", model)
+            own = cost["ge"] - sum(part["ge"] for part in cost["parts"] if part["name"] == "encoder")
+            areas = []
+            for target in (["--target", "cells"], []):
+                boolgrad(arguments.program, "export", model, "-o", folder / "a.blif", *target)
+                areas.append(abc_area(folder / "a.blif"))
+            ratio = own / areas[0]
+            worst = max(worst, ratio, 1 / ratio)
+            lines.append(f"| {name} | {own:,.0f} | {areas[0]:,.0f} | {ratio:.2f} | {areas[1]:,.0f} |")
+            print(lines[-1], flush=True)
+    if not arguments.models:
+        page = common.ROOT / "docs/cost.md"
+        opening, closing = "<!-- begin: bench/area.py -->\n", "<!-- end: bench/area.py -->"
+        text = page.read_text()
+        before, rest = text.split(opening)
+        page.write_text(before + opening + "\n".join(lines) + "\n" + closing + rest.split(closing)[1])
+    if worst > 1.1:
+        sys.exit(f"an area differs from ABC's by a factor of {worst:.2f}")
+
+
+if __name__ == "__main__":
+    main()
