@@ -10,11 +10,11 @@
 #include <regex>
 #include <string_view>
 
+#include "boolgrad/circuit/cells/cell_library.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/temporary_folder.h"
 #include "boolgrad/core/text.h"
-#include "boolgrad/model/cell_library.h"
 
 namespace boolgrad {
 namespace {
@@ -102,25 +102,35 @@ std::string complaint_of(const fs::path& log) {
 }
 
 /// The area of the cells, of which flip-flops are not in the library.
-double area_of(const SynthesisReport& report, const std::vector<LibraryCell>& library) {
+double area_of(const SynthesisReport& report, const circuit::CellLibrary& library) {
   double area = flip_flop_area * static_cast<double>(report.flip_flops);
-  for (const LibraryCell& cell : library) {
+  for (const circuit::Cell& cell : library.cells) {
     const auto found = report.cells.find(cell.name);
     if (found != report.cells.end()) area += cell.area * static_cast<double>(found->second);
   }
   return area;
 }
 
+/// The cells as empty Verilog modules, so that Yosys knows their pins.
+std::string black_boxes(const circuit::CellLibrary& library) {
+  std::string text;
+  for (const circuit::Cell& cell : library.cells) {
+    text += fmt::format("(* blackbox *) module {}{} (", cell_prefix, cell.name);
+    for (const std::string& input : cell.inputs) text += fmt::format("input {}, ", input);
+    text += fmt::format("output {});\nendmodule\n", cell.output);
+  }
+  return text;
+}
+
 /// Writes the library and its cells for Yosys.
-std::vector<LibraryCell> prepare_library(const fs::path& file, const fs::path& folder) {
+circuit::CellLibrary prepare_library(const fs::path& file, const fs::path& folder) {
   const std::string text = file_content(where, file) + std::string(buffer);
-  std::vector<LibraryCell> cells = read_cell_library(where, text, file.string());
+  circuit::CellLibrary library = circuit::cell_library_from_genlib(text, file.string());
   static const std::regex gate("(^|\\n)([ \\t]*GATE[ \\t]+)");
   const std::string prefixed = std::regex_replace(text, gate, "$1$2" + std::string(cell_prefix));
   write_file(where, folder / library_file, prefixed);
-  write_file(where, folder / cells_file,
-             black_boxes(read_cell_library(where, prefixed, file.string())));
-  return cells;
+  write_file(where, folder / cells_file, black_boxes(library));
+  return library;
 }
 
 SynthesisReport report_in(const fs::path& folder) {
@@ -187,7 +197,7 @@ SynthesisReport synthesise(const CircuitSource& source, const std::string& path,
   if (source.model) export_model(*source.model, path, exported);
   else export_circuit(source.netlist, path, exported);
   const std::string top = top_of(exported.file, options.with_thresholds);
-  std::vector<LibraryCell> library;
+  circuit::CellLibrary library;
   if (target.has_cells) library = prepare_library(options.library, folder.path());
   write_file(where, folder.path() / "script.ys",
              fmt::format("{}read_verilog -sv design.v\n{}\ntee -q -o stat.json stat -json\n"

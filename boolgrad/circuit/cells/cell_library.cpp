@@ -109,6 +109,7 @@ class Reader {
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     if (begin == at_) refuse("the name of an output", next_text());
+    cell.output = text_.substr(begin, at_ - begin);
     expect('=');
     inputs_.clear();
     cell.truth = disjunction(0);

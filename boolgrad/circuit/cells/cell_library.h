@@ -17,6 +17,7 @@ struct Cell {
 
   std::string name;
   double area = 0;
+  std::string output;               ///< the names of its pins
   std::vector<std::string> inputs;  ///< in the order of their first use
   /// Bit i is the output where input j is bit j of i. Repeated for inputs that the cell lacks.
   std::uint16_t truth = 0;
