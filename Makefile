@@ -20,7 +20,7 @@ DOCS_PACKAGES := python3 mkdocs mkdocs-material doxygen
 PICTURE_PACKAGES := python3 gifsicle
 # Test libraries, programs that check exported files, Vulkan on the CPU with its validation layers, MPI, and what the
 # tests of the documentation need.
-TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz strace \
+TEST_PACKAGES := libgtest-dev librapidcheck-dev gcc clang berkeley-abc iverilog yosys graphviz strace binutils \
                  mesa-vulkan-drivers vulkan-validationlayers libopenmpi-dev openmpi-bin $(DOCS_PACKAGES)
 # Ubuntu has the browser as a snap only; there the tests of HTML files are skipped.
 ifneq ($(shell grep -x ID=ubuntu /etc/os-release 2>/dev/null),ID=ubuntu)
@@ -149,6 +149,31 @@ fuzz-merge: build-fuzz ## Minimises the corpora in tests/fuzz/corpora, with the 
 build-fuzz: test-packages build/fuzz/build.ninja
 	@$(call install,$(FUZZ_PACKAGES))
 	@cmake --build --preset fuzz -j $(JOBS)
+
+# What takes too long for every change: run it every night.
+.PHONY: nightly
+nightly: tsan reproducible ## Thread sanitizer and the comparison of two builds: an hour on two cores
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+
+# The modules with parallel loops or threads.
+TSAN_MODULES ?= core backend logic automata circuit geometry train
+
+.PHONY: tsan
+tsan: test-packages build/tsan/build.ninja ## Runs the tests of TSAN_MODULES under the thread sanitizer
+	@cmake --build build/tsan -j $(JOBS) --target $(addsuffix _tests,$(TSAN_MODULES))
+	@for module in $(TSAN_MODULES); do \
+	  TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/$${module}_tests --gtest_brief=1 || exit 1; \
+	done
+
+.PHONY: reproducible
+reproducible: build-packages ## Builds the program twice, in folders of different names, and compares the bytes
+	@python3 tools/reproducible.py --jobs $(JOBS) $(ARGS)
+
+# Needs a GPU and the CUDA toolkit.
+.PHONY: compute-sanitizer
+compute-sanitizer: test-packages build/release/build.ninja ## Runs the CUDA tests under the tools of compute-sanitizer
+	@cmake --build build/release -j $(JOBS) --target backend_tests
+	@python3 tools/compute_sanitizer.py
 
 PREFIX ?= /usr/local
 

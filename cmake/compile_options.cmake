@@ -23,3 +23,33 @@ if(BOOLGRAD_DISABLED_SIMD)
   target_compile_definitions(boolgrad_compile_options INTERFACE
     "HWY_DISABLED_TARGETS=(${BOOLGRAD_DISABLED_SIMD})")
 endif()
+
+# Hardening of release builds: bounds of the C library's functions on memory and files are checked,
+# and so is the stack; the dynamic linker's tables are read-only, and addresses are random. CMake
+# links a program as position-independent only after this check.
+option(BOOLGRAD_HARDENING "Harden release builds against memory errors" ON)
+if(BOOLGRAD_HARDENING AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
+  include(CheckPIESupported)
+  check_pie_supported()
+  # Level 3 knows sizes at run time too. Distributions may define a level of their own.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+    set(fortify_level 2)
+  else()
+    set(fortify_level 3)
+  endif()
+  set(hardening -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${fortify_level})
+  # Indirect branches only reach marked targets, on processors that check it.
+  include(CheckCXXCompilerFlag)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i[3-6]86)$")
+    check_cxx_compiler_flag(-fcf-protection BOOLGRAD_HAS_CF_PROTECTION)
+    if(BOOLGRAD_HAS_CF_PROTECTION)
+      list(APPEND hardening -fcf-protection)
+    endif()
+  endif()
+  target_compile_options(boolgrad_compile_options INTERFACE
+    "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${hardening}>")
+  if(NOT APPLE)
+    target_link_options(boolgrad_compile_options INTERFACE
+      "$<$<CONFIG:Release>:LINKER:-z,relro,-z,now,-z,noexecstack>")
+  endif()
+endif()

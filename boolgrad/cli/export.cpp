@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 
 #include "boolgrad/circuit/formats/netlist_files.h"
@@ -15,6 +14,7 @@
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/export.h"
+#include "boolgrad/model/grid_text.h"
 #include "boolgrad/model/model.h"
 
 namespace boolgrad::cli {
@@ -41,13 +41,13 @@ struct ExportArguments {
 };
 
 circuit::GridSize parse_size(const std::string& text) {
-  std::smatch found;
-  if (!std::regex_match(text, found, std::regex("([0-9]{1,9})x([0-9]{1,9})"))) {
+  const std::optional<circuit::GridSize> size = grid_size_in(text);
+  if (!size) {
     throw UsageError(
         fmt::format("[export] expected --size HEIGHTxWIDTH in cells, such as 16x16, received '{}'",
                     printable(text)));
   }
-  return {std::stoll(found[1].str()), std::stoll(found[2].str())};
+  return *size;
 }
 
 /// `--format`, or the format of the extension.

@@ -1,11 +1,9 @@
 // `boolgrad run`: runs a hardened automaton on a grid of any size.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/model/grid_text.h"
 #include "boolgrad/model/playback.h"
 #include "boolgrad/model/state_image.h"
 #include "boolgrad/picture/png.h"
@@ -39,46 +38,25 @@ struct RunArguments {
 // ---------------------------------------------------------------------------------------------
 // Arguments
 
-/// The numbers that match a pattern, 0 for optional ones that are missing; none without a match.
-std::optional<std::vector<std::int64_t>> numbers_in(const std::string& text, const char* pattern) {
-  std::smatch found;
-  if (!std::regex_match(text, found, std::regex(pattern))) return std::nullopt;
-  std::vector<std::int64_t> numbers;
-  for (std::size_t i = 1; i < found.size(); ++i) {
-    const std::string digits = found[i].str();
-    std::int64_t number = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
 GridSize parse_size(const std::string& text) {
-  const auto numbers = numbers_in(text, "([0-9]{1,9})x([0-9]{1,9})");
-  if (!numbers) {
+  const std::optional<GridSize> size = grid_size_in(text);
+  if (!size) {
     throw UsageError(
         fmt::format("[run] expected --size HEIGHTxWIDTH in cells, such as 64x64, received '{}'",
                     printable(text)));
   }
-  return {numbers->at(0), numbers->at(1)};
+  return *size;
 }
 
-/// Damage after a single step. Without a position, it is centred.
 Damage parse_damage(const std::string& text, const GridSize& grid) {
-  const auto numbers = numbers_in(
-      text, R"(([0-9]{1,9})x([0-9]{1,9})(?:\+([0-9]{1,9})\+([0-9]{1,9}))?@step([0-9]{1,9}))");
-  if (!numbers) {
+  const std::optional<Damage> damage = damage_in(text, grid);
+  if (!damage) {
     throw UsageError(
         fmt::format("[run] expected --damage HEIGHTxWIDTH[+ROW+COLUMN]@stepN, such as 10x10@step20 "
                     "or 4x8+0+3@step5, received '{}'",
                     printable(text)));
   }
-  automata::Rectangle rectangle{numbers->at(2), numbers->at(3), numbers->at(0), numbers->at(1)};
-  if (text.find('+') == std::string::npos) {
-    rectangle.top = (grid.height - rectangle.height) / 2;
-    rectangle.left = (grid.width - rectangle.width) / 2;
-  }
-  return {rectangle, numbers->at(4), numbers->at(4)};
+  return *damage;
 }
 
 void check_arguments(const RunArguments& arguments, const CommonOptions& common) {

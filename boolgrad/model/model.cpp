@@ -7,8 +7,8 @@
 #include "boolgrad/circuit/formats/netlist_files.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/text.h"
 #include "boolgrad/logic/host_network.h"
+#include "boolgrad/model/tensor_checks.h"
 
 namespace boolgrad {
 namespace {
@@ -140,22 +140,6 @@ LoadedModel load_model(const std::filesystem::path& path) {
 
 namespace {
 
-/// Throws for values that no training has left: they would be evaluated and exported differently.
-void check_values(const TensorFile& file, const std::string& source) {
-  if (const std::optional<std::string> name = first_not_finite(file)) {
-    fail("load", "{}: tensor '{}' has values that are not finite", source, printable(*name));
-  }
-  for (const auto& [name, tensor] : file.tensors) {
-    if (!name.ends_with("mask")) continue;
-    for (std::int64_t i = 0; i < tensor.size(); ++i) {
-      if (tensor.at(i) != 0 && tensor.at(i) != 1) {
-        fail("load", "{}: expected a mask of zeros and ones in tensor '{}', received {:g}", source,
-             printable(name), tensor.at(i));
-      }
-    }
-  }
-}
-
 /// The message of an error with the file it is about: `[mask] FILE: expected ...`.
 std::string named(const std::string& message, const std::string& source) {
   const std::size_t end = message.find("] ");
@@ -164,7 +148,7 @@ std::string named(const std::string& message, const std::string& source) {
 }
 
 Model checked_model(const TensorFile& file, const std::string& source) {
-  check_values(file, source);
+  check_tensors(file, "load", source);
   try {
     return Model::from_file(file, source);
   } catch (const Error& error) {

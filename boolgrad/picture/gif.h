@@ -37,7 +37,8 @@ class GifWriter {
 };
 
 /// The frames of an animation as a viewer shows them, all of the size of the screen. What no frame
-/// covers is black. Throws for other file types, damaged files and more than 2^27 pixels in all.
+/// covers is black. Throws for other file types, damaged files and more than 2^27 pixels in all, or
+/// 2^16 per byte of the file.
 std::vector<Image> read_gif(const std::filesystem::path& path);
 
 }  // namespace boolgrad::picture

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view where = "gif";
 constexpr std::int64_t max_pixels = std::int64_t{1} << 27;
+// A frame that repeats the one before takes about 20 bytes: this allows a million pixels in it.
+constexpr std::int64_t max_pixels_per_byte = std::int64_t{1} << 16;
 
 /// Decodes a file record by record, so that sizes are checked before memory is requested.
 class Decoder {
@@ -27,6 +29,10 @@ class Decoder {
     if (gif_ == nullptr) refuse("expected a GIF image, received a file of a different type");
     const std::string fault = size_error(gif_->SWidth, gif_->SHeight);
     if (!fault.empty()) refuse("{}", fault);
+    std::error_code unknown;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+    bytes_ = unknown ? 0 : static_cast<std::int64_t>(bytes);
+    check_pixels(1);
     screen_ = filled_image(gif_->SWidth, gif_->SHeight, black);
   }
 
@@ -59,6 +65,20 @@ class Decoder {
            reason != nullptr ? reason : "unknown error");
   }
 
+  /// Checks what that many frames take before memory is requested. A small file can claim a large
+  /// screen, and show it again and again.
+  void check_pixels(std::int64_t frames) const {
+    const std::int64_t screen = std::int64_t{gif_->SWidth} * gif_->SHeight;
+    if (frames > max_pixels / screen) {
+      refuse("expected at most {} pixels in all frames, received more", max_pixels);
+    }
+    const std::int64_t limit = bytes_ * max_pixels_per_byte;
+    if (frames * screen > limit) {
+      refuse("expected at most {} pixels in all frames of a file of {} bytes, received more", limit,
+             bytes_);
+    }
+  }
+
   void read_extension() {
     int code = 0;
     GifByteType* block = nullptr;
@@ -79,9 +99,7 @@ class Decoder {
       refuse("expected frames within {} by {} pixels, received one of {} by {} at {}, {}",
              screen_.width, screen_.height, place.Width, place.Height, place.Left, place.Top);
     }
-    if (std::ssize(frames_) >= max_pixels / (screen_.width * screen_.height)) {
-      refuse("expected at most {} pixels in all frames, received more", max_pixels);
-    }
+    check_pixels(std::ssize(frames_) + 1);
     const Image before = screen_;
     read_pixels(place);
     frames_.push_back(screen_);
@@ -124,6 +142,7 @@ class Decoder {
 
   const std::filesystem::path& path_;
   std::unique_ptr<GifFileType, Closing> gif_;
+  std::int64_t bytes_ = 0;
   GraphicsControlBlock control_{DISPOSAL_UNSPECIFIED, false, 0, NO_TRANSPARENT_COLOR};
   Image screen_;
   std::vector<Image> frames_;

@@ -1,8 +1,17 @@
 // Replays the corpora of the fuzz targets, and inputs that are mutated from them.
+//
+// BOOLGRAD_FUZZ_SECONDS=N mutates for N more seconds per target, from seeds that differ in every
+// run. BOOLGRAD_FUZZ_SEED sets the first of these, to repeat a run that failed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -67,6 +76,20 @@ std::string mutated(const std::vector<std::string>& corpus, std::uint64_t seed) 
   return text;
 }
 
+/// The value of an environment variable, or 0.
+std::uint64_t number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? 0 : std::stoull(text);
+}
+
+/// The first seed of a run of its own.
+std::uint64_t first_seed() {
+  const std::uint64_t given = number_in("BOOLGRAD_FUZZ_SEED");
+  if (given != 0) return given;
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device();
+}
+
 class FuzzCorpus : public testing::TestWithParam<Target> {};
 
 TEST_P(FuzzCorpus, IsRefusedOrReadWithoutACrash) {
@@ -78,6 +101,16 @@ TEST_P(FuzzCorpus, IsRefusedOrReadWithoutACrash) {
   for (std::uint64_t seed = 0; seed < mutations; ++seed) {
     accepts(GetParam(), bytes_of(mutated(corpus, seed)));
   }
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(number_in("BOOLGRAD_FUZZ_SECONDS"));
+  if (Clock::now() >= end) return;
+  std::uint64_t seed = first_seed();
+  // Before the first input, which may end the process.
+  fmt::print("BOOLGRAD_FUZZ_SEED={} repeats this run\n", seed);
+  std::fflush(stdout);
+  std::int64_t inputs = 0;
+  for (; Clock::now() < end; ++inputs) accepts(GetParam(), bytes_of(mutated(corpus, seed++)));
+  RecordProperty("inputs", std::to_string(inputs));
 }
 
 std::string name_of(const testing::TestParamInfo<Target>& info) {

@@ -12,6 +12,7 @@
 #include "boolgrad/data/npy.h"
 #include "boolgrad/data/pattern.h"
 #include "boolgrad/data/truth_table.h"
+#include "boolgrad/model/grid_text.h"
 #include "boolgrad/model/model.h"
 #include "boolgrad/picture/gif.h"
 #include "boolgrad/picture/png.h"
@@ -118,6 +119,24 @@ void read_gif(Bytes bytes) { picture::read_gif(InputFile::of(bytes)); }
 void read_cell_rule(Bytes bytes) {
   const data::CellRule rule = data::parse_cell_rule(text_of(bytes));
   require(rule.known() == rule.neighbourhoods(), "a rule that was given is known");
+}
+
+void read_grid_text(Bytes bytes) {
+  const std::string_view text = text_of(bytes);
+  constexpr circuit::GridSize grid{64, 48};
+  constexpr std::int64_t limit = 1'000'000'000;
+  if (const auto size = grid_size_in(text)) {
+    require(size->height >= 0 && size->height < limit && size->width >= 0 && size->width < limit,
+            "a size has up to nine digits");
+    require(!damage_in(text, grid), "a size is no damage");
+    return;
+  }
+  const std::optional<Damage> damage = damage_in(text, grid);
+  if (!damage) throw Error("neither a size nor damage");
+  const automata::Rectangle& at = damage->rectangle;
+  require(at.height < limit && at.width < limit && at.top < limit && at.left < limit &&
+              damage->first < limit && damage->first == damage->last,
+          "numbers have up to nine digits");
 }
 
 void read_cell_examples(Bytes bytes) {

@@ -26,6 +26,7 @@ constexpr Target all_targets[] = {
     {"gif", read_gif},
     {"rule", read_cell_rule},
     {"rule-examples", read_cell_examples},
+    {"grid-text", read_grid_text},
     {"netlist", read_netlist_text},
     {"blif", read_blif},
     {"aiger", read_aiger},

@@ -50,6 +50,7 @@ void read_npy(Bytes bytes);
 void read_gif(Bytes bytes);
 void read_cell_rule(Bytes bytes);
 void read_cell_examples(Bytes bytes);
+void read_grid_text(Bytes bytes);
 void read_netlist_text(Bytes bytes);
 void read_blif(Bytes bytes);
 void read_aiger(Bytes bytes);

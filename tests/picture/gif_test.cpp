@@ -138,6 +138,29 @@ TEST_F(Gif, IsCheckedWhenItIsRead) {
                name + "expected frames within 39 by 30 pixels, received one of 40 by 30 at 0, 0");
 }
 
+// A few bytes must not take hundreds of megabytes.
+TEST_F(Gif, TakesMemoryInProportionToTheFile) {
+  const std::string name = "[gif] " + path_.string() + ": ";
+  std::string file = "GIF89a";
+  file.append("\x00\x20\x00\x20\x80\x00\x00", 7);               // a screen of 8192 by 8192 pixels
+  file.append("\x00\x00\x00\xFF\xFF\xFF", 6);                   // two colours
+  file.append("\x2C\x00\x00\x00\x00\x01\x00\x01\x00\x00", 10);  // a frame of one pixel
+  file.append("\x02\x02\x44\x01\x00\x3B", 6);
+  write_bytes(path_, file);
+  expect_error([&] { read_gif(path_); },
+               name +
+                   "expected at most 2293760 pixels in all frames of a file of 35 bytes, received "
+                   "more");
+  file[7] = 1;  // 256 by 8192
+  write_bytes(path_, file);
+  EXPECT_EQ(read_gif(path_).size(), 1U);
+  // The same frame again.
+  const std::string frame = file.substr(19, 15);
+  file.insert(19, frame);
+  write_bytes(path_, file);
+  EXPECT_THROW(read_gif(path_), Error);
+}
+
 TEST_F(Gif, StoresOnlyWhatChanged) {
   Frame frame(100, 0);
   GifWriter gif(path_, 10, 10, eight_colours);

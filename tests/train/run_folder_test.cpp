@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -123,6 +124,35 @@ TEST(Run, EndsWhenParametersAreNotFinite) {
           (scratch / checkpoint_file).string());
   EXPECT_FALSE(fs::exists(scratch / model_file));
   EXPECT_EQ(first_not_finite(load_checkpoint(scratch / checkpoint_file).state), std::nullopt);
+}
+
+TEST(Checkpoint, IsRefusedWithTheTensorThatIsDamaged) {
+  const ScratchFolder scratch;
+  run_experiment(small(), {.folder = scratch.path()});
+  const fs::path path = scratch / checkpoint_file;
+  const TensorFile whole = load_safetensors(path);
+  const auto refused = [&](const std::string& tensor, float value, const std::string& fault) {
+    TensorFile damaged = load_safetensors(path);
+    damaged.tensors.at(tensor).mutable_values<float>().front() = value;
+    const fs::path file = scratch / "damaged.safetensors";
+    save_safetensors(file, damaged);
+    expect_error([&] { load_checkpoint(file); }, "[resume] " + file.string() + ": " + fault);
+  };
+  int moments = 0;
+  for (const auto& entry : whole.tensors) {
+    const std::string& name = entry.first;
+    if (!name.starts_with("adamw.")) continue;
+    ++moments;
+    for (const float value :
+         {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+      refused(name, value, "tensor '" + name + "' has values that are not finite");
+    }
+  }
+  EXPECT_GE(moments, 4) << "two per layer";
+  refused("layer.0.logits", -std::numeric_limits<float>::infinity(),
+          "tensor 'layer.0.logits' has values that are not finite");
+  refused("layer.0.mask", 0.25F,
+          "expected a mask of zeros and ones in tensor 'layer.0.mask', received 0.25");
 }
 
 }  // namespace

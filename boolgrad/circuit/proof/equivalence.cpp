@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "boolgrad/circuit/proof/sat_miter.h"
 #include "boolgrad/circuit/table.h"
@@ -122,11 +123,12 @@ std::optional<Counterexample> difference(const Netlist& a, const Netlist& b,
   EquivalenceStats own;
   // 2^40 combinations are the practical limit.
   constexpr std::size_t max_simulated_inputs = 40;
-  own.exhaustive = a.inputs.size() <= std::min(params.max_exhaustive_inputs, max_simulated_inputs);
+  own.exhaustive = !params.record_proof &&
+                   a.inputs.size() <= std::min(params.max_exhaustive_inputs, max_simulated_inputs);
   std::optional<Counterexample> found =
       own.exhaustive ? exhaustive_difference(a, b) : sat_difference(a, b, params, own);
   if (found) found->output = differing_output(a, b, found->inputs);
-  if (stats != nullptr) *stats = own;
+  if (stats != nullptr) *stats = std::move(own);
   return found;
 }
 

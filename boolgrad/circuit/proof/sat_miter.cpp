@@ -10,9 +10,11 @@
 #include <cadical.hpp>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "boolgrad/circuit/proof/proof_recorder.h"
 #include "boolgrad/circuit/table.h"
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/random.h"
@@ -55,8 +57,15 @@ Samples random_samples(std::size_t input) {
 /// Solver variables, each a function of the inputs. Variable 0 is the constant false.
 class Miter {
  public:
-  Miter(std::size_t inputs, const EquivalenceParams& params, EquivalenceStats& stats)
-      : params_(params), stats_(stats) {
+  /// `proof` may be null.
+  Miter(std::size_t inputs, const EquivalenceParams& params, EquivalenceStats& stats,
+        ProofRecorder* proof)
+      : params_(params), stats_(stats), proof_(proof) {
+    if (proof_ != nullptr) {
+      solver_.set("quiet", 1);
+      solver_.set("binary", 0);
+      solver_.trace_proof(proof_->steps(), "proof");
+    }
     add_variable({});
     solver_.add(-name(BitLiteral(0)));
     solver_.add(0);
@@ -70,8 +79,13 @@ class Miter {
     std::vector<BitLiteral> literals = inputs_;
     for (const NetlistGate& gate : netlist.gates) {
       TableGate table{stretched(gate.truth, gate.arity), {}, false};
-      for (const Net net : gate.sources()) table.inputs.push_back(literals[net]);
-      literals.push_back(add_gate(canonical(std::move(table))));
+      std::vector<int> sources;
+      for (const Net net : gate.sources()) {
+        table.inputs.push_back(literals[net]);
+        sources.push_back(name(literals[net]));
+      }
+      literals.push_back(add_gate(canonical(std::move(table)), sources));
+      prove_same(proof_gates_++, literals.back(), sources);
     }
     std::vector<BitLiteral> outputs;
     for (const Net net : netlist.output_nets) outputs.push_back(literals[net]);
@@ -87,6 +101,7 @@ class Miter {
       if (verdict != unsatisfiable) {
         fail("equivalence", "the SAT solver gave no answer (status {})", verdict);
       }
+      prove({!a ^ value, b ^ value});
     }
     return {};
   }
@@ -110,15 +125,47 @@ class Miter {
     return verdict != unsatisfiable;
   }
 
+  /// Ends the steps of the solver.
+  void close_proof() { solver_.close_proof_trace(); }
+
  private:
-  static int name(BitLiteral literal) {
-    const int variable = static_cast<int>(literal.node()) + 1;
+  /// The literal in clauses.
+  int name(BitLiteral literal) const {
+    const int variable = names_[literal.node()];
     return literal.complemented() ? -variable : variable;
+  }
+
+  /// The literal in clauses of the gate that is being added, without its complement. A proof has
+  /// variables of all gates with their complements, also of those that equal an earlier one.
+  int gate_name(const TableGate& gate) const {
+    if (proof_ == nullptr) return static_cast<int>(names_.size()) + 1;
+    const int variable = proof_->gate_variable(proof_gates_);
+    return gate.complemented ? -variable : variable;
+  }
+
+  /// Adds a clause to the proof that unit propagation derives, or derives once `cases` have values.
+  void prove(const std::vector<BitLiteral>& clause, std::span<const int> cases = {}) {
+    if (proof_ == nullptr) return;
+    solver_.flush_proof_trace();
+    std::vector<int> names;
+    for (const BitLiteral literal : clause) names.push_back(name(literal));
+    proof_->lemma_by_cases(names, cases);
+  }
+
+  /// Proves that the variable of a gate in the proof is the literal that stands for it here.
+  void prove_same(std::size_t gate, BitLiteral literal, std::span<const int> sources) {
+    if (proof_ == nullptr) return;
+    const int own = proof_->gate_variable(gate);
+    if (name(literal) == own) return;
+    solver_.flush_proof_trace();
+    proof_->lemma_by_cases({own, -name(literal)}, sources);
+    proof_->lemma_by_cases({-own, name(literal)}, sources);
   }
 
   BitLiteral add_variable(const Samples& samples) {
     const BitLiteral own(static_cast<std::uint32_t>(samples_.size()));
     samples_.push_back(samples);
+    names_.push_back(static_cast<int>(names_.size()) + 1);
     gates_.emplace_back();
     is_merged_.push_back(false);
     alike_[key_of(own)].push_back(own);
@@ -163,21 +210,23 @@ class Miter {
     return (own[0] & 1) != 0 ? complement_of(own) : own;
   }
 
-  BitLiteral add_gate(const TableGate& gate) {
+  /// `sources` are the inputs before the gate was made canonical, as they are in clauses.
+  BitLiteral add_gate(const TableGate& gate, std::span<const int> sources) {
     if (gate.inputs.empty()) return BitLiteral(0, gate.complemented);
     if (gate.inputs.size() == 1) return gate.inputs[0] ^ gate.complemented;
     auto [known, added] = known_.try_emplace({gate.truth, gate.inputs});
-    if (added) known->second = new_gate(gate);
+    if (added) known->second = new_gate(gate, sources);
     return known->second ^ gate.complemented;
   }
 
-  BitLiteral new_gate(const TableGate& gate) {
+  BitLiteral new_gate(const TableGate& gate, std::span<const int> sources) {
     const Samples samples = samples_of(gate);
     const BitLiteral own(static_cast<std::uint32_t>(samples_.size()));
     samples_.push_back(samples);
+    names_.push_back(gate_name(gate));
     gates_.push_back(gate);
     is_merged_.push_back(false);
-    encode(gate, own);
+    encode(gate, own, sources);
     // A copy, because differences that are found change the map.
     const std::vector<BitLiteral> alike = alike_[key_of(own)];
     for (const BitLiteral other : alike) {
@@ -198,6 +247,7 @@ class Miter {
       const int verdict = ask(own ^ value, !other ^ value, params_.max_conflicts);
       if (verdict == satisfiable) note_difference();
       if (verdict != unsatisfiable) return false;
+      prove({!own ^ value, other ^ value});
     }
     add_clause({own, !other});
     add_clause({!own, other});
@@ -214,20 +264,22 @@ class Miter {
     return solver_.solve();
   }
 
-  void add_clause(std::initializer_list<BitLiteral> literals) {
+  void add_clause(const std::vector<BitLiteral>& literals) {
     for (const BitLiteral literal : literals) solver_.add(name(literal));
     solver_.add(0);
   }
 
-  void encode(const TableGate& gate, BitLiteral own) {
+  void encode(const TableGate& gate, BitLiteral own, std::span<const int> sources) {
     for (const bool value : {false, true}) {
       for (const Cube& cube : sum_of_products(value ? gate.truth : ~gate.truth)) {
+        std::vector<BitLiteral> clause;
         for (std::size_t j = 0; j < gate.inputs.size(); ++j) {
           if ((cube.mask >> j & 1) == 0) continue;
-          solver_.add(name(gate.inputs[j] ^ ((cube.values >> j & 1) != 0)));
+          clause.push_back(gate.inputs[j] ^ ((cube.values >> j & 1) != 0));
         }
-        solver_.add(name(own ^ !value));
-        solver_.add(0);
+        clause.push_back(own ^ !value);
+        prove(clause, sources);
+        add_clause(clause);
       }
     }
   }
@@ -261,9 +313,12 @@ class Miter {
 
   const EquivalenceParams& params_;
   EquivalenceStats& stats_;
+  ProofRecorder* proof_;
+  std::size_t proof_gates_ = 0;  ///< gates of the netlists that have been added
   CaDiCaL::Solver solver_;
   std::vector<BitLiteral> inputs_;
   std::vector<Samples> samples_;  ///< of every variable
+  std::vector<int> names_;        ///< of every variable: its literal in clauses
   std::vector<TableGate> gates_;  ///< of every variable; without inputs for inputs
   std::vector<bool> is_merged_;   ///< whether another variable stands for it
   // Inputs for which candidates differed, not yet simulated.
@@ -279,7 +334,9 @@ class Miter {
 std::optional<Counterexample> sat_difference(const Netlist& a, const Netlist& b,
                                              const EquivalenceParams& params,
                                              EquivalenceStats& stats) {
-  Miter miter(a.inputs.size(), params, stats);
+  std::optional<ProofRecorder> proof;
+  if (params.record_proof) proof.emplace(a, b);
+  Miter miter(a.inputs.size(), params, stats, proof ? &*proof : nullptr);
   const std::vector<BitLiteral> of_a = miter.add(a);
   const std::vector<BitLiteral> of_b = miter.add(b);
   for (std::size_t o = 0; o < of_a.size(); ++o) {
@@ -287,13 +344,18 @@ std::optional<Counterexample> sat_difference(const Netlist& a, const Netlist& b,
       return Counterexample{*std::move(inputs), o};
     }
   }
+  if (proof) {
+    miter.close_proof();
+    proof->conclude();
+    stats.proof = proof->take();
+  }
   return {};
 }
 
 NetFacts prove_net_facts(const Netlist& netlist, const EquivalenceParams& params,
                          std::int64_t max_queries) {
   EquivalenceStats stats;
-  Miter miter(netlist.inputs.size(), params, stats);
+  Miter miter(netlist.inputs.size(), params, stats, nullptr);
   Netlist all = netlist;
   all.output_nets.clear();
   for (Net net = 0; net < netlist.gate(netlist.gates.size()); ++net) all.output_nets.push_back(net);

@@ -11,8 +11,8 @@
 
 #include "boolgrad/circuit/formats/text.h"
 #include "boolgrad/core/fail.h"
-#include "boolgrad/core/text.h"
 #include "boolgrad/model/model.h"
+#include "boolgrad/model/tensor_checks.h"
 #include "boolgrad/train/experiment/initial_circuit.h"
 
 namespace boolgrad::train {
@@ -58,10 +58,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   if (!experiment) {
     fail("resume", "{}: not a checkpoint: it has no experiment", path.string());
   }
-  if (const std::optional<std::string> name = first_not_finite(file)) {
-    fail("resume", "{}: tensor '{}' has values that are not finite", path.string(),
-         printable(*name));
-  }
+  check_tensors(file, "resume", path.string());
   const double seconds = seconds_in(file);
   return {.experiment = *std::move(experiment), .state = std::move(file), .seconds = seconds};
 }
