@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -105,10 +106,11 @@ void complain(const std::string& message) { print_message("boolgrad: " + message
 void check_ranks(const CLI::App& app, CommonOptions& common) {
   if (common.group->size() == 1) return;
   const std::string& command = app.get_subcommands().front()->get_name();
-  if (command != "train" && command != "sweep" && command != "devices") {
+  constexpr std::array<std::string_view, 4> shared = {"train", "sweep", "run", "devices"};
+  if (std::ranges::find(shared, command) == shared.end()) {
     throw UsageError(
         fmt::format("[{}] expected one process, received {} ranks of mpirun: train, "
-                    "sweep and devices use them",
+                    "sweep, run and devices use them",
                     command, common.group->size()));
   }
   if (common.group->is_first()) return;

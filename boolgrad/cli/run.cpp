@@ -1,5 +1,6 @@
 // `boolgrad run`: runs a hardened automaton on a grid of any size.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -92,7 +93,7 @@ void check_arguments(const RunArguments& arguments, const CommonOptions& common)
 // ---------------------------------------------------------------------------------------------
 // The run
 
-Playback playback_of(const RunArguments& arguments) {
+Playback playback_of(const RunArguments& arguments, Group& group) {
   const LoadedModel loaded = load_model(arguments.model);
   automaton_of(loaded, "run", arguments.model);  // before the damage of a grid that may not exist
   const ModelSpec spec = loaded.spec.value_or(ModelSpec{});
@@ -100,7 +101,8 @@ Playback playback_of(const RunArguments& arguments) {
   PlaybackOptions options{.size = size,
                           .steps = arguments.steps,
                           .fire_rate = arguments.fire_rate,
-                          .device = arguments.device};
+                          .device = arguments.device,
+                          .group = &group};
   if (arguments.seed) options.seed = static_cast<std::uint64_t>(*arguments.seed);
   for (const std::string& text : arguments.damage) {
     options.damage.push_back(parse_damage(text, size));
@@ -206,9 +208,29 @@ nlohmann::json to_json(const RunArguments& arguments, const Playback& playback,
           {"png", path_or_null(arguments.png)}};
 }
 
+/// Throws if ranks would run different automata.
+void check_agreement(const RunArguments& arguments, const Playback& playback, Group& group) {
+  if (group.size() == 1) return;
+  if (!arguments.gif.empty() || !arguments.mp4.empty() || arguments.show) {
+    throw UsageError(fmt::format(
+        "[run] --gif, --mp4 and --show need a single process, received {} ranks", group.size()));
+  }
+  check_same_on_ranks(group, "model and options",
+                      fmt::format("{}x{} {} {} {} {} ", playback.size.height, playback.size.width,
+                                  playback.steps, playback.options.fire_rate, playback.options.seed,
+                                  fmt::join(arguments.damage, " ")) +
+                          file_content("run", model_path(arguments.model)));
+}
+
 int run(const RunArguments& arguments, const CommonOptions& common) {
   check_arguments(arguments, common);
-  const Playback playback = playback_of(arguments);
+  Group& group = *common.group;
+  const Playback playback = playback_of(arguments, group);
+  check_agreement(arguments, playback, group);
+  if (!group.is_first()) {
+    boolgrad::play(playback, nullptr);
+    return 0;
+  }
   const Outcome outcome = play(playback, arguments);
   if (!common.quiet) print_report(arguments, playback, outcome);
   if (common.json) print_json(to_json(arguments, playback, outcome));

@@ -118,6 +118,7 @@ Playback make_playback(const LoadedModel& loaded, const PlaybackOptions& options
   simulation.seed = options.seed.value_or(fresh_seed(spec));
   simulation.damage = options.damage;
   simulation.device = options.device;
+  simulation.group = options.group;
   playback.start = options.start.defined() ? options.start
                                            : starts_for(spec, rule, 1, playback.size.height,
                                                         playback.size.width, simulation.seed);

@@ -45,6 +45,7 @@ struct PlaybackOptions {
   /// training. It determines the size.
   Tensor start = {};
   Device device = {};
+  Group* group = &single_process();  ///< ranks that share the grid
 };
 
 /// A run that has been checked.

@@ -8,6 +8,7 @@
 
 #include "boolgrad/automata/bit_grid.h"
 #include "boolgrad/automata/rule.h"
+#include "boolgrad/core/group.h"
 #include "boolgrad/options/device.h"
 #include "boolgrad/tensor/tensor.h"
 
@@ -27,6 +28,8 @@ struct SimulationOptions {
   /// Side of a square that is set to 0 at a random position after every step; 0 for none.
   std::int64_t reset = 0;
   Device device = {};  ///< does not change the states
+  /// Ranks that share the grid, in strips of rows: on the CPU only. Does not change the states.
+  Group* group = &single_process();
 };
 
 /// Throws if a rectangle is not inside the grid.
@@ -45,7 +48,8 @@ class Simulation {
   void wait() const;
 
   std::int64_t steps() const { return steps_; }
-  /// Downloads the state from the device if it has changed.
+  /// Downloads the state from the device if it has changed. With several ranks, all of them must
+  /// call it.
   const automata::BitGrid& state() const;
   /// The rectangles that were set to 0 after the last step.
   const std::vector<automata::Rectangle>& damaged() const { return damaged_; }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/run_cli.h"
@@ -160,6 +161,28 @@ TEST_F(RanksTest, ShareTheRunsOfASweep) {
   EXPECT_EQ(alone.json()["steps_to_converge"], more.json()["steps_to_converge"]);
 }
 
+TEST_F(RanksTest, RunAGridInStrips) {
+  ASSERT_EQ(run_cli({"train", "checkerboard", "--steps", "40", "--out", folder("train")}).code, 0);
+  const auto picture_of = [&](int ranks) {
+    const std::string png = folder(std::to_string(ranks) + ".png");
+    const std::vector<std::string> words = {
+        "run",      folder("train"), "--size", "37x50",  "--steps",
+        "30",       "--async",       "0.8",    "--seed", "5",
+        "--damage", "9x9@step20",    "--png",  png,      "--json"};
+    const CliResult result = ranks == 0 ? run_cli(words) : run(ranks, words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    json answer = result.json();
+    for (const char* other : {"png", "cell_updates_per_second"}) answer.erase(other);
+    return std::pair(read_bytes(png), answer);
+  };
+  const auto expected = picture_of(0);
+  EXPECT_EQ(picture_of(2), expected);
+  EXPECT_EQ(picture_of(3), expected);
+  const CliResult refused = run(2, {"run", folder("train"), "--gif", folder("a.gif")});
+  EXPECT_EQ(refused.complaint(),
+            "[run] --gif, --mp4 and --show need a single process, received 2 ranks");
+}
+
 TEST_F(RanksTest, AreShownByDevices) {
   const CliResult result = run(2, {"devices", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
@@ -184,8 +207,8 @@ TEST_F(RanksTest, ErrorsArePrintedOnce) {
             "[train] expected a batch of 2 equal blocks or more for 2 ranks, received one of 1 in "
             "1\n");
   EXPECT_EQ(complaint(2, {"inspect", "model.safetensors"}, 2),
-            "[inspect] expected one process, received 2 ranks of mpirun: train, sweep and devices "
-            "use them\n");
+            "[inspect] expected one process, received 2 ranks of mpirun: train, sweep, run and "
+            "devices use them\n");
   EXPECT_EQ(complaint(2, {"train", "ad", "--out", out}, 2).substr(0, 44),
             "[train] expected a TOML file or a built-in e");
 }

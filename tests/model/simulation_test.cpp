@@ -11,6 +11,7 @@
 #include "tests/support/life_rule.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_tensor.h"
+#include "tests/support/thread_group.h"
 
 namespace boolgrad {
 namespace {
@@ -144,6 +145,37 @@ TEST(Simulation, ManyStepsAtOnceEqualSingleSteps) {
     EXPECT_TRUE(same_bits(at_once.state().to_tensor(DType::uint8),
                           one_by_one.state().to_tensor(DType::uint8)));
   }
+}
+
+TEST(Simulation, RanksShareAGridInStrips) {
+  for (const Border border : {Border::periodic, Border::zero}) {
+    const automata::Rule rule(border, 1, life_rule().perceive(), life_rule().update());
+    const Tensor start = automata::random_starts({1, 2, 13, 70}, 3, 1);
+    for (const double rate : {1.0, 0.7}) {
+      SimulationOptions options{
+          .fire_rate = rate, .seed = 9, .damage = {{{3, 4, 6, 20}, 5, 6}}, .reset = 3};
+      Simulation alone(rule, start, options);
+      alone.step(12);
+      const Tensor expected = alone.state().to_tensor(DType::uint8);
+      for (const int ranks : {2, 3, 13}) {
+        testing_support::run_as_ranks(ranks, [&](Group& group) {
+          SimulationOptions shared = options;
+          shared.group = &group;
+          Simulation strips(rule, start, shared);
+          strips.step(7);
+          strips.state();
+          strips.step(5);
+          EXPECT_TRUE(same_bits(strips.state().to_tensor(DType::uint8), expected))
+              << ranks << " ranks, rank " << group.rank();
+        });
+      }
+    }
+  }
+  testing_support::run_as_ranks(9, [](Group& group) {
+    expect_error(
+        [&] { Simulation(life_rule(), Tensor::ones(grid_shape, DType::uint8), {.group = &group}); },
+        "[automaton] expected a grid of a row or more for each of 9 ranks, received 8 rows");
+  });
 }
 
 TEST(Simulation, RejectsInvalidArguments) {
