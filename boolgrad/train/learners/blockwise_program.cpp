@@ -62,7 +62,7 @@ class BlockwiseNetwork final : public BlockwiseProgram<DeviceNetwork> {
         factor_, [&](std::int64_t b) { return block().gradients(of_block(arguments, b)); });
   }
 
-  /// Of all blocks, on every rank: wires are drawn anew rarely.
+  /// Of all blocks, on every rank, because wires are drawn again rarely.
   WireSignals wire_signals(const NetworkStepArguments& arguments, std::size_t layer) override {
     std::vector<Tensor> inputs;
     std::vector<Tensor> gradients;
