@@ -38,6 +38,7 @@ NetworkSpec NetworkLearner::spec_for(std::int64_t batch) const {
               experiment_.training.teacher.path.empty() ? 0 : experiment_.training.teacher.weight,
           .loss = experiment_.loss,
           .gradient_factor = experiment_.network.gradient_factor,
+          .gate_penalty = experiment_.training.gate_penalty,
           .wire_forward = experiment_.network.wire_forward,
           .optimiser = optimiser_options()};
 }
