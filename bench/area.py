@@ -6,7 +6,7 @@
 
 Each model is trained with its own seed and exported as BLIF, once as by default and once with `--target cells`. ABC maps
 both files: `strash; dch; map -a` with libraries/cells.genlib. `boolgrad cost` counts the same circuit, without the encoder
-of a classifier. The classifiers are small ones for handwritten digits (`--digits DIR`, the folder of the four MNIST
+of a classifier. LUTs are those of `strash; dch; if -K 6 -a`, the better of both files. The classifiers are small ones for handwritten digits (`--digits DIR`, the folder of the four MNIST
 files), trained for one epoch. The second table is monk1, trained with penalties on gates. Fails if the area of boolgrad differs from ABC's on the `cells` file by more than 10 %.
 Needs yosys-abc.
 """
@@ -51,6 +51,12 @@ def abc_area(path):
     return float(re.search(r"area =\s*([0-9.]+)", output)[1])
 
 
+def abc_luts(path):
+    """Six-input LUTs by ABC's mapping for area."""
+    output = run("yosys-abc", "-c", f"read_blif {path}; strash; dch; if -K 6 -a; print_stats")
+    return int(re.search(r"nd =\s*([0-9]+)", output)[1])
+
+
 def models(arguments, folder):
     """Names and trained models."""
     for name in TASKS:
@@ -93,21 +99,25 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default=common.ROOT / "build/release/boolgrad")
     parser.add_argument("--digits", type=pathlib.Path, help="the folder of the four MNIST files")
     arguments = parser.parse_args()
-    lines = ["| model | GE, boolgrad | GE, ABC on `--target cells` | ratio | GE, ABC on the default file |",
-             "|---|---:|---:|---:|---:|"]
+    lines = ["| model | GE, boolgrad | GE, ABC on `--target cells` | ratio | GE, ABC on the default file | LUT6, boolgrad "
+             "| LUT6, ABC |", "|---|---:|---:|---:|---:|---:|---:|"]
     worst = 1.0
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         for name, model in models(arguments, folder):
             cost = boolgrad(arguments.program, "cost", model)
-            own = cost["ge"] - sum(part["ge"] for part in cost["parts"] if part["name"] == "encoder")
-            areas = []
+            encoder = [part for part in cost["parts"] if part["name"] == "encoder"]
+            own = cost["ge"] - sum(part["ge"] for part in encoder)
+            luts = cost["lut6"] - sum(part["lut6"] for part in encoder)
+            areas, covers = [], []
             for target in (["--target", "cells"], []):
                 boolgrad(arguments.program, "export", model, "-o", folder / "a.blif", *target)
                 areas.append(abc_area(folder / "a.blif"))
+                covers.append(abc_luts(folder / "a.blif"))
             ratio = own / areas[0]
             worst = max(worst, ratio, 1 / ratio)
-            lines.append(f"| {name} | {own:,.0f} | {areas[0]:,.0f} | {ratio:.2f} | {areas[1]:,.0f} |")
+            lines.append(f"| {name} | {own:,.0f} | {areas[0]:,.0f} | {ratio:.2f} | {areas[1]:,.0f} | {luts:,} "
+                         f"| {min(covers):,} |")
             print(lines[-1], flush=True)
         if not arguments.models:
             penalties = penalty_lines(arguments.program, folder)

@@ -245,7 +245,7 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     const Tensor y =
         network_.soft(with_scaled_gradient(step_inputs(arguments), factor), tables, wire_logits,
                       spec_.wire_forward, arguments.wire_temperature, values);
-    const Tensor loss = step_loss(y, arguments);
+    Tensor loss = step_loss(y, arguments);
     if (!(spec_.gate_penalty > 0)) return loss;
     std::vector<Tensor> logits = network_.parameters();
     logits.resize(network_.layers().size());  // without those of learned wires

@@ -239,8 +239,7 @@ TEST_F(KeyUseTest, KeysWithoutEffectInAFileGiveANotice) {
   write_bytes(data_ / "one.toml", "[task]\nkind = 'monk1'\n[automaton]\nchannels = 2\n");
   std::vector<std::string> notices;
   read_experiment(data_ / "one.toml", {}, &notices);
-  EXPECT_EQ(notices,
-            std::vector<std::string>{"automaton.channels has no effect on a classifier"});
+  EXPECT_EQ(notices, std::vector<std::string>{"automaton.channels has no effect on a classifier"});
 }
 
 TEST_F(KeyUseTest, AnOverrideThatNeedsAnotherKeyGivesANotice) {

@@ -155,8 +155,8 @@ struct TrainingOptions {
   std::int64_t warmup_steps = 0;
   double final_learning_rate_factor = 0.01;      ///< at the end of the schedule
   AdamWOptions optimiser = {.clip_value = 100};  ///< its seed is the experiment's
-  double gate_penalty = 0;  ///< weight of `logic::two_input_gates` in the loss
-  std::int64_t batch = 0;   ///< samples per step; 0: all
+  double gate_penalty = 0;                       ///< weight of `logic::two_input_gates` in the loss
+  std::int64_t batch = 0;                        ///< samples per step; 0: all
   std::int64_t log_every = 50;
   std::int64_t checkpoint_every = 500;  ///< 0: at the end only
   std::int64_t diagnose_every = 0;      ///< updates between per-layer diagnostics; 0: none
