@@ -8,6 +8,7 @@
 #include "boolgrad/automata/grid_errors.h"
 #include "boolgrad/automata/starts.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/logic/gate_penalty.h"
 #include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/logic/host_program.h"
@@ -66,7 +67,7 @@ class HostAutomaton final : public logic::HostProgram<DeviceAutomaton> {
     keep_last(states, size);
     Tensor loss = loss_at(states, inputs_.target);
     if (spec_.gate_penalty > 0) {
-      loss = add(loss, scale(two_input_gates(rule_.tables()), spec_.gate_penalty));
+      loss = add(loss, scale(logic::two_input_gates(rule_.tables()), spec_.gate_penalty));
     }
     return differentiate(loss);
   }
@@ -229,22 +230,6 @@ std::vector<Tensor> masks_of(const Rule& rule) {
   std::vector<Tensor> masks = masks_of(rule.perceive());
   for (const Tensor& mask : masks_of(rule.update())) masks.push_back(mask);
   return masks;
-}
-
-Tensor two_input_gates(const std::vector<Tensor>& tables) {
-  Tensor total;
-  for (const Tensor& table : tables) {
-    const auto change = [&](std::int64_t from, std::int64_t to) {
-      const Tensor difference =
-          subtract(slice(table, 1, to, to + 1), slice(table, 1, from, from + 1));
-      return scale(multiply(difference, difference), 0.5);
-    };
-    const Tensor with_a = add(change(0, 1), change(2, 3));
-    const Tensor with_b = add(change(0, 2), change(1, 3));
-    const Tensor gates = sum(multiply(with_a, with_b));
-    total = total.defined() ? add(total, gates) : gates;
-  }
-  return total;
 }
 
 std::unique_ptr<DeviceAutomaton> make_host_automaton(const Rule& rule, const AutomatonSpec& spec) {

@@ -17,7 +17,7 @@ struct AutomatonSpec {
   std::int64_t loss_channels = 1;  ///< the first channels, compared with the target
   std::int64_t loss_steps = 1;     ///< the last states, compared with the target
   LossOptions loss = {};
-  double gate_penalty = 0;  ///< weight of `two_input_gates` in the loss
+  double gate_penalty = 0;  ///< weight of `logic::two_input_gates` in the loss
   /// What is stored for the backward pass. By default the fastest policy that fits in memory.
   std::optional<Memory> memory = {};
   AdamWOptions optimiser = {};
@@ -33,10 +33,5 @@ std::unique_ptr<DeviceAutomaton> make_automaton_program(const Device& device, co
 
 /// The masks of a rule's layers, perception first.
 std::vector<Tensor> masks_of(const Rule& rule);
-
-/// A differentiable count of gates that depend on both inputs: the mean squared change of a table
-/// with input a times that with input b, summed over gates. It is 0 for constants, buffers and
-/// inverters, 1/4 for AND-like gates and 1 for XOR.
-Tensor two_input_gates(const std::vector<Tensor>& tables);
 
 }  // namespace boolgrad::automata

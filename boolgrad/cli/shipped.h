@@ -7,8 +7,8 @@
 
 namespace boolgrad::cli {
 
-/// The location of `folder` (`goldens`, `experiments`, `libraries`): next to an installed program, else in the
-/// source tree.
+/// The location of `folder` (`goldens`, `experiments`, `libraries`): next to an installed program,
+/// else in the source tree.
 std::filesystem::path shipped_folder(std::string_view folder);
 
 /// The files of a shipped folder with this extension, sorted.

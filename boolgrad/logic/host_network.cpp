@@ -9,6 +9,7 @@
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/backend/plan/lut_wires.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/logic/gate_penalty.h"
 #include "boolgrad/logic/hardening.h"
 #include "boolgrad/logic/head.h"
 #include "boolgrad/logic/host_program.h"
@@ -244,7 +245,11 @@ class HostNetwork final : public HostProgram<DeviceNetwork> {
     const Tensor y =
         network_.soft(with_scaled_gradient(step_inputs(arguments), factor), tables, wire_logits,
                       spec_.wire_forward, arguments.wire_temperature, values);
-    return step_loss(y, arguments);
+    Tensor loss = step_loss(y, arguments);
+    if (!(spec_.gate_penalty > 0)) return loss;
+    std::vector<Tensor> logits = network_.parameters();
+    logits.resize(network_.layers().size());  // without those of learned wires
+    return add(loss, scale(two_input_gates(network_.tables(logits)), spec_.gate_penalty));
   }
 
   void remember(const NetworkStepArguments& arguments) {

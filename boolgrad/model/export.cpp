@@ -234,8 +234,19 @@ void simplify(Circuits& circuits, const ExportOptions& options) {
 /// to its simplified form, for all bits that features can have behind `thresholds`, if any; and
 /// from there, with the head, to gates of the target. The second keeps the structure, so that a
 /// proof about adders is easy.
-void map_to_target(Circuits& circuits, const circuit::AddHead& add_head,
-                   const logic::Thresholds* thresholds, const ExportOptions& options) {
+void map_to_target(Circuits& circuits, const Subject& subject, const ExportOptions& options) {
+  const std::optional<Classifier>* classifier =
+      subject.model != nullptr ? &subject.model->model.classifier() : nullptr;
+  const logic::Thresholds* thresholds =
+      classifier != nullptr && *classifier ? &(*classifier)->thresholds : nullptr;
+  const circuit::AddHead add_head = [&](const circuit::Netlist& netlist) {
+    const logic::AdderGates adders =
+        options.target == "cells" ? logic::AdderGates::conjunctions : logic::AdderGates::tables;
+    if (options.classes) return circuit::with_argmax(netlist, *options.classes, {}, adders);
+    // The C export sums with loops instead.
+    const bool has_own = has_head(subject, options) && options.format != "c";
+    return has_own ? circuit::with_head(netlist, (*classifier)->head, adders) : netlist;
+  };
   const circuit::Netlist& original = circuits.original;
   circuit::Netlist own_tables = circuit::with_own_tables(original);
   if (thresholds != nullptr) {
@@ -274,28 +285,15 @@ Circuits circuits_of(const Subject& subject, const ExportOptions& options) {
     circuits.original.name = options.name;
     if (circuits.shared) circuits.shared->name = options.name;
   }
+  if (!options.target.empty()) {
+    map_to_target(circuits, subject, options);
+    return circuits;
+  }
   if (options.classes) {
     circuits.original = circuit::with_argmax(circuits.original, *options.classes);
     if (circuits.shared) {
       circuits.shared->rest = circuit::with_argmax(circuits.shared->rest, *options.classes);
     }
-  }
-  if (!options.target.empty()) {
-    // The C export sums with loops instead.
-    const bool maps_head = has_head(subject, options) && options.format != "c";
-    const bool has_thresholds =
-        subject.model != nullptr && subject.model->model.classifier().has_value();
-    map_to_target(
-        circuits,
-        [&](const circuit::Netlist& netlist) {
-          return maps_head ? circuit::with_head(netlist, subject.model->model.classifier()->head,
-                                                options.target == "cells"
-                                                    ? logic::AdderGates::conjunctions
-                                                    : logic::AdderGates::tables)
-                           : netlist;
-        },
-        has_thresholds ? &subject.model->model.classifier()->thresholds : nullptr, options);
-    return circuits;
   }
   simplify(circuits, options);
   if (options.proves) {

@@ -7,6 +7,7 @@
 #include "boolgrad/circuit/formats/netlist_files.h"
 #include "boolgrad/core/error.h"
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/text.h"
 #include "boolgrad/logic/host_network.h"
 #include "boolgrad/model/tensor_checks.h"
 

@@ -85,15 +85,5 @@ TEST(HostAutomaton, SomeTargetsDoNotCount) {
   }
 }
 
-TEST(HostAutomaton, CountsTwoInputGates) {
-  const auto count = [](const std::vector<double>& table) {
-    return two_input_gates({Tensor::of(table, {1, 4})}).item();
-  };
-  EXPECT_EQ(count({0, 1, 0, 1}), 0) << "a buffer";
-  EXPECT_EQ(count({1, 1, 1, 1}), 0) << "a constant";
-  EXPECT_EQ(count({0, 0, 0, 1}), 0.25) << "AND";
-  EXPECT_EQ(count({0, 1, 1, 0}), 1) << "XOR";
-}
-
 }  // namespace
 }  // namespace boolgrad::automata

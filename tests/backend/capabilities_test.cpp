@@ -30,10 +30,10 @@ TEST(Capabilities, TheCpuSupportsEverything) {
   EXPECT_TRUE(capabilities_of(Backend::cpu).all());
 }
 
-TEST(Capabilities, GpusSupportEverythingButDoublePrecision) {
-  const Capabilities float64 = capabilities(Feature::float64);
-  EXPECT_EQ(~capabilities_of(Backend::cuda), float64);
-  EXPECT_EQ(~capabilities_of(Backend::vulkan), float64);
+TEST(Capabilities, GpusSupportEverythingButDoublePrecisionAndPenaltiesOfNetworks) {
+  const Capabilities missing = capabilities(Feature::float64, Feature::network_gate_penalty);
+  EXPECT_EQ(~capabilities_of(Backend::cuda), missing);
+  EXPECT_EQ(~capabilities_of(Backend::vulkan), missing);
 }
 
 TEST(Capabilities, TheTableHasOneLinePerFeature) {

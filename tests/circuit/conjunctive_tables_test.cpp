@@ -38,7 +38,9 @@ TEST(ConjunctiveTables, PreserveTheFunction) {
     const Netlist netlist = random_netlist(9, 40, 6, 6, seed);
     const Netlist decomposed = decompose_for_cells(netlist);
     RC_ASSERT(!difference(netlist, decomposed));
-    for (const NetlistGate& gate : decomposed.gates) RC_ASSERT(gate.arity <= 2);
+    for (const NetlistGate& gate : decomposed.gates) {
+      RC_ASSERT(gate.arity <= 2);
+    }
     RC_ASSERT(!difference(netlist, form_for_cells(netlist, simplify(netlist))));
   }));
 }

@@ -412,6 +412,24 @@ TEST_F(ExportTargets, WritesTablesAsTables) {
   }
 }
 
+TEST_F(ExportTargets, HaveTheClassesThatAreAskedFor) {
+  // Twelve wires in three groups.
+  std::string text = ".model wires\n.inputs";
+  for (int i = 0; i < 12; ++i) text += fmt::format(" x{}", i);
+  text += "\n.outputs";
+  for (int i = 0; i < 12; ++i) text += fmt::format(" y{}", i);
+  for (int i = 0; i < 12; ++i) text += fmt::format("\n.names x{0} y{0}\n1 1", i);
+  write_bytes(file("wires.blif"), text + "\n.end\n");
+  ASSERT_EQ(
+      run_cli({"import", file("wires.blif"), "--classes", "3", "-o", file("plain.blif")}).code, 0);
+  for (const char* target : {"lut6", "lut4", "gates", "cells"}) {
+    const CliResult result = run_cli({"import", file("wires.blif"), "--classes", "3", "--target",
+                                      target, "-o", file("target.blif")});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(run_cli({"equal", file("plain.blif"), file("target.blif")}).code, 0) << target;
+  }
+}
+
 TEST_F(ExportTargets, WritesVerilogThatPassesItsTestBench) {
   const std::string model = trained(40);
   for (const char* target : {"lut6", "lut4", "gates", "cells"}) {

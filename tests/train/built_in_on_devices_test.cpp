@@ -418,7 +418,9 @@ TEST(FeatureCases, MakeADifference) {
 }
 
 TEST(FeatureCases, CoverAllFeaturesOfTraining) {
-  Capabilities covered = capabilities(Feature::hardened_grids, Feature::float64);
+  // The last two are those of the CPU alone.
+  Capabilities covered =
+      capabilities(Feature::hardened_grids, Feature::float64, Feature::network_gate_penalty);
   for (const FeatureCase& one : feature_cases()) {
     const ScratchFolder data;
     for (const Feature feature : required_features(experiment_of(one, data))) {

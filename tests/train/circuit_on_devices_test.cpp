@@ -121,6 +121,13 @@ TEST_P(CircuitOnDevices, RejectsDoublePrecision) {
                    "cpu, or see `boolgrad devices`");
 }
 
+TEST_P(CircuitOnDevices, RejectsPenaltiesOnGates) {
+  expect_error([&] { Trainer(adder({"training.gate_penalty=0.1"}), device()); },
+               "[device] " + to_string(device()) +
+                   " does not support gate penalty of networks (training.gate_penalty): train on "
+                   "the cpu, or see `boolgrad devices`");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, CircuitOnDevices, all_other_devices, name_of_device);
 
 }  // namespace

@@ -363,7 +363,7 @@ inline void add_training(KeyCases& rows) {
   rows.all("training.clip_value", "0", "1e-6");
   rows.all("training.clip_norm", "0", "1e-6");
   rows.all("training.gradient_noise", "0", "0.1");
-  rows.automata("training.gate_penalty", "0", "0.1");
+  rows.all("training.gate_penalty", "0", "0.1");
   rows.circuits("training.loss", "squares", "l4");
   rows.automata("training.loss", "squares", "l4");
   rows.circuits("training.focal_gamma", "1", "3", {"training.loss=focal"});

@@ -243,11 +243,10 @@ TEST_F(KeyUseTest, KeysWithoutEffectInAFileGiveANotice) {
     EXPECT_EQ(notices, expected) << to_string(family);
     EXPECT_GT(notices.size(), 20U);
   }
-  write_bytes(data_ / "one.toml", "[task]\nkind = 'monk1'\n[training]\ngate_penalty = 1\n");
+  write_bytes(data_ / "one.toml", "[task]\nkind = 'monk1'\n[automaton]\nchannels = 2\n");
   std::vector<std::string> notices;
   read_experiment(data_ / "one.toml", {}, &notices);
-  EXPECT_EQ(notices,
-            std::vector<std::string>{"training.gate_penalty has no effect on a classifier"});
+  EXPECT_EQ(notices, std::vector<std::string>{"automaton.channels has no effect on a classifier"});
 }
 
 TEST_F(KeyUseTest, AnOverrideThatNeedsAnotherKeyGivesANotice) {

@@ -25,6 +25,7 @@ enum class Feature : std::uint8_t {
   other_arities,
   masks,
   gradient_factor,
+  network_gate_penalty,
   learned_wires,
   convolutions,
   // Losses and heads.
@@ -68,7 +69,7 @@ enum class Feature : std::uint8_t {
   hardened_grids,
 };
 
-inline constexpr std::size_t feature_count = 44;
+inline constexpr std::size_t feature_count = 45;
 
 /// The description of a feature, and the experiment key that requires it.
 struct FeatureText {

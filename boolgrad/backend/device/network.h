@@ -41,6 +41,8 @@ struct NetworkSpec {
   LossOptions loss = {};       ///< only without a head
   /// Factor of the gradients from a layer's outputs to its inputs.
   double gradient_factor = 1;
+  /// Weight of `two_input_gates` of `logic/gate_penalty.h` in the loss. Only on the CPU.
+  double gate_penalty = 0;
   WireForward wire_forward = WireForward::hard;  ///< of learned wires
   AdamWOptions optimiser = {};
   /// Whether the layers of a convolution are computed at once where possible. Without this, a GPU

@@ -166,8 +166,8 @@ struct TrainingOptions {
   std::int64_t warmup_steps = 0;
   double final_learning_rate_factor = 0.01;      ///< at the end of the schedule
   AdamWOptions optimiser = {.clip_value = 100};  ///< its seed is the experiment's
-  double gate_penalty = 0;  ///< for automata: penalty on gates that depend on both inputs
-  std::int64_t batch = 0;   ///< samples per step; 0: all
+  double gate_penalty = 0;                       ///< weight of `logic::two_input_gates` in the loss
+  std::int64_t batch = 0;                        ///< samples per step; 0: all
   /// Parts of a batch whose gradients are computed one by one and summed in a fixed order, so that
   /// ranks can share them: a power of two.
   std::int64_t blocks = 1;

@@ -147,7 +147,7 @@ const std::vector<KeyUse>& uses() {
       classifiers_only("training.epochs"),
       all("training.final_learning_rate_factor", "a decreasing training.schedule",
           [](E e) { return e.training.schedule != ScheduleKind::constant; }),
-      automata_only("training.gate_penalty"),
+      all("training.gate_penalty"),
       no_classifiers("training.loss"),
       no_classifiers("training.focal_gamma", "training.loss = focal",
                      [](E e) { return e.loss.kind == LossKind::focal; }),

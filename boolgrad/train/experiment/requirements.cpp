@@ -37,6 +37,7 @@ void add_gates(const Experiment& e, Requirements& needs) {
   }
   needs.add(Feature::masks, e.knockout.pattern != KnockoutPattern::none);
   needs.add(Feature::gradient_factor, network.gradient_factor != 1);
+  needs.add(Feature::network_gate_penalty, !e.is_automaton() && e.training.gate_penalty > 0);
   needs.add(Feature::learned_wires, e.learns_wires());
   needs.add(Feature::convolutions, e.convolution.size() > 0);
 }

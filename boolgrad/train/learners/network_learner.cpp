@@ -39,6 +39,7 @@ NetworkSpec NetworkLearner::spec_for(std::int64_t batch) const {
               experiment_.training.teacher.path.empty() ? 0 : experiment_.training.teacher.weight,
           .loss = experiment_.loss,
           .gradient_factor = experiment_.network.gradient_factor,
+          .gate_penalty = experiment_.training.gate_penalty,
           .wire_forward = experiment_.network.wire_forward,
           .optimiser = optimiser_options()};
 }
@@ -49,6 +50,8 @@ void NetworkLearner::start(const NetworkSpec& spec) {
     const Blocks blocks(group_, experiment_.training.blocks, spec.batch);
     NetworkSpec of_block = spec;
     of_block.batch = blocks.samples();
+    // Each of them adds it to its loss. The losses of heads are averaged, others are summed.
+    if (!spec.head) of_block.gate_penalty /= static_cast<double>(blocks.count());
     program_ = make_blockwise_network(
         logic::make_network_program(device_, model_.network(), of_block), blocks, spec);
   } else {

@@ -20,7 +20,8 @@ void select_device(int index);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64);
+  return cpu_capabilities() &
+         ~boolgrad::capabilities(Feature::float64, Feature::network_gate_penalty);
 }
 
 /// `select_device` for use in member initialisers. Returns `index`.

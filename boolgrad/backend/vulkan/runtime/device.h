@@ -31,7 +31,8 @@ std::string device_description(int number = 0);
 
 /// What this backend supports, even if it was not built or there is no device.
 inline Capabilities capabilities() {
-  return cpu_capabilities() & ~boolgrad::capabilities(Feature::float64);
+  return cpu_capabilities() &
+         ~boolgrad::capabilities(Feature::float64, Feature::network_gate_penalty);
 }
 
 }  // namespace boolgrad::vulkan
