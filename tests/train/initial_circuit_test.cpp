@@ -120,6 +120,27 @@ TEST_F(InitialCircuitTest, GrowsTheNetworkAndSaysSo) {
   EXPECT_TRUE(notices.empty());
 }
 
+TEST_F(InitialCircuitTest, GrowsToManyLayers) {
+  circuit::Netlist chain;
+  for (int i = 0; i < 4; ++i) chain.inputs.push_back(fmt::format("x{}", i));
+  circuit::Net last = 0;
+  for (std::size_t i = 0; i < 40; ++i) {
+    chain.gates.push_back(
+        {.truth = 0b0110, .inputs = {last, static_cast<circuit::Net>(i % 4)}, .arity = 2});
+    last = chain.gate(i);
+  }
+  chain.outputs = {"y0", "y1", "y2"};
+  chain.output_nets = {last, 0, last};
+  circuit::write_netlist(circuit::checked(chain), scratch_ / "chain.net");
+  std::vector<std::string> notices;
+  const Experiment grown = with_initial_circuit(
+      experiment({"network.init_circuit=" + (scratch_ / "chain.net").string()}), &notices);
+  EXPECT_EQ(notices,
+            std::vector<std::string>{
+                "chain.net: network.hidden grows from [20] to 39 layers of up to 20 gates"});
+  EXPECT_FALSE(circuit::difference(hardened(grown), chain));
+}
+
 TEST_F(InitialCircuitTest, DoesNotGrowLayersThatWereGivenWithIt) {
   const auto layers = circuit::layers_of(netlist_);
   const std::string needed = fmt::format("of at least [{}, {}], which the circuit needs",

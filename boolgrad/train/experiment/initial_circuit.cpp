@@ -75,6 +75,14 @@ std::vector<std::int64_t> enough_gates(std::vector<std::int64_t> hidden,
   return hidden;
 }
 
+/// Hidden layers as a list or, if there are many, their number.
+std::string layers_text(const std::vector<std::int64_t>& hidden) {
+  constexpr std::size_t max_listed = 16;
+  if (hidden.size() <= max_listed) return fmt::format("[{}]", fmt::join(hidden, ", "));
+  return fmt::format("{} layers of up to {} gates", hidden.size(),
+                     *std::ranges::max_element(hidden));
+}
+
 void check_lists(const NetworkOptions& network, std::size_t layers, const std::string& path) {
   const auto check = [&](const std::vector<std::int64_t>& values, std::string_view key) {
     if (values.size() == 1 || values.size() == layers) return;
@@ -120,15 +128,13 @@ Experiment with_initial_circuit(Experiment experiment, std::vector<std::string>*
   std::vector<std::int64_t> hidden = enough_gates(network.hidden, layers);
   if (hidden == network.hidden) return experiment;
   if (network.hidden_is_fixed) {
-    fail(where,
-         "{}: expected network.hidden of at least [{}], which the circuit needs, received "
-         "[{}]",
-         path, fmt::join(enough_gates({}, layers), ", "), fmt::join(network.hidden, ", "));
+    fail(where, "{}: expected network.hidden of at least {}, which the circuit needs, received {}",
+         path, layers_text(enough_gates({}, layers)), layers_text(network.hidden));
   }
   check_lists(network, layers.size(), path);
-  add_notice(notices, fmt::format("{}: network.hidden grows from [{}] to [{}]",
-                                  file_name(network.init_circuit), fmt::join(network.hidden, ", "),
-                                  fmt::join(hidden, ", ")));
+  add_notice(notices,
+             fmt::format("{}: network.hidden grows from {} to {}", file_name(network.init_circuit),
+                         layers_text(network.hidden), layers_text(hidden)));
   network.hidden = std::move(hidden);
   return experiment;
 }
