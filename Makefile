@@ -155,8 +155,8 @@ build-fuzz: test-packages build/fuzz/build.ninja
 nightly: tsan reproducible ## Thread sanitizer and the comparison of two builds: an hour on two cores
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
 
-# The modules with parallel loops or threads.
-TSAN_MODULES ?= core backend logic automata circuit geometry train
+# Parallel loops, and training on several threads. Other modules take longer.
+TSAN_MODULES ?= core train
 
 .PHONY: tsan
 tsan: test-packages build/tsan/build.ninja ## Runs the tests of TSAN_MODULES under the thread sanitizer

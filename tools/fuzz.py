@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/fuzz"
-FUZZER = BUILD / "boolgrad_fuzz"
+FUZZER = BUILD / "tests/boolgrad_fuzz"
 CORPORA = ROOT / "tests/fuzz/corpora"
 DICTIONARIES = ROOT / "tests/fuzz/dictionaries"
 LARGEST_INPUT = 16384
