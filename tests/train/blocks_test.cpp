@@ -38,6 +38,7 @@ redraw_every = 6
 [training]
 batch = 32
 blocks = 8
+gate_penalty = 0.01
 steps = 20
 learning_rate = 0.1
 log_every = 5
@@ -59,6 +60,7 @@ learn = true
 [training]
 batch = 40
 blocks = 8
+gate_penalty = 0.01
 steps = 20
 learning_rate = 0.1
 log_every = 5
