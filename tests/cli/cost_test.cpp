@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -101,6 +101,21 @@ TEST_F(CostCli, CountsByAnotherLibrary) {
             "note: " + library + ": 1 latches and cells of more than 4 inputs are not used\n");
   EXPECT_EQ(run_cli({"cost", gate, "--library", library, "--quiet"}).err, "");
   EXPECT_NEAR(run_cli({"cost", gate, "--json"}).json()["ge"], 1.67, 1e-9);
+}
+
+TEST_F(CostCli, AnInstalledProgramFindsItsLibrary) {
+  std::filesystem::create_directories(file("bin"));
+  std::filesystem::create_directories(file("share/boolgrad/libraries"));
+  std::filesystem::copy_file(BOOLGRAD_CLI, file("bin/boolgrad"));
+  written("share/boolgrad/libraries/cells.genlib",
+          "GATE inv 1 y=!a;\nGATE nand 2 y=!(a*b);\nGATE fa 8 y=a^b^c;\n");
+  const std::string parity = written(
+      "parity.blif",
+      ".model p\n.inputs a b c\n.outputs y\n.names a b c y\n100 1\n010 1\n001 1\n111 1\n.end\n");
+  const CliResult result = run_cli({"cost", parity, "--json"}, "", file("bin/boolgrad"));
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["ge"], 4);
+  EXPECT_EQ(result.json()["cells"], (json{{"fa", 1}}));
 }
 
 TEST_F(CostCli, CanSkipSimplification) {
