@@ -149,7 +149,7 @@ std::string store_record(const std::vector<Field>& fields, const std::vector<std
     return fmt::format("expected {} columns, received {}", columns, record.size());
   }
   for (const Field& field : fields) {
-    const std::string reason = store(field, record[field.column], row);
+    std::string reason = store(field, record[field.column], row);
     if (!reason.empty()) return reason;
   }
   return "";

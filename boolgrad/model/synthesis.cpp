@@ -68,9 +68,7 @@ bool begins_with_any(std::string_view type, std::initializer_list<std::string_vi
 void count(const std::string& type, std::int64_t number, SynthesisReport& report) {
   const bool is_library_cell = type.starts_with(cell_prefix);
   report.cells[is_library_cell ? type.substr(cell_prefix.size()) : type] += number;
-  if (is_library_cell) {
-    report.gates += number;
-  } else if (type == "SB_LUT4" || type == "$lut" || (type.size() == 4 && type.starts_with("LUT"))) {
+  if (type == "SB_LUT4" || type == "$lut" || (type.size() == 4 && type.starts_with("LUT"))) {
     report.luts += number;
   } else if (begins_with_any(type, {"SB_DFF", "FD", "TRELLIS_FF", "$_DFF", "$_SDFF"})) {
     report.flip_flops += number;
@@ -78,7 +76,7 @@ void count(const std::string& type, std::int64_t number, SynthesisReport& report
     report.carries += number;
   } else if (begins_with_any(type, {"MUXF", "PFUMX", "L6MUX21"})) {
     report.multiplexers += number;
-  } else if (type.starts_with("$_")) {
+  } else if (is_library_cell || type.starts_with("$_")) {
     report.gates += number;
   }
 }

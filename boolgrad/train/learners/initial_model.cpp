@@ -177,12 +177,12 @@ void add_convolutions(const Experiment& experiment, logic::ImageSize image,
 
 }  // namespace
 
-logic::Network make_network(const Experiment& given, std::int64_t inputs, std::int64_t outputs,
+logic::Network make_network(const Experiment& experiment, std::int64_t inputs, std::int64_t outputs,
                             const ImageInputs& images) {
-  const Experiment experiment = with_initial_circuit(given);
-  const NetworkOptions& options = experiment.network;
-  const auto initial = options.circuit ? initial_layers(experiment, inputs, outputs)
-                                       : std::vector<circuit::LayerGates>();
+  const Experiment grown = with_initial_circuit(experiment);
+  const NetworkOptions& options = grown.network;
+  const auto initial =
+      options.circuit ? initial_layers(grown, inputs, outputs) : std::vector<circuit::LayerGates>();
   logic::Network network(inputs, options.parametrisation, options.dtype);
   add_convolutions(experiment, images.size, network);
   for (std::size_t layer = 0; layer <= options.hidden.size(); ++layer) {
