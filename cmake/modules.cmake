@@ -40,7 +40,7 @@ endfunction()
 # it, so the libraries cannot depend on each other in a circle.
 file(GLOB_RECURSE library_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/boolgrad
   boolgrad/*.cpp boolgrad/*.cu boolgrad/*.h boolgrad/*.cuh)
-list(FILTER library_files EXCLUDE REGEX "^cli/")
+list(FILTER library_files EXCLUDE REGEX "^(cli|core/mpi)/")  # core/mpi is a library of its own
 if(BOOLGRAD_CUDA)
   list(FILTER library_files EXCLUDE REGEX "^backend/no_cuda/")
 else()
