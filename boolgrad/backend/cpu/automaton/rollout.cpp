@@ -300,8 +300,9 @@ class Rollout {
     if (masks.fire != nullptr) blend(input, masks.fire + first_cell(tile), tile, next);
   }
 
-  /// The outputs of gates are between 0 and 1 up to rounding. Beyond that range, two inputs that are
-  /// equal double their distance from it in an XOR, and in hundreds of layers it would become infinite.
+  /// The outputs of gates are between 0 and 1 up to rounding. Beyond that range, two inputs that
+  /// are equal double their distance from it in an XOR, and in hundreds of layers it would become
+  /// infinite.
   void stay_between_0_and_1(T* next) const {
     for (std::size_t i = 0; i < channels() * tile_; ++i) {
       next[i] = next[i] < T{0} ? T{0} : next[i] > T{1} ? T{1} : next[i];  // NaN stays NaN
