@@ -200,7 +200,7 @@ TEST_F(SweepTest, AFailedRunOfAListIsReported) {
   const CliResult worker = run_cli({"sweep", out_, "--json"});
   EXPECT_EQ(worker.code, 1);
   EXPECT_EQ(worker.complaint(),
-            "[sweep] 1 of 2 runs failed, the first is seed-2: [train] cannot create the folder " +
+            "[sweep] 1 of 2 runs failed, the first is seed-2: [sweep] cannot create the folder " +
                 out_ + "/seed-2: Not a directory");
   // Tried again, it succeeds.
   fs::remove(out_ + "/seed-2");

@@ -85,7 +85,11 @@ SweepWorker::~SweepWorker() {
 }
 
 std::unique_ptr<Claim> SweepWorker::claim(const fs::path& run_folder) {
-  make_run_folder(run_folder);
+  std::error_code error;
+  fs::create_directories(run_folder, error);
+  if (error) {
+    fail(where, "cannot create the folder {}: {}", run_folder.string(), error.message());
+  }
   const std::int64_t last = last_claim(run_folder);
   if (last > 0 && is_alive(claim_path(run_folder, last))) return nullptr;
   const fs::path path = claim_path(run_folder, last + 1);
