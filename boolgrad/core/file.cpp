@@ -94,7 +94,7 @@ void Replacement::write(const void* from, std::size_t count) {
 }
 
 void Replacement::commit() {
-  // Keeps the lock until the file is renamed: an unlocked one would be taken for abandoned.
+  // Keeps the lock until the file is renamed: others remove unlocked ones as abandoned.
   const FileDescriptor locked(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
   if (::fsync(file_.get()) != 0 || !file_.close()) fail_to("write");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_to("replace");
