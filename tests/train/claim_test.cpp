@@ -80,8 +80,8 @@ TEST_F(ClaimTest, IsLostWhenAnotherWorkerOverrulesIt) {
 TEST_F(ClaimTest, OneOfManyWorkersSucceeds) {
   constexpr std::size_t runs = 40;
   constexpr std::size_t workers = 6;
-  std::array<std::vector<std::unique_ptr<Claim>>, workers> claims;
   std::vector<std::unique_ptr<SweepWorker>> all;
+  std::array<std::vector<std::unique_ptr<Claim>>, workers> claims;
   for (std::size_t i = 0; i < workers; ++i) all.push_back(std::make_unique<SweepWorker>(sweep_));
   {
     std::vector<std::jthread> threads;

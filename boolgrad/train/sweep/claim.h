@@ -27,7 +27,7 @@ class SweepWorker {
   SweepWorker(const SweepWorker&) = delete;
   SweepWorker& operator=(const SweepWorker&) = delete;
 
-  /// Claims the run of a folder. Null if a living worker has it.
+  /// Claims the run of a folder. Null if a living worker has it. The worker must outlive the claim.
   std::unique_ptr<Claim> claim(const std::filesystem::path& run_folder);
 
  private:
