@@ -10,7 +10,7 @@ namespace boolgrad {
 
 /// An XOR of equal inputs doubles their distance from 0 and 1, on the outside.
 inline automata::Rule xor_rule(const automata::RuleShape& shape) {
-  const automata::Rule rule =
+  automata::Rule rule =
       automata::Rule::make(shape, Border::periodic, Parametrisation::sigmoid, DType::float32,
                            {logic::Initialisation::gaussian, 1}, 7);
   for (Tensor logits : rule.parameters()) {
