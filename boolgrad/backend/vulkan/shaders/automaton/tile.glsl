@@ -154,8 +154,8 @@ vec4 patch_row(int tile, int row, int c) {
   return value;
 }
 
-/// The value of a cell after the step; `at` is its offset before. Keeps what rounding has moved beyond
-/// 0 and 1 from growing, as on the CPU. NaN stays NaN.
+/// The value of a cell after the step; `at` is its offset before. Keeps what rounding has moved
+/// beyond 0 and 1 from growing, as on the CPU. NaN stays NaN.
 float next_value(int k, float updated, int at) {
   if (fires[k] == 0) return states[at];
   if (rounds[k]) return updated > 0.5 ? 1.0 : 0.0;
