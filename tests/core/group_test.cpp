@@ -68,7 +68,8 @@ TEST(Group, AgreesOnTextsAndFlags) {
     check_same_on_ranks(group, "experiment", "add");
     expect_error(
         [&] { check_same_on_ranks(group, "experiment", group.rank() == 2 ? "xor" : "add"); },
-        "[mpi] expected the same experiment on all ranks, received one on rank 0 and one on rank 2");
+        "[mpi] expected the same experiment on all ranks, received one on rank 0 and one on rank "
+        "2");
   });
 }
 
