@@ -6,9 +6,9 @@
 
 Each model is trained with its own seed and exported as BLIF, once as by default and once with `--target cells`. ABC maps
 both files: `strash; dch; map -a` with libraries/cells.genlib. `boolgrad cost` counts the same circuit, without the encoder
-of a classifier. LUTs are those of `strash; dch; if -K 6 -a`, the better of both files. The classifiers are small ones for handwritten digits (`--digits DIR`, the folder of the four MNIST
-files), trained for one epoch. The second table is monk1, trained with penalties on gates, the third
-heads of ten classes. Fails if the area of boolgrad differs from ABC's on the `cells` file by more than 10 %.
+of a classifier. LUTs are those of `strash; dch; if -K 6 -a`, the better of both files. The classifiers are small ones for
+handwritten digits (`--digits DIR`, the folder of the four MNIST files), trained for one epoch. The second table is monk1,
+trained with penalties on gates, the third heads of ten classes. Fails if the area of boolgrad differs from ABC's on the `cells` file by more than 10 %.
 Needs yosys-abc.
 """
 
@@ -111,12 +111,6 @@ def penalty_lines(program, folder):
     return lines
 
 
-def replace_table(page, name, lines):
-    opening, closing = f"<!-- begin: {name} -->\n", f"<!-- end: {name} -->"
-    before, rest = page.read_text().split(opening)
-    page.write_text(before + opening + "\n".join(lines) + "\n" + closing + rest.split(closing)[1])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", choices=[[], *TASKS])
@@ -147,9 +141,9 @@ def main():
             penalties = penalty_lines(arguments.program, folder)
             heads = head_lines(arguments.program, folder)
     if not arguments.models:
-        replace_table(common.ROOT / "docs/cost.md", "bench/area.py", lines)
-        replace_table(common.ROOT / "docs/cost.md", "bench/area.py, penalties", penalties)
-        replace_table(common.ROOT / "docs/cost.md", "bench/area.py, heads", heads)
+        common.write_documentation("bench/area.py", "\n".join(lines), "docs/cost.md")
+        common.write_documentation("bench/area.py, penalties", "\n".join(penalties), "docs/cost.md")
+        common.write_documentation("bench/area.py, heads", "\n".join(heads), "docs/cost.md")
     if worst > 1.1:
         sys.exit(f"an area differs from ABC's by a factor of {worst:.2f}")
 

@@ -1,8 +1,6 @@
 // `boolgrad devices`: lists devices and their features.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "boolgrad/backend/device/devices.h"
 #include "boolgrad/cli/command.h"
 #include "boolgrad/core/group.h"
+#include "boolgrad/core/host_name.h"
 #include "boolgrad/core/parallel.h"
 #include "boolgrad/core/text.h"
 
@@ -57,10 +56,8 @@ nlohmann::json to_json(const DeviceDescription& device) {
 /// A line per rank: where it runs, and with how many threads.
 std::vector<std::string> ranks_of(Group& group) {
   constexpr std::size_t longest = 256;
-  std::array<char, longest> host{};
-  ::gethostname(host.data(), host.size() - 1);
   std::string own =
-      fmt::format("rank {}, {}, {} threads", group.rank(), host.data(), thread_count());
+      fmt::format("rank {}, {}, {} threads", group.rank(), host_name(), thread_count());
   own.resize(longest);
   std::string all(longest * static_cast<std::size_t>(group.size()), 0);
   group.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));

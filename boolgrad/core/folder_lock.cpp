@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/host_name.h"
 #include "boolgrad/core/text.h"
 
 namespace boolgrad {
@@ -18,11 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* lock_name = ".lock";
 
-std::string this_process() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = 0;
-  return fmt::format("process {} on {}\n", ::getpid(), host[0] == 0 ? "this machine" : host.data());
-}
+std::string this_process() { return fmt::format("process {} on {}\n", ::getpid(), host_name()); }
 
 /// The first line of the lock file; the holder may not have written it yet.
 std::string holder_in(int descriptor) {

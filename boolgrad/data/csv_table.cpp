@@ -197,11 +197,10 @@ class CsvFile {
 
  private:
   std::string decoded(std::string content) const {
-    constexpr std::string_view mark = "\xEF\xBB\xBF";  // some editors start UTF-8 files with it
     if (content.starts_with("\xFF\xFE") || content.starts_with("\xFE\xFF")) {
       fail(where, "{}: expected UTF-8, received UTF-16: save the file as UTF-8", path_.string());
     }
-    if (content.starts_with(mark)) return content.substr(mark.size());
+    if (content.starts_with(byte_order_mark)) return content.substr(byte_order_mark.size());
     if (options_.encoding == TextEncoding::latin1) return utf8_of_latin1(content);
     return content;
   }

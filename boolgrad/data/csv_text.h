@@ -25,6 +25,9 @@ struct CsvRecord {
 /// `text` without spaces at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// Some editors start UTF-8 files with it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// The character that separates the fields of a line: comma, semicolon or tab, whichever occurs
 /// most often outside quotes.
 char separator_in(std::string_view line);

@@ -12,6 +12,7 @@
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
 #include "boolgrad/core/text.h"
+#include "boolgrad/data/csv_text.h"
 
 namespace boolgrad::data {
 namespace {
@@ -71,8 +72,7 @@ class TruthTableReader {
   bool next_line(std::istream& file, std::string& line) {
     if (!std::getline(file, line)) return false;
     ++line_;
-    constexpr std::string_view mark = "\xEF\xBB\xBF";  // some editors start UTF-8 files with it
-    if (line_ == 1 && line.starts_with(mark)) line.erase(0, mark.size());
+    if (line_ == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     if (line.size() > longest_line) {
       refuse("expected a line of at most {} bytes, received {}", longest_line, line.size());
     }

@@ -158,8 +158,7 @@ std::string store_record(const std::vector<Field>& fields, const std::vector<std
 UnlabelledSamples read_lines(const fs::path& path, const circuit::Netlist& netlist) {
   const fs::path file = path == "-" ? "/dev/stdin" : path;
   std::string text = file_content(where, file);
-  constexpr std::string_view mark = "\xEF\xBB\xBF";  // some editors start UTF-8 files with it
-  if (text.starts_with(mark)) text.erase(0, mark.size());
+  if (text.starts_with(data::byte_order_mark)) text.erase(0, data::byte_order_mark.size());
   data::CsvRecords records(text,
                            data::separator_in(std::string_view(text).substr(0, text.find('\n'))));
   UnlabelledSamples result{.what = "line"};

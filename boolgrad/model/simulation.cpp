@@ -34,6 +34,13 @@ class Simulation::Engine {
 
 namespace {
 
+/// The cells of a state that fire in a step.
+automata::BitGrid fires_of(const automata::BitGrid& state, const BitFire& fire) {
+  return automata::BitGrid::from(
+      automata::fire_masks({state.batch(), state.height(), state.width(), 1}, fire.rate, fire.seed,
+                           fire.stream, fire.random_step));
+}
+
 class HostEngine : public Simulation::Engine {
  public:
   HostEngine(const automata::Rule& rule, automata::BitGrid state)
@@ -43,9 +50,7 @@ class HostEngine : public Simulation::Engine {
     for (std::int64_t i = 0; i < count; ++i) automaton_.step(state_);
   }
   void step(const BitFire& fire) override {
-    const automata::RolloutSize size{state_.batch(), state_.height(), state_.width(), 1};
-    const automata::BitGrid fires = automata::BitGrid::from(
-        automata::fire_masks(size, fire.rate, fire.seed, fire.stream, fire.random_step));
+    const automata::BitGrid fires = fires_of(state_, fire);
     automaton_.step(state_, &fires);
   }
   void clear(const automata::Rectangle& rectangle) override { state_.clear(rectangle); }
@@ -119,9 +124,7 @@ class StripEngine : public Simulation::Engine {
     is_gathered_ = false;
   }
   void step(const BitFire& fire) override {
-    const automata::RolloutSize size{whole_.batch(), whole_.height(), whole_.width(), 1};
-    const automata::BitGrid all = automata::BitGrid::from(
-        automata::fire_masks(size, fire.rate, fire.seed, fire.stream, fire.random_step));
+    const automata::BitGrid all = fires_of(whole_, fire);
     automata::BitGrid own(1, whole_.batch(), rows_ + 2, whole_.width());
     for (std::int64_t y = 0; y < rows_; ++y) copy_row(all, first_ + y, own, y + 1);
     exchange();

@@ -7,6 +7,7 @@
 
 #include "boolgrad/autograd/tape.h"
 #include "boolgrad/automata/starts.h"
+#include "boolgrad/core/fail.h"
 #include "boolgrad/ops/arithmetic.h"
 #include "boolgrad/ops/shaping.h"
 
@@ -75,12 +76,15 @@ class BlockwiseNetwork final : public BlockwiseProgram<DeviceNetwork> {
     return {concatenate(inputs, 1), scale(concatenate(gradients, 1), factor_)};
   }
 
+  /// Of the first block alone.
   std::vector<Tensor> layer_outputs() const override { return block().layer_outputs(); }
   NetworkScores evaluate(double wire_temperature) override {
     return block().evaluate(wire_temperature);
   }
 
-  double milliseconds(int count) override { return block().milliseconds(count); }
+  double milliseconds(int /*count*/) override {
+    fail("train", "expected a step of a whole batch to repeat, received one in blocks");
+  }
 
  private:
   NetworkStepArguments of_block(NetworkStepArguments arguments, std::int64_t b) const {

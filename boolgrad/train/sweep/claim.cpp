@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "boolgrad/core/fail.h"
+#include "boolgrad/core/host_name.h"
 #include "boolgrad/train/run/run_folder.h"
 
 namespace boolgrad::train {
@@ -24,19 +25,13 @@ namespace fs = std::filesystem;
 constexpr const char* where = "sweep";
 constexpr std::string_view claim_prefix = "claim.";
 
-std::string host_name() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0 || host[0] == 0) return "localhost";
-  std::string name(host.data());
-  std::ranges::replace(name, '/', '-');
-  return name;
-}
-
 /// Differs for every worker, also from those of earlier processes with the same number.
 std::string worker_name() {
   static std::atomic<std::int64_t> last = 0;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return fmt::format("{}.{}.{}.{}", host_name(), ::getpid(),
+  std::string host = host_name();
+  std::ranges::replace(host, '/', '-');
+  return fmt::format("{}.{}.{}.{}", host, ::getpid(),
                      std::chrono::duration_cast<std::chrono::milliseconds>(now).count(), ++last);
 }
 

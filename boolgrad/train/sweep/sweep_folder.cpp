@@ -9,6 +9,7 @@
 
 #include "boolgrad/core/fail.h"
 #include "boolgrad/core/file.h"
+#include "boolgrad/core/folder_lock.h"
 #include "boolgrad/core/text.h"
 #include "boolgrad/model/keys.h"
 #include "boolgrad/train/run/checkpoint.h"

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "boolgrad/core/folder_lock.h"
 #include "boolgrad/train/sweep/sweep.h"
 
 namespace boolgrad::train {
